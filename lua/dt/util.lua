@@ -43,6 +43,15 @@ function M.raise(class, fmt, ...)
   error(dt.error(codes[class] or "RUNTIME", text, class), 0)
 end
 
+-- The same for code that decides by the error: `reason` is its field of that
+-- name, since texts change from release to release.
+function M.raise_for(reason, class, fmt, ...)
+  local text = select("#", ...) > 0 and fmt:format(...) or fmt
+  local e = dt.error(codes[class] or "RUNTIME", text, class)
+  e.reason = reason
+  error(e, 0)
+end
+
 -- Run f; an error that says nothing beyond PyTorch's text gets an
 -- explanation: what the program was at, and what is legal.  `tell(e)` makes it.
 function M.explained(tell, f, ...)

@@ -2,7 +2,7 @@
 -- python/protect.lua: a pcall beneath statements of Python that does
 -- something and raises again.  Nobody has caught the error then, so a shell that
 -- stops after uncaught errors stops where it is raised, while its functions are
--- under way.  src/bind/l_control.c knows what catches by the name python_try.
+-- under way.  What does end errors is made known by dt._catching.
 
 local dt = require "dt"
 
@@ -20,9 +20,9 @@ function M.passing(f, ...) return xpcall(f, raised, ...) end
 
 -- catching(f, ...): as pcall, for what ends the error, as try does.
 function M.catching(f, ...)
-  local python_try = pcall
-  local out = table.pack(python_try(f, ...))      -- no tail call: seen there
+  local out = table.pack(pcall(f, ...))   -- no tail call: it must be on the stack
   return table.unpack(out, 1, out.n)
 end
+dt._catching(M.catching)
 
 return M

@@ -71,17 +71,24 @@ static bool h_present (void *ud) {
          (b->on_stop && b->can_stop && b->can_stop(b->stop_ud));
 }
 
-/* Is the function of the library the one that catches for Python
-** (lua/python/protect.lua)? */
-static bool is_python_try (lua_State *co, const lua_Debug *ar,
-                           lua_CFunction pc) {
-  const char *name;
-  bool yes = false;
-  if (strcmp(ar->source, "=[dt:python.protect]") != 0) return false;
-  for (int i = 1; !yes && (name = lua_getlocal(co, ar, i)) != NULL; i++) {
-    yes = strcmp(name, "python_try") == 0 && lua_tocfunction(co, -1) == pc;
-    lua_pop(co, 1);
-  }
+static const char catching_key = 0;
+
+/* dt._catching(f): a pcall that the library makes inside f ends the error, as
+** a try of Python does. */
+static int l_catching (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &catching_key);
+  return 0;
+}
+
+/* Is the function of `ar` the one that was given to dt._catching()? */
+static bool is_catching (lua_State *co, lua_Debug *ar) {
+  bool yes;
+  lua_getinfo(co, "f", ar);
+  lua_rawgetp(co, LUA_REGISTRYINDEX, &catching_key);
+  yes = lua_rawequal(co, -1, -2) != 0;
+  lua_pop(co, 2);
   return yes;
 }
 
@@ -99,8 +106,7 @@ static bool caught_in (lua_State *co, lua_CFunction pc, lua_CFunction xpc,
     if (f == NULL || (f != pc && f != xpc && f != resume)) continue;
     if (!lua_getstack(co, level + 1, &ar)) return true;
     lua_getinfo(co, "S", &ar);
-    if (!dtL_is_ours(ar.source) || is_python_try(co, &ar, pc))
-      return true;
+    if (!dtL_is_ours(ar.source) || is_catching(co, &ar)) return true;
   }
   return false;
 }
@@ -700,5 +706,7 @@ void dtL_open_control (lua_State *L, int dt) {
   lua_setfield(L, dt, "breakpoint");
   lua_pushcfunction(L, l_raised);
   lua_setfield(L, dt, "_raised");
+  lua_pushcfunction(L, l_catching);
+  lua_setfield(L, dt, "_catching");
   if (dtL_control_open(L) != DT_OK) dtL_raise(L);
 }

@@ -36,8 +36,9 @@ end
 -- output_fn(module, output, mesh) the new output (several: a list).
 function M.distribute_module(module, mesh, partition_fn, input_fn, output_fn)
   if module._attrs._distribute_module_applied then
-    util.raise("RuntimeError", "distribute_module should only be called once "
-      .. "on a module, but it has already been called on this module!")
+    util.raise_for("applied twice", "RuntimeError",
+      "distribute_module should only be called once on a module, but it has "
+      .. "already been called on this module!")
   end
   if is_xla(mesh) then
     return require("dt.parallel.xla").distribute_module(module, mesh,

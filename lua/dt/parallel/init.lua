@@ -133,10 +133,10 @@ local function advice(module, mesh)
       for i, name in ipairs(mesh.mesh_dim_names or {}) do
         text = text .. (i > 1 and " or " or "") .. ('mesh["%s"]'):format(name)
       end
-    elseif e.message:find("only support nn.Linear", 1, true) then
+    elseif e.reason == "module class" then
       text = text .. "; other modules take SequenceParallel, "
         .. "PrepareModuleInput, PrepareModuleOutput or distribute_module"
-    elseif e.message:find("only be called once", 1, true) then
+    elseif e.reason == "applied twice" then
       text = text .. "; give each module one entry of one plan"
     end
     return text

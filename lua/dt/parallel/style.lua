@@ -171,7 +171,7 @@ local function partition_of(s, module, name)
   elseif nnm.isinstance(module, modules().Embedding) then
     return s:partition_embedding()
   end
-  util.raise("NotImplementedError",
+  util.raise_for("module class", "NotImplementedError",
     "%s currently only support nn.Linear and nn.Embedding!", name)
 end
 

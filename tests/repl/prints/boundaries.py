@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Edges that wrong comparisons move: sizes of one, the last index allowed, the
 # first refused, errors with the sizes in them.
 import torch
