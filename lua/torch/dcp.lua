@@ -7,11 +7,11 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
-local attributes = require "torch.attributes"
 local checkpoint = require "dt.checkpoint"
 local exceptions = require "python.exceptions"
 local files = require "python.std.files"
 local plan = require "torch.dcp_plan"
+local state_dict = require "torch.state_dict"
 local trace = require "torch.dcp_trace"
 
 local M = {}
@@ -189,10 +189,11 @@ local function save_in(single, args, kw)
         .. "self.overwrite=False.")
     end
     local function write(told)
-      checkpoint.save(tables(state), {checkpoint_id = path}, told)
+      checkpoint.save(tables(state), {checkpoint_id = path, alone = single},
+        told)
     end
-    if single then return write() end
-    plan.save(state, path, write)
+    if not files.exists {path} then files.note_made(path) end
+    plan.save(state, path, write, single)
   end)
 end
 
@@ -261,7 +262,7 @@ local function load_in(single, args, kw)
   planned(single, "load", function ()
     check(part, path)
     local all = not single and plan.load(part, told(path))
-    checkpoint.load(plain, {checkpoint_id = path})
+    checkpoint.load(plain, {checkpoint_id = path, alone = single})
     if all then plan.loaded() end
     put_back(state, plain)
     for k, v in V.each(V.is_dict(given) and state or V.dict()) do
@@ -320,340 +321,24 @@ local function storage(name)
   end, name)
 end
 
--- ---- state dicts ----
-
-local keys_of = attributes.incompatible_keys
-
-local function option(options, name)
-  local v = options and options[name]
-  if v == nil then return false end
-  return v
-end
-
--- A tensor as the options want it; nil where this rank keeps none.
-local function shown(t, options)
-  if not option(options, "full_state_dict") then return t end
-  local whole = t.is_dtensor and t:full_tensor() or t
-  if option(options, "cpu_offload") and dt.rank() ~= 0 then return nil end
-  return whole
-end
-
-local function each_entry(model)
-  local list = {}
-  for name, p in model:named_parameters() do list[#list + 1] = {name, p} end
-  for name, b in model:named_buffers() do list[#list + 1] = {name, b} end
-  return list
-end
-
-local function clean(name)
-  return (name:gsub("_checkpoint_wrapped_module%.", ""))
-end
-
-local function get_model(args, kw)
-  local model, options = args[1], get(args, kw, 99, "options")
-  local out = V.dict()
-  for _, item in ipairs(each_entry(model)) do
-    local t = shown(item[2]:detach(), options)
-    if t then V.dict_set(out, clean(item[1]), t) end
-  end
-  return out
-end
-
-local function given(state, name, t, options)
-  local v = state and V.dict_get(state, name)
-  if not option(options, "broadcast_from_rank0") then return v end
-  local whole = dt.rank() == 0 and v
-    or dt.zeros({table.unpack(t.shape)}, {dtype = t.dtype})
-  return require("dt.distributed").broadcast(whole, 0) or whole
-end
-
--- What the model holds now, with what was given in its place as each tensor
--- is placed: a whole tensor where the options say so.
-local function spread(model, state, options)
-  local out = {}
-  for _, item in ipairs(each_entry(model)) do
-    local name, t = clean(item[1]), item[2]:detach()
-    local v = given(state, name, t, options)
-    if v and t.is_dtensor and not v.is_dtensor then
-      v = dt.distribute_tensor(v, t.device_mesh, t.placements,
-        {src_data_rank = dt.None})
+-- For format_utils (pylib): what a folder holds, on this rank alone.
+attrs.provide("_dtrepl_checkpoint", namespace {
+  read = builtin(function (a)
+    local path = V.str(a[1])
+    if not checkpoint.exists(path) then
+      util.raise("FileNotFoundError", "[Errno 2] No such file or directory: "
+        .. "'%s/.metadata'", path)
     end
-    out[item[1]] = v or t
-  end
-  return out
-end
+    local state = plan.state(checkpoint.told(path), checkpoint.entries(path))
+    local plain = tables(state)
+    checkpoint.load(plain, {checkpoint_id = path, alone = true})
+    return state
+  end, "read"),
+})
 
--- Names as the model has them: a wrapper adds to them.
-local function as_named(model, state)
-  local out, real = {}, {}
-  for _, item in ipairs(each_entry(model)) do
-    real[clean(item[1])] = item[1]
-  end
-  for name, v in V.each(state) do out[real[name] or name] = v end
-  return out
-end
-
--- broadcast_from_rank0 tells shapes and dtypes before the tensors.
-local function tell_shapes(state)
-  local list = {}
-  for name, v in V.each(state or V.dict()) do
-    if util.is_tensor(v) and #v.shape > 0 then
-      list[#list + 1] = {name, {table.unpack(v.shape)},
-        tostring(v.dtype):match("([%w_]+)$")}
-    end
-  end
-  plan.broadcast(plan.shapes(list))
-end
-
-local function set_model(args, kw)
-  local model = args[1]
-  local state = get(args, kw, 2, "model_state_dict")
-  local options = get(args, kw, 99, "options")
-  local strict = not options or options.strict ~= false
-  local whole = option(options, "full_state_dict")
-  local from0 = option(options, "broadcast_from_rank0")
-  if from0 and not whole then
-    util.raise("ValueError",
-      "full_state_dict must be True when broadcast_from_rank0 is True.")
-  end
-  local empty = not state or V.count(state) == 0
-  if empty and not from0 then
-    if strict and not (whole and option(options, "cpu_offload")) then
-      util.raise("RuntimeError", "The option indicates that model state_dict "
-        .. "is required to save or load, but model state_dict is "
-        .. "empty.rank = dist.get_rank()=%d.", dt.rank())
-    end
-    return keys_of {missing_keys = {}, unexpected_keys = {}}
-  end
-  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  local all = empty and {} or as_named(model, state)
-  if whole then
-    if from0 then tell_shapes(state) end
-    for name, v in pairs(spread(model, state, options)) do all[name] = v end
-  end
-  return keys_of(model:load_state_dict(all, {strict = strict}))
-end
-
-local function names_of(model)
-  local names = {}
-  for name, p in model:named_parameters() do names[p._id] = clean(name) end
-  return names
-end
-
--- One key for each value: state.NAME.KEY, param_groups.NAME.KEY.
-local function flattened(states, groups)
-  local out = V.dict()
-  for name, own in V.each(states) do
-    for key, v in V.each(own) do
-      V.dict_set(out, ("state.%s.%s"):format(name, key), v)
-    end
-  end
-  for _, group in ipairs(groups) do
-    local names = V.dict_get(group, "params")
-    for i = 1, names.n do
-      for key, v in V.each(group) do
-        if key ~= "params" then
-          V.dict_set(out, ("param_groups.%s.%s"):format(names[i], key), v)
-        end
-      end
-    end
-  end
-  return out
-end
-
--- The optimizer that does the work below one of the program's classes.
-local function working(opt)
-  local own = type(opt) == "table" and rawget(opt, "schedulable")
-  return own and rawget(own, "state") and own or opt
-end
-
--- The groups of an optimizer, of the program's or of here, as dicts.
-local function groups_of(opt)
-  local list, n = V.items(attrs.get(opt, "param_groups"))
-  local i = 0
-  return function ()
-    i = i + 1
-    if i <= n then
-      return i, list[i], (V.items(V.dict_get(list[i], "params")))
-    end
-  end
-end
-
--- An optimizer that made no step yet gets its state by one that changes
--- nothing: zero gradients, rate 0.
-local function init_state(opt)
-  if V.count(attrs.get(opt, "state")) > 0 then return end
-  local rates, all = {}, {}
-  for i, g, params in groups_of(opt) do
-    for _, p in ipairs(params) do
-      if p.grad ~= nil then return end
-      if p.requires_grad then all[#all + 1] = p end
-    end
-    rates[i] = V.dict_get(g, "lr")
-  end
-  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  for _, p in ipairs(all) do p.grad = dt.zeros_like(p:detach()) end
-  for i, g in groups_of(opt) do
-    if rates[i] ~= nil then V.dict_set(g, "lr", 0.0) end
-  end
-  local closure = V.dict()
-  V.dict_set(closure, "closure", None)
-  V.call(attrs.get(opt, "step"), V.list({}, 0), closure)
-  for i, g in groups_of(opt) do
-    if rates[i] ~= nil then V.dict_set(g, "lr", rates[i]) end
-  end
-  V.call(attrs.get(opt, "zero_grad"), V.list({}, 0))
-end
-
-local function get_optimizer(args, kw)
-  local model, opt = args[1], working(args[2])
-  local names, options = names_of(model), get(args, kw, 99, "options")
-  init_state(opt)
-  local numbered = V.call(attrs.get(opt, "state_dict"), V.list({}, 0))
-  local given_states = V.dict_get(numbered, "state")
-  local given_groups = V.dict_get(numbered, "param_groups")
-  local states, groups, n = V.dict(), {}, 0
-  for i, _, params in groups_of(opt) do
-    local list = {}
-    for k, p in ipairs(params) do
-      list[k] = names[p._id]
-      local own, n_th = V.dict(), V.dict_get(given_states, n)
-      for key, v in V.each(n_th or V.dict()) do
-        if util.is_tensor(v) then v = shown(v, options) end
-        if v ~= nil then V.dict_set(own, key, v) end
-      end
-      V.dict_set(states, names[p._id], own)
-      n = n + 1
-    end
-    groups[i] = given_groups[i]
-    V.dict_set(groups[i], "params", V.list(list))
-  end
-  if option(options, "flatten_optimizer_state_dict") then
-    return flattened(states, groups)
-  end
-  local out = V.dict()
-  V.dict_set(out, "state", states)
-  V.dict_set(out, "param_groups", V.list(groups))
-  return out
-end
-
--- A tensor is copied into the one that is there.
-local function take(old, v)
-  if util.is_tensor(old) and util.is_tensor(v) then return old:copy_(v) end
-  return util.is_tensor(v) and v:clone() or v
-end
-
-local function set_state(opt, p, from)
-  if rawget(opt, "state") then                  -- one of here
-    local own = opt.state[p._id] or {}
-    for key, v in V.each(from) do own[key] = take(own[key], v) end
-    opt.state[p._id] = own
-    return
-  end
-  local all = attrs.get(opt, "state")
-  local own = V.dict_get(all, p) or V.dict()
-  for key, v in V.each(from) do
-    V.dict_set(own, key, take(V.dict_get(own, key), v))
-  end
-  V.dict_set(all, p, own)
-end
-
--- The settings of the group that has a parameter of this name.
-local function set_group(group, name, given_groups)
-  for i = 1, given_groups and given_groups.n or 0 do
-    local params = V.dict_get(given_groups[i], "params")
-    for k = 1, params.n do
-      if params[k] == name then
-        for key, v in V.each(given_groups[i]) do
-          if key ~= "params" then V.dict_set(group, key, v) end
-        end
-        return
-      end
-    end
-  end
-end
-
-local function set_optimizer(args, kw)
-  local model, opt = args[1], working(args[2])
-  local given_state = get(args, kw, 3, "optim_state_dict")
-  local names, all = names_of(model), V.dict_get(given_state, "state")
-  init_state(opt)
-  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  for _, g, params in groups_of(opt) do
-    for _, p in ipairs(params) do
-      local from = V.dict_get(all, names[p._id])
-      if from then set_state(opt, p, from) end
-    end
-    set_group(g, names[params[1]._id], V.dict_get(given_state, "param_groups"))
-  end
-  return None
-end
-
--- The optimizers of an argument: one, or several.
-local function optimizers(v)
-  if V.is_seq(v) then return v, v.n end
-  return {v}, v and 1 or 0
-end
-
--- get_state_dict(model, optimizers): both state dicts; the states of several
--- optimizers in one.
-local function get_both(args, kw)
-  local model = get(args, kw, 1, "model")
-  local list, n = optimizers(get(args, kw, 2, "optimizers"))
-  local states, groups = V.dict(), V.list({}, 0)
-  for i = 1, n do
-    local d = get_optimizer(V.list {model, list[i]}, kw)
-    for k, v in V.each(V.dict_get(d, "state")) do V.dict_set(states, k, v) end
-    local own = V.dict_get(d, "param_groups")
-    for k = 1, own.n do
-      groups.n = groups.n + 1
-      groups[groups.n] = own[k]
-    end
-  end
-  local out = V.dict()
-  V.dict_set(out, "state", states)
-  V.dict_set(out, "param_groups", groups)
-  return V.tuple {get_model(V.list {model}, kw), n > 0 and out or V.dict()}
-end
-
-local function set_both(args, kw)
-  local model = get(args, kw, 1, "model")
-  local list, n = optimizers(get(args, kw, 2, "optimizers"))
-  local options = V.dict()
-  local o = get(args, kw, 99, "options")
-  if o then V.dict_set(options, "options", o) end
-  for i = 1, n do
-    set_optimizer(V.list {model, list[i],
-      get(args, kw, 99, "optim_state_dict")}, options)
-  end
-  return set_model(V.list {model, get(args, kw, 99, "model_state_dict")},
-    options)
-end
-
-local function state_options(_, kw)
-  local out = namespace {__name__ = "StateDictOptions"}
-  for k, v in V.each(kw or V.dict()) do out[k] = v end
-  return out
-end
-
-M.state_dict = namespace {
-  get_state_dict = builtin(get_both, "get_state_dict"),
-  set_state_dict = builtin(set_both, "set_state_dict"),
-  get_model_state_dict = builtin(get_model, "get_model_state_dict"),
-  set_model_state_dict = builtin(set_model, "set_model_state_dict"),
-  get_optimizer_state_dict = builtin(get_optimizer,
-    "get_optimizer_state_dict"),
-  set_optimizer_state_dict = builtin(set_optimizer,
-    "set_optimizer_state_dict"),
-  _init_optim_state = builtin(function (a)
-    init_state(working(a[1]))
-    return None
-  end, "_init_optim_state"),
-  StateDictOptions = builtin(state_options, "StateDictOptions"),
-}
 M.module = namespace {CheckpointException = classes.CheckpointException,
   save = builtin(save, "save"),
-  load = builtin(load, "load"), state_dict = M.state_dict,
+  load = builtin(load, "load"), state_dict = state_dict,
   save_state_dict = older("save", "storage_writer", save_in),
   load_state_dict = older("load", "storage_reader", load_in),
   FileSystemReader = storage "FileSystemReader",
@@ -661,8 +346,8 @@ M.module = namespace {CheckpointException = classes.CheckpointException,
 files.set_listing(function (path)
   return checkpoint.exists(path) and plan.files(checkpoint.told(path)) or nil
 end)
-attrs.provide("torch.distributed.checkpoint", M.module)
 attrs.provide("torch.distributed.checkpoint.api", M.module)
-attrs.provide("torch.distributed.checkpoint.state_dict", M.state_dict)
+attrs.provide("torch.distributed.checkpoint", M.module)
+attrs.provide("torch.distributed.checkpoint.state_dict", state_dict)
 
 return M

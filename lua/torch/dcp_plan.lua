@@ -11,6 +11,7 @@ local P = require "dt.io.pickle"
 local json = require "dt.io.json"
 local plans = require "dt.checkpoint.plan"
 local dist = require "dt.distributed"
+local system = require "python.std.system"
 local attrs = require "python.attrs"
 
 local M = {}
@@ -84,6 +85,7 @@ function M.items(state)
     local v = row.value
     local item = {path = row.path, fqn = table.concat(row.path, ".")}
     if not util.is_tensor(v) then
+      item.container = V.is_tuple(v) and "tuple" or V.is_list(v) and "list"
       item.kind, item.length = "bytes", plans.value_length(described(v))
       out[#out + 1] = item
     elseif not v.is_dtensor or v.device_mesh:get_coordinate() then
@@ -95,7 +97,7 @@ function M.items(state)
 end
 
 local FIELDS = {"fqn", "path", "kind", "length", "offset", "sizes", "size",
-  "dtype", "element", "grad"}
+  "dtype", "element", "grad", "container"}
 
 -- Every rank's items, by rank.
 local function exchanged(items)
@@ -172,7 +174,8 @@ local function kept(plan)
     local chunks = {}
     for k, c in ipairs(md.chunks) do chunks[k] = {c.offset, c.sizes} end
     order[i] = {md.fqn, md.first.kind, md.first.size or {},
-      md.first.dtype or false, chunks}
+      md.first.dtype or false, chunks, md.first.path,
+      md.first.container or false}
   end
   for r, rows in ipairs(plan.rows) do
     for _, row in ipairs(rows) do
@@ -184,10 +187,13 @@ local function kept(plan)
 end
 
 -- save(state, folder, write): the plans of a save, write(told) between them,
--- where `told` is what the checkpoint is to keep, and the metadata after.
-function M.save(state, folder, write)
-  local plan = plans.save(exchanged(M.items(state)),
-    require("python.std.system").named(folder))
+-- where `told` is what the checkpoint is to keep, and the metadata after;
+-- single: this rank by itself, without a collective.
+function M.save(state, folder, write, single)
+  local items = M.items(state)
+  local plan = plans.save(single and {items} or exchanged(items),
+    system.named(folder))
+  if single then return write(kept(plan)) end
   gathered(plan.offered)
   scattered(plan.sent)
   write(kept(plan))
@@ -253,9 +259,10 @@ end
 
 -- metadata(told): Metadata, with the tensors and where their parts lie.
 function M.metadata(told)
-  local tensors, stored = V.dict(), V.dict()
+  local tensors, stored, paths = V.dict(), V.dict(), V.dict()
   for _, row in ipairs(told and told[1] or {}) do
     local v
+    if row[6] then V.dict_set(paths, row[1], V.tuple(row[6])) end
     if row[2] == "bytes" then
       v = attrs.record("BytesStorageMetadata", {}, {})
     else
@@ -280,8 +287,54 @@ function M.metadata(told)
   end
   return attrs.record("Metadata", {"state_dict_metadata", "planner_data",
     "storage_data", "storage_meta", "version"}, {storage_meta = None,
-    state_dict_metadata = tensors, planner_data = V.dict(),
+    state_dict_metadata = tensors, planner_data = paths,
     storage_data = stored, version = "1.0.0"})
+end
+
+-- The values NAME.0, NAME.1, … as one list or tuple.
+local function listed(name, values, tuple)
+  local list, n = {}, 0
+  while values[("%s.%d"):format(name, n)] do
+    list[n + 1] = values[("%s.%d"):format(name, n)].value
+    n = n + 1
+  end
+  return (tuple and V.tuple or V.list)(list, n)
+end
+
+-- Put v where the path leads: numbers are places of lists, texts keys.
+local function place(top, path, v)
+  local at = top
+  for i, key in ipairs(path) do
+    local step = i == #path and v or math.type(path[i + 1]) == "integer"
+      and V.list({}, 0) or V.dict()
+    local there
+    if V.is_list(at) then there = at[key + 1] else there = V.dict_get(at, key) end
+    if there == nil or i == #path then
+      there = step
+      if V.is_list(at) then
+        at[key + 1], at.n = there, math.max(at.n, key + 1)
+      else
+        V.dict_set(at, key, there)
+      end
+    end
+    at = there
+  end
+end
+
+-- state(told, values): the state dict that was saved, with tensors that nobody
+-- wrote yet and the values that are none from `values` (checkpoint.entries).
+function M.state(told, values)
+  local top = V.dict()
+  for _, row in ipairs(told and told[1] or {}) do
+    local name, kind, size, dtype, _, path, container = table.unpack(row, 1, 7)
+    local own = values[name]
+    local v = kind ~= "bytes" and dt.empty(size, {dtype = dt[dtype]})
+      or container and listed(name, values, container == "tuple")
+      or own and own.value
+    if v == nil then v = None end
+    place(top, path, v)
+  end
+  return top
 end
 
 -- files(told): the names in the folder, as PyTorch would have them.

@@ -114,23 +114,30 @@ local function value_text(v, name)
   return (type(v) == "number" or type(v) == "boolean") and tostring(v) or nil
 end
 
+-- What {alone = true} changes: the others take no part.
+local function together_of(where)
+  local alone = type(where) == "table" and where.alone
+  return alone and function (f) f() end or io_.together, alone
+end
+
 -- save(state_dict, {checkpoint_id = folder}) or save(state_dict, folder);
--- `told` is JSON that the index keeps for who saved, read back by M.told.
+-- alone = true: this rank by itself, for its plain tensors; `told` is JSON that the index keeps for who saved, read back by M.told.
 function M.save(state, where, told)
   local path = type(where) == "table" and where.checkpoint_id or where
   if type(path) ~= "string" then
     util.raise("TypeError", "save: wanted {checkpoint_id = folder}")
   end
+  local together, alone = together_of(where)
   local flat = flatten(state, "", {})
   local names = util.sorted_keys(flat)
   local old = index_text(path)
   local turn = old and (tonumber(old:match('"turn":(%d+)')) or 0) + 1 or 1
   local file = ("%d-rank%d.safetensors"):format(turn, dt.rank())
   local mine, chunks, parts = {}, {}, {}
-  io_.together(function ()
+  together(function ()
     for _, name in ipairs(names) do
       local t = flat[name]
-      if util.is_tensor(t) and first_holder(t) then
+      if util.is_tensor(t) and (alone or first_holder(t)) then
         mine[name] = t.is_dtensor and t:to_local() or t
         if t.is_dtensor then parts[io_.part_key(name)] = block_text(t) end
         chunks[#chunks + 1] = ('%q:{"file":"%s","runs":%s}'):format(name, file,
@@ -142,9 +149,10 @@ function M.save(state, where, told)
       dt._write_file(path .. "/" .. file, io_.safetensors(mine, parts))
     end
   end)
-  local all = dt._gather_text("{" .. table.concat(chunks, ",") .. "}")
-  io_.together(function ()
-    if dt.rank() ~= 0 then return end
+  local own = "{" .. table.concat(chunks, ",") .. "}"
+  local all = alone and {own} or dt._gather_text(own)
+  together(function ()
+    if not alone and dt.rank() ~= 0 then return end
     local entries = {}
     for _, name in ipairs(names) do
       local t = flat[name]
@@ -284,9 +292,10 @@ end
 
 -- load(state_dict, {checkpoint_id = folder}): fills the tensors in place, each
 -- in its own layout, whatever mesh wrote them; numbers and texts are replaced.
+-- alone = true: this rank by itself.
 function M.load(state, where)
   local path = type(where) == "table" and where.checkpoint_id or where
-  io_.together(function ()
+  together_of(where)(function ()
     local guard <close> = dt.no_grad()          -- luacheck: ignore guard
     local index = read_index(path)
     local open = opener(path)

@@ -73,6 +73,21 @@ function M.remove(a)
   return None
 end
 
+local made_here = {}            -- folders that this run made
+
+-- note_made(path): this run made a folder, which it may remove again.
+function M.note_made(path) made_here[path:gsub("/+$", "")] = true end
+
+-- Did this run make the folder or one that it lies in?
+local function is_ours(path)
+  path = path:gsub("/+$", "")
+  while path and path ~= "" do
+    if made_here[path] then return true end
+    path = path:match("^(.*)/[^/]*$")
+  end
+  return false
+end
+
 -- Folders outside of what a program may write to are as made: nothing can be
 -- saved there that would miss them.
 function M.makedirs(a, kw)
@@ -85,7 +100,10 @@ function M.makedirs(a, kw)
   repeat
     local stop = path:find("/", at, true)
     local part = path:sub(1, stop and stop - 1 or #path)
-    if part ~= "" and not is_dir(part) then seen(dt._make_dir, part) end
+    if part ~= "" and not is_dir(part) then
+      seen(dt._make_dir, part)
+      M.note_made(part)
+    end
     at = stop and stop + 1
   until not at
   return None
@@ -97,6 +115,7 @@ function M.mkdir(a)
   local parent = path:match("^(.*)/[^/]+/*$")
   if parent and parent ~= "" and not is_dir(parent) then missing(path) end
   seen(dt._make_dir, path)
+  M.note_made(path)
   return None
 end
 
@@ -108,6 +127,23 @@ function M.remove_tree(path)
     if is_dir(inner) then M.remove_tree(inner) else os.remove(inner) end
   end
   os.remove(path)
+end
+
+-- shutil.rmtree(path, ignore_errors=False): folders that this run made; to
+-- remove any other one is refused.
+function M.rmtree(a, kw)
+  local path = path_text(a[1])
+  local quiet = a[2]
+  if quiet == nil then quiet = kw and V.dict_get(kw, "ignore_errors") end
+  if is_ours(path) and is_dir(path) then
+    M.remove_tree(path)
+  elseif quiet ~= true and not is_dir(path) then
+    missing(path)
+  elseif quiet ~= true then
+    util.raise("NotImplementedError", "shutil.rmtree of %s, a folder that this "
+      .. "run did not make, is not part of dtrepl", path)
+  end
+  return None
 end
 
 -- refused(name): a function that says that it is not there.

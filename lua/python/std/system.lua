@@ -167,6 +167,7 @@ end
 -- tempfile: folders to save in; the files in them go with them.
 local function folder()
   folders[#folders + 1] = dt._temp_dir()
+  files.note_made(folders[#folders])
   return folders[#folders]
 end
 -- gettempdir(): one folder of all ranks.
@@ -175,6 +176,7 @@ local function shared_folder()
   if not shared then
     shared = dt._temp_dir(true)
     folders[#folders + 1] = shared
+    files.note_made(shared)
   end
   return shared
 end
@@ -209,13 +211,7 @@ local function clean(name)
     return None
   end, "cleanup")
 end
--- shutil.rmtree: of those folders; others stay.
-attrs.module("shutil").rmtree = builtin(function (a)
-  for _, name in ipairs(folders) do
-    if V.str(a[1]):sub(1, #name) == name then files.remove_tree(V.str(a[1])) end
-  end
-  return None
-end, "rmtree")
+attrs.module("shutil").rmtree = builtin(files.rmtree, "rmtree")
 module("tempfile", {mkdtemp = folder,
   gettempdir = shared_folder, TemporaryDirectory = function ()
   local name = folder()
