@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Checkpoints of a sharded model: whole state dicts from rank 0, an optimizer's
 # too, into a model on meta; async_save, one file from a folder and back.
 import os
