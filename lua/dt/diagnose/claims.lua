@@ -15,7 +15,7 @@ M.concepts = {
     .. "rowwiseparallel|tensor parallel|tensor-parallel|tp_plan|full_tensor|"
     .. "from_local(|from_local with|to_local|dcp.load|dcp.save|"
     .. "loss_parallel|expert parallel|expert-parallel|distribute_module|"
-    .. "get_group()|mesh[|shard(0)|shard(1)|shard(-1)|replicate()|"
+    .. "mark_sharding|get_group()|mesh[|shard(0)|shard(1)|shard(-1)|replicate()|"
     .. "distributed checkpoint|sharded over|sharded on|sharded along|=tp",
   -- What is said about others' work is not a report of a fault.
   news = "changelog|change log|release notes|tests skipped|test suite|"
@@ -27,9 +27,11 @@ M.concepts = {
     .. "doesn't|cannot|can't|don't work|not work|not updated|unexpected|"
     .. "mismatch|differ|grows|leak|oom|out of memory|raise|refuse|broken|"
     .. "lost|loses|silently|instead of|fix|unsupported|regression|never|"
-    .. "twice|times too|inconsistent",
+    .. "twice|times too|inconsistent|should be|should have|reject|refuse|"
+    .. "is not|are not",
   question = "how do i|how can i|can someone|could someone|why use|"
-    .. "is there a way|which version|i'd like to see|question about|"
+    .. "is there a way|is it possible|will fully_shard|ask for it|"
+    .. "which version|i'd like to see|question about|"
     .. "the documentation of|does fsdp2 also|any plans|thanks for the great",
   fsdp = "fully_shard|fsdp",
   tp = "tensor parallel|tensor-parallel|=tp|colwise|rowwise|"
@@ -130,7 +132,7 @@ M.concepts = {
   of_sum = "of the sum|sum of the|before the sum|before reduc|each addend|"
     .. "of their sum|of the addends|sum of absolute|of each part|"
     .. "of the parts|of the local",
-  sizes = ".shape|numel|.size()|=strides|shape of the dtensor|its shape|"
+  sizes = ".shape|numel|.size()|size() is|its size|=strides|shape of the dtensor|its shape|"
     .. "number of rows|.size(",
   whole = "out of bounds|out-of-bounds|illegal memory|full tensor|"
     .. "global shape|global size|not of my shard|unsharded|whole tensor|"
@@ -368,6 +370,16 @@ M.concepts = {
   unlike_ranks = "differ from rank|differ per rank|differ between|differ on|"
     .. "not the same on|different on each|not equal on|other values on|"
     .. "each rank has its own|different data|own random|local tensors differ",
+  two_dtypes = "bf16 and fp32|bfloat16 and float32|fp32 and bf16|"
+    .. "float32 and bfloat16|float16 and float32|uniform dtype|"
+    .. "uniform gradient dtype",
+  rejects = "reject|refuse|assert|mismatch|uniform|does not accept",
+  other_wrapper = "distributeddataparallel|=ddp|deepspeed|no_sync",
+  foreach_off = "foreach = false|foreach=false|foreach must be false|"
+    .. "without foreach",
+  unreduced = "nobody reduces|without an all-reduce|without all-reduce|"
+    .. "not reduced|already summed|never summed|far higher|poison",
+  per_rank_size = "on rank |on ranks |rank0:|rank 0:|(rank 0)|rank1:",
   packing = "packing|packed|=thd",
   forbids = "forbid|disallow|illegal",
   subclass = "subclass|weightwithdynamicfloat8|stripped|"
@@ -408,6 +420,11 @@ M.rules = {
   {"mixed-load-state-dict", 0.58, "loading plain_values refuses"},
   {"redistribute-to-partial", 0.58, "to_partial refuses"},
   {"fsdp2-mixed-dtype-group", 0.58, "fsdp mixed_dtypes adapters"},
+  {"fsdp2-mixed-dtype-group", 0.56, "fsdp two_dtypes rejects"},
+  {"mixed-optimizer-group", 0.55, "dtensor optimizer foreach_off"},
+  {"from-local-lies", 0.57, "from_local said_replicate partial unreduced"},
+  {"from-local-uneven-shape", 0.55, "from_local sizes per_rank_size"},
+  {"wrapper-setting-of-another", 0.57, "fsdp other_wrapper noop"},
   {"moe-router-full-dtensor", 0.55, "router counts whole"},
   {"hidden-redistribution", 0.58, "all_gather unasked unlike_shards"},
   {"numerics-drift-not-bug", 0.55, "one_device small differs"},

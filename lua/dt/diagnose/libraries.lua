@@ -45,6 +45,8 @@ return {
    "=sdpa_frame", "!got mixed torch.Tensor and DTensor", "!flex_attention"},
   {"compile-symbolic-shape-rule", 0.6, "treespec.unflatten(leaves)", "=dt",
    "~torch.compile|compiled"},
+  {"compile-tangent-placement", 0.82, "/Node [%w_]+ was invalid, but is output",
+   "~DTensor|to_local|tangents|tensor parallel|tp|fsdp"},
   {"distribute-misuse", 0.8, "spec.tensor_meta.shape", "must be a tuple"},
   {"dcp-size-mismatch", 0.7, "Invalid checkpoint metadata for", "but found"},
   {"mesh-larger-than-world", 0.66, "=mesh_exceeds"},
@@ -97,6 +99,8 @@ return {
    "across mesh of size"},
 
   -- transformers, accelerate, torchtitan, vLLM: plans and sizes
+  {"tp-heads-not-divisible", 0.66, "not aligned with the quantized weight "
+   .. "shape", "tensor parallel size"},
   {"tp-heads-not-divisible", 0.6, "/AssertionError: %d+ is not divisible by "
    .. "%d+", "~tensor_parallel|tensor parallel|tp_size|tensor_model_parallel"},
   {"tp-plan-unmatched", 0.85, "`tp_plan` and `device_map` are mutually"},
@@ -152,13 +156,18 @@ return {
    "~init|sync|broadcast", "!=raises"},
   {"clip-grad-cross-mesh", 0.66, "~clipping|clip_grad|gradient norm|"
    .. "gradient statistics", "~share a device mesh|share one mesh|"
-   .. "single mesh|one mesh|same mesh|across meshes|expert meshes",
+   .. "single mesh|one mesh|same mesh|across meshes|expert meshes|"
+   .. "different device mesh|different mesh|by device mesh",
    "~DTensor|fsdp", "!got mixed torch.Tensor and DTensor", "!=raises"},
   {"tp-plan-unmatched", 0.66, "~_tp_plan|default base plan|default TP plan",
    "~has no|no entry|falls through|not registered|default base plan",
    "~AssertionError|assert|fails|stops|crash"},
   {"dispatch-overhead", 0.6, "DTensor", "~optimizer step|optimizer.step",
    "/%d ?us%f[%W]", "/%d ?ms%f[%W]", "!=raises"},
+  {"wrapper-setting-of-another", 0.8, "~'MixedPrecisionPolicy' object has no "
+   .. "attribute|'MixedPrecision' object has no attribute|'CPUOffloadPolicy' "
+   .. "object has no attribute|'CPUOffload' object has no attribute|"
+   .. "'OffloadPolicy' object has no attribute"},
   {"wrapper-setting-of-another", 0.62, "~summon_full_params|sharding_strategy|"
    .. "auto_wrap_policy|use_orig_params|state_dict_type",
    "~fully_shard|FSDP2", "~equivalent|replacement|counterpart|instead of",

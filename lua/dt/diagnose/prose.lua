@@ -64,7 +64,9 @@ end
 -- The class that the report's words suggest: id, confidence, the words.
 function M.find(r)
   local has, seen = concepts_of(r)
-  if not is_of_ours(has) then return nil end
+  if not is_of_ours(has) or has "question" and not has "complaint" then
+    return nil
+  end
   local best, most
   for _, rule in ipairs(claims.rules) do
     -- of FSDP alone only what is said of FSDP

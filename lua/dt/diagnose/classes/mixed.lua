@@ -448,7 +448,7 @@ return {
      {0.95, "c10d::broadcast_", "attempted to run this operator with Meta"},
      {0.95, MISSING, "@c10d.*|_c10d_functional.*"},
      {0.93, MIXED, "@c10d.*|_c10d_functional.*"},
-     {0.55, "sync_module_states", "DTensor"},
+     {0.55, "sync_module_states", "DTensor", "~fail|error|raise|found no|breaks"},
    },
    cause = "c10d collectives take lists the dispatcher does not unwrap, and "
      .. "acting on the local shard would ignore the placement.",

@@ -374,7 +374,8 @@ return {
    name = "ranks are in different collectives",
    signs = {
      {0.96, "Detected mismatch between collectives on ranks"},
-     {0.9, "Watchdog caught collective operation timeout", "=seq_differs"},
+     {0.9, "~Watchdog caught collective operation timeout|timed out in "
+       .. "blocking wait", "=seq_differs"},
      {0.9, "=flight_differs"},
      {0.72, "Watchdog caught collective operation timeout", "=seq_apart"},
      {0.9, "~SIZE_OR_SYNTAX_MISMATCH|COLLECTIVE_TYPE_MISMATCH|"
