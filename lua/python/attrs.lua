@@ -321,6 +321,7 @@ function M.get(v, name)
     end
     if exceptions.is_class(v) then
       if name == "__name__" or name == "__qualname__" then return v.__name__ end
+      if name == "__module__" then return v.__module__ or "builtins" end
       x = exceptions.member(v, name)
       if x ~= nil then return classes.bind(x, nil, v) end
       x = exceptions.default(name)
@@ -425,9 +426,9 @@ function M.set_plain(v, name, x)
   if class and classes.set(v, class, name, x) then return end
   local other = foreign.of(v)
   if other and other.set and other.set(v, name, x, class) then return end
-  if type(v) == "table" and rawget(v, "__python")
-     and getmetatable(x) == V.func_mt then
-    x = classes.lua_method(x)
+  if type(v) == "table" and rawget(v, "__python") then
+    if name == "__module__" then name = "__home" end
+    if getmetatable(x) == V.func_mt then x = classes.lua_method(x) end
   end
   if getmetatable(v) == V.func_mt or V.is_dict(v) then
     rawset(v, name, x)

@@ -11,6 +11,7 @@ local big = require "python.bigint"
 local exceptions = require "python.exceptions"
 local foreign = require "python.foreign"
 local boxes = require "python.boxes"
+local unicode = require "python.unicode"
 local sets = boxes.set
 
 local M = {}
@@ -721,11 +722,37 @@ end
 -- The same; nil when s is no slice.
 function M.places(s, n) return is_slice(s) and slice_places(s, n) or nil end
 
+-- How many characters a text has, and the byte where its character i (from 0)
+-- begins.
+local function length_of(v)
+  return unicode.is_ascii(v) and #v or utf8.len(v, 1, -1, true) or #v
+end
+local function byte_of(v, n, i)
+  return n == #v and i + 1 or utf8.offset(v, i + 1)
+end
+
+local function slice_of_text(v, s)
+  local n = length_of(v)
+  local first, last, step = bounds(s, n)
+  if step == 1 then
+    if first >= last then return "" end
+    return v:sub(byte_of(v, n, first), byte_of(v, n, last) - 1)
+  end
+  local items, out = V.items(v), {}
+  for k, i in ipairs(slice_places(s, n)) do out[k] = items[i + 1] end
+  return table.concat(out)
+end
+
 local function slice_of(v, s)
+  if type(v) == "string" then return slice_of_text(v, s) end
   local items, n = V.items(v)
+  local first, last, step = bounds(s, n)
+  if step == 1 then
+    return like(v, table.move(items, first + 1, last, 1, {}),
+      math.max(last - first, 0))
+  end
   local out = {}
   for k, i in ipairs(slice_places(s, n)) do out[k] = items[i + 1] end
-  if type(v) == "string" then return table.concat(out) end
   return like(v, out)
 end
 
@@ -836,13 +863,12 @@ function M.getitem(v, i)
       util.raise("TypeError", "string indices must be integers, not '%s'",
         V.type_name(i))
     end
-    local n = utf8.len(v) or #v
+    local n = length_of(v)
     if i < 0 then i = i + n end
     if i < 0 or i >= n then
       util.raise("IndexError", "string index out of range")
     end
-    if n == #v then return v:sub(i + 1, i + 1) end
-    return v:sub(utf8.offset(v, i + 1), utf8.offset(v, i + 2) - 1)
+    return v:sub(byte_of(v, n, i), byte_of(v, n, i + 1) - 1)
   elseif V.is_bytes(v) then
     if is_slice(i) then
       local out = {}

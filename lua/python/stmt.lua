@@ -168,6 +168,18 @@ local function fields_of(list)
   return all, noted
 end
 
+-- A class belongs to the module in which its statement stands, or to the one
+-- that its body names.
+local function note_home(class, members, env)
+  local home = members.__module__ or env_of.lookup(env, "__name__")
+  if type(class) ~= "table" or type(home) ~= "string" then return end
+  if exceptions.is_class(class) then
+    class.__module__ = home
+  elseif home ~= "__main__" and rawget(class, "__home") == nil then
+    rawset(class, "__home", home)
+  end
+end
+
 S["class"] = function (n)
   local bases = {}
   local body = scope.inside("class", n.name, n, function ()
@@ -192,6 +204,7 @@ S["class"] = function (n)
     local here = {notes = noted.notes, env = members,
       table.unpack(noted)}
     local class = classes.make(n.name, above, members.vars, fields, here, kw)
+    note_home(class, members.vars, env)
     inner.vars.__class__ = class
     env_of.assign(env, n.name, decorate(env, class))
   end

@@ -97,8 +97,19 @@ function M.fold_of(c)
   return mapped("fold", c) or M.lower_of(c)
 end
 
--- Has a text ASCII characters alone?
-function M.is_ascii(s) return s:find("[\x80-\xff]") == nil end
+-- Has a text ASCII characters alone?  Loops over a long text ask for each of
+-- its characters: the answer for the last long one is kept, else they would
+-- take quadratic time.
+local LONG <const> = 64
+local last_long, last_answer
+
+function M.is_ascii(s)
+  if #s < LONG then return s:find("[\x80-\xff]") == nil end
+  if s ~= last_long then
+    last_long, last_answer = s, s:find("[\x80-\xff]") == nil
+  end
+  return last_answer
+end
 
 -- characters(s): a list of them.
 function M.characters(s)

@@ -52,7 +52,8 @@ M.builtins = B
 
 require "python.std.types"
 require "python.std.enum"
-require "python.std.re"
+require "python.std.json"
+require "python.std.regex"
 require "python.std.hashlib"
 require "python.std.random"
 require "python.std.math"

@@ -234,6 +234,8 @@ void dtL_open_autograd (lua_State *L, int dt);
 void dtL_open_custom (lua_State *L, int dt);
 void dtL_open_misc (lua_State *L, int dt);
 void dtL_open_libm (lua_State *L, int dt);      /* dt._libm */
+void dtL_open_regex (lua_State *L, int dt);     /* dt._regex */
+void dtL_open_json_read (lua_State *L, int dt); /* dt._json_decode */
 void dtL_open_record (lua_State *L, int dt);
 void dtL_open_named (lua_State *L, int dt);
 void dtL_open_handler (lua_State *L, int dt);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** bind/l_misc.c: the rest of `dt`: rank and world, seeds, tensors from Lua
 ** data, profile, warnings, names of variables, JSON for tests. */
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -365,73 +364,9 @@ static int l_gather_text (lua_State *L) {
   return st == DT_OK ? 1 : dtL_raise(L);
 }
 
-/* --- JSON (tests, exports) --- */
-
-/* `plain`: null is nil; else dt.None. */
-static void push_json (lua_State *L, const json_t *j, bool plain) {
-  size_t i;
-  const char *k;
-  json_t *v;
-  luaL_checkstack(L, 4, "JSON nested too deeply");
-  switch (json_typeof(j)) {
-    case JSON_OBJECT:
-      lua_createtable(L, 0, (int)json_object_size(j));
-      json_object_foreach((json_t *)(uintptr_t)j, k, v) {
-        push_json(L, v, plain);
-        lua_setfield(L, -2, k);
-      }
-      break;
-    case JSON_ARRAY:
-      lua_createtable(L, (int)json_array_size(j), 0);
-      json_array_foreach(j, i, v) {
-        push_json(L, v, plain);
-        lua_seti(L, -2, (lua_Integer)i + 1);
-      }
-      break;
-    case JSON_STRING:
-      lua_pushlstring(L, json_string_value(j), json_string_length(j));
-      break;
-    case JSON_INTEGER: lua_pushinteger(L, json_integer_value(j)); break;
-    case JSON_REAL: lua_pushnumber(L, json_real_value(j)); break;
-    case JSON_TRUE: lua_pushboolean(L, 1); break;
-    case JSON_FALSE: lua_pushboolean(L, 0); break;
-    default: if (plain) lua_pushnil(L); else dtL_push_none(L); break;
-  }
-}
-
-int dtL_json_plain (lua_State *L) {
-  size_t n;
-  const char *s = luaL_checklstring(L, 1, &n);
-  json_error_t e;
-  json_t *j = json_loadb(s, n, JSON_ALLOW_NUL, &e);
-  if (j == NULL) {
-    lua_pushnil(L);
-    lua_pushfstring(L, "%s at line %d column %d", e.text, e.line, e.column);
-    return 2;
-  }
-  push_json(L, j, true);
-  json_decref(j);
-  return 1;
-}
-
-/* dt._json_decode(text): null becomes dt.None. */
-static int l_json_decode (lua_State *L) {
-  size_t n;
-  const char *s = luaL_checklstring(L, 1, &n);
-  json_error_t e;
-  json_t *j = json_loadb(s, n, JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
-  if (j == NULL)
-    return dtL_errorf(L, DT_E_PARSE, "JSON: %s at line %d column %d", e.text,
-                      e.line, e.column);
-  push_json(L, j, false);
-  json_decref(j);
-  return 1;
-}
-
 void dtL_open_misc (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_from_data", l_from_data}, {"_gather_text", l_gather_text},
-    {"_json_decode", l_json_decode},
     {"_mem", l_mem}, {"_module", l_module}, {"_profile", l_profile},
     {"_seq", l_seq},
     {"_set_profile", l_set_profile}, {"_switch", l_switch}, {"_warn", l_warn},

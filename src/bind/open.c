@@ -119,6 +119,8 @@ static void open_dt (lua_State *L) {
   dtL_open_op(L, dt);
   dtL_open_misc(L, dt);
   dtL_open_libm(L, dt);
+  dtL_open_regex(L, dt);
+  dtL_open_json_read(L, dt);
   dtL_open_dist(L, dt);
   dtL_open_p2p(L, dt);
   dtL_open_pyframe(L, dt);

@@ -1,458 +1,557 @@
 -- SPDX-License-Identifier: MIT
--- python/std/regex.lua: regular expressions as Python's re writes them.  A
--- pattern becomes closures m(s, i, state, k): does it match from byte i on,
--- with the rest of the pattern, k(i), behind it?  Matching goes back by
--- returning false.  Characters are bytes; a class of others is not needed by
--- programs over torch.
---
--- The steps of one search are counted: a pattern that would go on for ever
--- ends in an error.
+-- python/std/regex.lua: regular expressions.  PCRE2 matches them; here a
+-- pattern of Python's re is checked by Python's rules, with its words, and
+-- written in PCRE2's syntax: what the two read differently is spelled out,
+-- what only PCRE2 knows is refused.  pylib/re.py is the module on top of it.
 
-local util = require "dt.util"
+local dt = require "dt"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local unicode = require "python.unicode"
 
-local M = {}
-local STEPS <const> = 300000
+local builtin, None = V.builtin, dt.None
+local MAX_REPEAT <const> = 65535        -- PCRE2's; Python's is 2^32 - 1
 
-local function bad(p, what, at)
-  util.raise("error", "%s at position %d", what, (at or p.i) - 1)
-end
+-- A pattern under way: s, i (the byte to be read next), groups, names (number
+-- by name), order (names), open (groups that are not closed yet), closed
+-- (numbers in the order their groups end), flags (letters that hold now),
+-- first (letters that hold for all of it).
 
--- ---- sets of characters: 256 booleans ----
+-- ---- errors ----
 
-local function set_of(test)
-  local t = {}
-  for c = 0, 255 do t[c] = test(string.char(c)) or nil end
-  return t
-end
-local CLASS = {
-  d = set_of(function (c) return c:find("%d") ~= nil end),
-  w = set_of(function (c) return c:find("[%w_\x80-\xff]") ~= nil end),
-  s = set_of(function (c) return c:find("%s") ~= nil end),
-}
-for _, name in ipairs {"d", "w", "s"} do
-  CLASS[name:upper()] = set_of(function (c)
-    return not CLASS[name][c:byte()]
-  end)
-end
-local ESCAPE = {n = "\n", t = "\t", r = "\r", f = "\f", v = "\v", a = "\a",
-  ["0"] = "\0"}
+-- What a pattern has wrong, as {message, position in characters}; at nil:
+-- without one.
+local Bad = {}
 
-local function fold(set)
-  for c = 65, 90 do
-    if set[c] or set[c + 32] then set[c], set[c + 32] = true, true end
-  end
-  return set
+local function bad(p, at, what, ...)
+  local message = select("#", ...) > 0 and what:format(...) or what
+  error(setmetatable({message = message,
+    at = at and (p.bytes and at - 1 or utf8.len(p.s, 1, at - 1, true))}, Bad),
+    0)
 end
 
 -- ---- reading ----
 
-local alternation
-
-local function peek(p) return p.s:sub(p.i, p.i) end
+-- The character at hand, "" behind the last; one of bytes is a byte.
+local function peek(p)
+  if p.bytes then return p.s:sub(p.i, p.i) end
+  return p.s:match("^" .. utf8.charpattern, p.i) or ""
+end
 
 local function next_char(p)
   local c = peek(p)
-  p.i = p.i + 1
+  p.i = p.i + #c
   return c
 end
 
--- The character after a backslash, as a byte.
-local function escaped(p, c)
-  if c == "x" then
-    local hex = p.s:match("^%x%x", p.i)
-    if not hex then bad(p, "incomplete escape \\x") end
-    p.i = p.i + 2
-    return tonumber(hex, 16)
-  end
-  if c == "" then bad(p, "bad escape (end of pattern)") end
-  return (ESCAPE[c] or c):byte()
-end
-
-local function bracket(p)
-  local set, negate = {}, peek(p) == "^"
-  if negate then p.i = p.i + 1 end
-  local first = true
-  while true do
-    local c = next_char(p)
-    if c == "" then bad(p, "unterminated character set") end
-    if c == "]" and not first then break end
-    first = false
-    local low, class = c:byte(), nil
-    if c == "\\" then
-      c = next_char(p)
-      class = CLASS[c]
-      low = class and 0 or (c == "b" and 8 or escaped(p, c))
-    end
-    if class then
-      for b in pairs(class) do set[b] = true end
-    elseif peek(p) == "-" and p.s:sub(p.i + 1, p.i + 1) ~= "]" then
-      p.i = p.i + 1
-      local high = next_char(p)
-      high = high == "\\" and escaped(p, next_char(p)) or high:byte() or low
-      if high < low then bad(p, "bad character range") end
-      for b = low, high do set[b] = true end
-    else
-      set[low] = true
-    end
-  end
-  if p.flags.i then fold(set) end
-  if negate then
-    local other = {}
-    for b = 0, 255 do other[b] = not set[b] or nil end
-    set = other
-  end
-  return {"set", set}
-end
-
-local function read_flags(p)
-  local letters = p.s:match("^[aiLmsux]+", p.i)
-  if not letters then return false end
-  p.i = p.i + #letters
-  for c in letters:gmatch(".") do p.flags[c] = true end
+local function take(p, c)
+  if p.s:sub(p.i, p.i + #c - 1) ~= c then return false end
+  p.i = p.i + #c
   return true
 end
 
-local function name_until(p, stop)
-  local name, after = p.s:match("^([%a_][%w_]*)" .. stop .. "()", p.i)
-  if not name then bad(p, "bad character in group name") end
-  p.i = after
-  return name
+-- The text up to `stop`, which is read too.
+local function read_until(p, stop, what)
+  local from = p.i
+  local last = p.s:find(stop, from, true)
+  local text = p.s:sub(from, (last or #p.s + 1) - 1)
+  if text == "" then
+    bad(p, from, "missing %s", what)
+  elseif not last then
+    p.i = #p.s + 1
+    bad(p, from, "missing %s, unterminated name", stop)
+  end
+  p.i = last + 1
+  return text, from
 end
 
-local function capture(p, name)
+-- ---- characters, as PCRE2 reads them ----
+
+local function char(p, code)
+  if p.bytes and code > 255 then code = code & 255 end
+  return ("\\x{%x}"):format(code)
+end
+
+local function literal(p, c)
+  if c:find "^[%w_]$" then return c end
+  return char(p, p.bytes and c:byte() or utf8.codepoint(c, 1, 1, true))
+end
+
+-- Classes by their letter: outside a set, and inside one.  Spaces of Python's
+-- texts include the four separators before " ".
+local function class_of(p, c, inside)
+  if p.bytes or not p.flags.a then
+    if p.bytes or c:lower() ~= "s" then return "\\" .. c end
+    if inside then return c == "s" and "\\s\\x{1c}-\\x{1f}" or "\\S" end
+    return c == "s" and "[\\s\\x{1c}-\\x{1f}]" or "[^\\s\\x{1c}-\\x{1f}]"
+  end
+  return "\\" .. c
+end
+
+local SIMPLE = {a = 7, b = 8, f = 12, n = 10, r = 13, t = 9, v = 11,
+  ["\\"] = 92}
+local DIGITS = {x = 2, u = 4, U = 8}
+
+-- A character behind "\" that is written by its number or its letter: its
+-- code; nil where it is none of those.  `at`: where the backslash stands.
+local function numbered(p, c, at)
+  local wanted = DIGITS[c]
+  if wanted and (c == "x" or not p.bytes) then
+    local hex = p.s:match("^%x+", p.i) or ""
+    hex = hex:sub(1, wanted)
+    p.i = p.i + #hex
+    if #hex < wanted then bad(p, at, "incomplete escape \\%s%s", c, hex) end
+    local code = tonumber(hex, 16)
+    if code > 0x10ffff then bad(p, at, "bad escape \\%s%s", c, hex) end
+    return code
+  elseif c == "N" and not p.bytes then
+    bad(p, at, "characters by their names (\\N{...}) are not part of dtrepl")
+  end
+  return nil
+end
+
+local function octal(p, text, at)
+  local code = tonumber(text, 8)
+  if code > 255 then
+    bad(p, at, "octal escape value \\%s outside of range 0-0o377", text)
+  end
+  return char(p, code)
+end
+
+-- ---- sets ----
+
+-- One member of a set: PCRE2's text and its code, nil for a class.
+local function member(p, begin)
+  local at = p.i
+  local c = next_char(p)
+  if c == "" then bad(p, begin, "unterminated character set") end
+  if c ~= "\\" then
+    return literal(p, c), p.bytes and c:byte()
+      or utf8.codepoint(c, 1, 1, true)
+  end
+  c = next_char(p)
+  if c == "" then bad(p, at, "bad escape (end of pattern)") end
+  if c:find "^[dDsSwW]$" then return class_of(p, c, true), nil end
+  local code = numbered(p, c, at) or SIMPLE[c]
+  if code then return char(p, code), code end
+  local digits = p.s:match("^[0-7][0-7]?[0-7]?", p.i - 1)
+  if digits then
+    p.i = p.i - 1 + #digits
+    return octal(p, digits, at), tonumber(digits, 8)
+  elseif c:find "^%w$" then
+    bad(p, at, "bad escape \\%s", c)
+  end
+  return literal(p, c), p.bytes and c:byte() or utf8.codepoint(c, 1, 1, true)
+end
+
+-- What follows "[".
+local function set(p)
+  local begin, out = p.i - 1, {"["}
+  if take(p, "^") then out[2] = "^" end
+  local first = true
+  while first or peek(p) ~= "]" do
+    first = false
+    local at = p.i
+    local text, low = member(p, begin)
+    out[#out + 1] = text
+    if peek(p) == "-" and p.s:sub(p.i + 1, p.i + 1) ~= "]" then
+      p.i = p.i + 1
+      local last, high = member(p, begin)
+      if not low or not high or high < low then
+        bad(p, at, "bad character range %s", p.s:sub(at, p.i - 1))
+      end
+      out[#out + 1] = "-" .. last
+    end
+  end
+  p.i = p.i + 1
+  out[#out + 1] = "]"
+  return table.concat(out)
+end
+
+-- ---- what a backslash begins, outside a set ----
+
+local function back_reference(p, n, at)
+  if n > p.groups then bad(p, at, "invalid group reference %d", n) end
+  if p.open[n] then bad(p, at, "cannot refer to an open group") end
+  return ("\\g{%d}"):format(n)
+end
+
+-- Returns the text, and whether it is a place (\b) and no character.
+local function escape(p)
+  local at = p.i - 1
+  local c = next_char(p)
+  if c == "" then bad(p, at, "bad escape (end of pattern)") end
+  if c == "A" or c == "b" or c == "B" then return "\\" .. c, true end
+  if c == "Z" then return "\\z", true end
+  if c:find "^[dDsSwW]$" then return class_of(p, c, false) end
+  local code = numbered(p, c, at) or c ~= "b" and SIMPLE[c]
+  if code then return char(p, code) end
+  if c == "0" then
+    local more = p.s:match("^[0-7][0-7]?", p.i) or ""
+    p.i = p.i + #more
+    return octal(p, "0" .. more, at)
+  elseif c:find "^%d$" then
+    local three = p.s:match("^[0-3][0-7][0-7]", p.i - 1)
+      or p.s:match("^[4-7][0-7][0-7]", p.i - 1)
+    if three then
+      p.i = p.i + 2
+      return octal(p, three, at)
+    end
+    local digits = p.s:match("^%d%d?", p.i - 1)
+    p.i = p.i - 1 + #digits
+    return back_reference(p, tonumber(digits), at + 1)
+  elseif c:find "^%a$" then
+    bad(p, at, "bad escape \\%s", c)
+  end
+  return literal(p, c)
+end
+
+-- ---- groups ----
+
+local alternation
+
+local function with_flags(p, flags, f, ...)
+  local before = p.flags
+  p.flags = flags
+  local out = f(p, ...)
+  p.flags = before
+  return out
+end
+
+local function group_name(p, stop)
+  local name, at = read_until(p, stop, "group name")
+  if not name:find "^[%a_\x80-\xff][%w_\x80-\xff]*$" then
+    bad(p, at, "bad character in group name %s", V.repr(name))
+  end
+  return name, at
+end
+
+local function capture(p, name, at)
   p.groups = p.groups + 1
   local n = p.groups
   if name then
+    if p.names[name] then
+      bad(p, at, "redefinition of group name %s as group %d; was group %d",
+        V.repr(name), n, p.names[name])
+    end
     p.names[name], p.order[#p.order + 1] = n, name
   end
-  return {"group", alternation(p), n}
+  p.open[n] = true
+  local out = "(" .. alternation(p) .. ")"
+  p.open[n] = nil
+  p.closed[#p.closed + 1] = n
+  return out
 end
 
--- What follows "(".
-local function group(p)
-  local node
-  local from = p.i - 1
-  if peek(p) ~= "?" then
-    node = capture(p)
-  else
-    p.i = p.i + 1
+-- (?(1)yes|no)
+local function conditional(p)
+  local name, at = read_until(p, ")", "group name")
+  local n = p.names[name] or tonumber(name:match "^%d+$")
+  if not n then
+    if name:find "^[%a_][%w_]*$" then
+      bad(p, at, "unknown group name %s", V.repr(name))
+    end
+    bad(p, at, "bad character in group name %s", V.repr(name))
+  elseif n == 0 then
+    bad(p, at, "bad group number")
+  end
+  p.condition = math.max(p.condition or 0, n)
+  p.condition_at = p.condition_at or at
+  local body, branches = alternation(p)
+  if branches > 2 then
+    bad(p, p.i, "conditional backref with more than two branches")
+  end
+  return ("(?(%d)%s)"):format(n, body)
+end
+
+local function check_flag(p, c, seen)
+  if c == "L" and not p.bytes then
+    bad(p, p.i, "bad inline flags: cannot use 'L' flag with a str pattern")
+  elseif c == "u" and p.bytes then
+    bad(p, p.i, "bad inline flags: cannot use 'u' flag with a bytes pattern")
+  end
+  seen[c] = true
+end
+
+-- Letters behind "(?": flags for all of the pattern, or for a group.
+local function flags_group(p, begin)
+  local on, off, target = {}, {}, nil
+  target = on
+  while true do
     local c = next_char(p)
-    if c == ":" then node = {"cat", {alternation(p)}}
-    elseif c == "=" or c == "!" then node = {"look", alternation(p), c == "!"}
-    elseif c == "<" and peek(p):find("[=!]") then
-      c = next_char(p)
-      node = {"behind", alternation(p), c == "!"}
-    elseif c == "P" and peek(p) == "<" then
-      p.i = p.i + 1
-      node = capture(p, name_until(p, ">"))
-    elseif c == "P" and peek(p) == "=" then
-      p.i = p.i + 1
-      local name = name_until(p, "%)")
-      p.i = p.i - 1
-      node = {"back", p.names[name]}
-    elseif c == "#" then
-      p.i = p.s:find(")", p.i, true) or #p.s + 1
-      node = {"cat", {}}
-    else
-      p.i = p.i - 1
-      if not read_flags(p) then bad(p, "unknown extension ?" .. c) end
-      node = {"cat", {}}
-      if peek(p) == ":" then
-        p.i = p.i + 1
-        node = {"cat", {alternation(p)}}
+    if c == "" then bad(p, p.i, "missing -, : or )") end
+    if c == ":" then break end
+    if c == ")" then
+      if target == off then bad(p, p.i - 1, "missing :") end
+      if begin ~= 1 and not p.only_flags then
+        bad(p, begin, "global flags not at the start of the expression")
       end
+      for letter in pairs(on) do p.first[letter] = true end
+      p.flags = p.first
+      return ""
+    elseif c == "-" and target == on then
+      target = off
+    elseif c:find "^[aiLmsux]$" then
+      if target == off and c:find "[aLu]" then
+        bad(p, p.i, "bad inline flags: cannot turn off flags 'a', 'u' and 'L'")
+      end
+      check_flag(p, c, target)
+    else
+      bad(p, p.i - #c, c:find "^%a$" and "unknown flag" or "missing -, : or )")
     end
   end
-  if next_char(p) ~= ")" then
-    bad(p, "missing ), unterminated subpattern", from)
+  local flags, letters = {}, {on = "", off = ""}
+  for letter in pairs(p.flags) do flags[letter] = true end
+  for letter in pairs(on) do
+    flags[letter] = true
+    if letter:find "[ims]" then letters.on = letters.on .. letter end
   end
-  return node
+  for letter in pairs(off) do
+    flags[letter] = nil
+    if letter:find "[ims]" then letters.off = letters.off .. letter end
+  end
+  if on.a then
+    bad(p, begin, "the flag 'a' of one group is not part of dtrepl")
+  end
+  return ("(?%s%s:"):format(letters.on, letters.off ~= ""
+    and "-" .. letters.off or "") .. with_flags(p, flags, alternation) .. ")"
 end
 
-local ANCHOR = {b = "edge", B = "no_edge", A = "start", Z = "stop"}
+local LOOK = {["="] = "(?=", ["!"] = "(?!", ["<="] = "(?<=", ["<!"] = "(?<!"}
 
-local function escape_node(p)
+-- What follows "(?P".
+local function named(p)
+  if take(p, "<") then return capture(p, group_name(p, ">")) end
+  if take(p, "=") then
+    local name, at = group_name(p, ")")
+    local n = p.names[name]
+    if not n then bad(p, at, "unknown group name %s", V.repr(name)) end
+    p.i = p.i - 1
+    return back_reference(p, n, at)
+  end
   local c = next_char(p)
-  if CLASS[c] then return {"set", CLASS[c]} end
-  if ANCHOR[c] then return {ANCHOR[c]} end
-  local digits = p.s:match("^[1-9]%d?", p.i - 1)
-  if digits then
-    p.i = p.i - 1 + #digits
-    if tonumber(digits) > p.groups then
-      bad(p, "invalid group reference " .. digits)
+  if c == "" then bad(p, p.i, "unexpected end of pattern") end
+  return bad(p, p.i - #c - 1, "unknown extension ?P%s", c)
+end
+
+-- What follows "(?"; nil, text where the group is over already.
+local function extension(p, begin)
+  local c = next_char(p)
+  if c == "" then bad(p, p.i, "unexpected end of pattern") end
+  if c == "P" then return named(p) end
+  if c == ":" then return "(?:" .. alternation(p) .. ")" end
+  if c == ">" then return "(?>" .. alternation(p) .. ")" end
+  if c == "(" then return conditional(p) end
+  if c == "#" then
+    local stop = p.s:find(")", p.i, true)
+    if not stop then bad(p, begin, "missing ), unterminated comment") end
+    p.i = stop + 1
+    return nil, ""
+  elseif c == "<" then
+    local more = next_char(p)
+    if more == "" then bad(p, p.i, "unexpected end of pattern") end
+    if not LOOK[c .. more] then
+      bad(p, begin + 1, "unknown extension ?<%s", more)
     end
-    return {"back", tonumber(digits)}
+    return LOOK[c .. more] .. alternation(p) .. ")"
+  elseif LOOK[c] then
+    return LOOK[c] .. alternation(p) .. ")"
+  elseif c:find "^[aiLmsux%-]$" then
+    p.i = p.i - 1
+    local text = flags_group(p, begin)
+    if text == "" then return nil, "" end
+    return text
   end
-  return {"set", {[escaped(p, c)] = true}}
+  return bad(p, begin + 1, "unknown extension ?%s", c)
 end
 
-local NOT_LINE = set_of(function (c) return c ~= "\n" end)
-local ANY = set_of(function () return true end)
-
-local function atom(p)
-  local c = next_char(p)
-  if c == "." then return {"set", p.flags.s and ANY or NOT_LINE}
-  elseif c == "[" then return bracket(p)
-  elseif c == "(" then return group(p)
-  elseif c == "\\" then
-    local node = escape_node(p)
-    if node[1] == "set" and p.flags.i then node[2] = fold(node[2]) end
-    return node
-  elseif c == "^" then return {p.flags.m and "line_start" or "start"}
-  elseif c == "$" then return {p.flags.m and "line_stop" or "end"}
-  elseif c:find("[*+?]") then bad(p, "nothing to repeat", p.i - 1) end
-  local set = {[c:byte()] = true}
-  return {"set", p.flags.i and fold(set) or set}
+-- What follows "(": PCRE2's text, and whether it can be repeated.
+local function group(p)
+  local begin = p.i - 1
+  local text, over
+  if take(p, "?") then
+    text, over = extension(p, begin)
+    if over then return over, false end
+  else
+    text = capture(p)
+  end
+  if not take(p, ")") then
+    bad(p, begin, "missing ), unterminated subpattern")
+  end
+  return text, true
 end
 
--- least, most of a quantifier at hand, or nil.
+-- ---- sequences ----
+
+-- The quantifier at hand, as text; nil where none stands there.
 local function quantifier(p)
-  local c = peek(p)
+  local at, c = p.i, peek(p)
   if c == "*" or c == "+" or c == "?" then
     p.i = p.i + 1
-    return c == "+" and 1 or 0, c == "?" and 1 or math.huge
+    return c, at
+  elseif c ~= "{" then
+    return nil
   end
   local low, comma, high, after = p.s:match("^{(%d*)(,?)(%d*)}()", p.i)
   if not low or low == "" and comma == "" then return nil end
   p.i = after
   local least = tonumber(low) or 0
-  return least, comma == "" and least or tonumber(high) or math.huge
+  local most = comma == "" and least or tonumber(high)
+  if most and most < least then
+    bad(p, at + 1, "min repeat greater than max repeat")
+  elseif math.max(least, most or 0) > MAX_REPEAT then
+    bad(p, at + 1, "the repetition number is too large")
+  end
+  if least == 0 and not most then return "*", at end
+  return ("{%d%s}"):format(least, comma == "" and "" or "," .. (most or "")), at
+end
+
+-- One item that is no quantifier: its text, and whether it can be repeated.
+local function item(p)
+  local c = next_char(p)
+  if c == "." then return ".", true
+  elseif c == "^" or c == "$" then return c, false
+  elseif c == "[" then return set(p), true
+  elseif c == "(" then return group(p)
+  elseif c == "\\" then
+    local text, place = escape(p)
+    return text, not place
+  end
+  return literal(p, c), true
+end
+
+local function skip_space(p)
+  while p.flags.x do
+    if p.s:find("^[ \t\n\r\v\f]", p.i) then
+      p.i = p.i + 1
+    elseif peek(p) == "#" then
+      p.i = (p.s:find("\n", p.i, true) or #p.s) + 1
+    else
+      return
+    end
+  end
 end
 
 local function sequence(p)
-  local list = {}
-  while p.i <= #p.s do
+  local out, repeatable, repeated = {}, false, false
+  while true do
+    skip_space(p)
     local c = peek(p)
-    if c == "|" or c == ")" then break end
-    if p.flags.x and c:find("[%s#]") then
-      p.i = c == "#" and (p.s:find("\n", p.i, true) or #p.s) + 1 or p.i + 1
+    if c == "" or c == "|" or c == ")" then return table.concat(out) end
+    local times, at = quantifier(p)
+    if times then
+      if repeated then bad(p, at, "multiple repeat") end
+      if not repeatable then bad(p, at, "nothing to repeat") end
+      out[#out + 1] = times
+      if take(p, "?") then out[#out + 1] = "?"
+      elseif take(p, "+") then out[#out + 1] = "+" end
+      repeated = true
     else
-      local node = atom(p)
-      local least, most = quantifier(p)
-      if least then
-        local lazy = peek(p) == "?"
-        if lazy then p.i = p.i + 1 end
-        node = {"repeat", node, least, most, lazy}
-      end
-      list[#list + 1] = node
+      local text
+      text, repeatable = item(p)
+      if text ~= "" then p.only_flags = false end
+      out[#out + 1], repeated = text, false
     end
   end
-  return {"cat", list}
 end
 
 function alternation(p)
-  local list = {sequence(p)}
-  while peek(p) == "|" do
-    p.i = p.i + 1
-    list[#list + 1] = sequence(p)
+  local out = {sequence(p)}
+  while take(p, "|") do
+    p.only_flags = false
+    out[#out + 1] = sequence(p)
   end
-  return #list == 1 and list[1] or {"or", list}
+  return table.concat(out, "|"), #out
 end
 
--- ---- closures ----
+-- ---- the module _regex, for re.py ----
 
-local MAKE = {}
-local function make(node) return MAKE[node[1]](node) end
+-- What PCRE2 refuses although the rules above allow it, by its code.
+local REFUSED = {[125] = "look-behind requires fixed-width pattern",
+  [120] = "this regular expression is too large",
+  [119] = "this regular expression is nested too deep"}
 
-function MAKE.set(node)
-  local set = node[2]
-  return function (s, i, _, k)
-    local b = s:byte(i)
-    return b ~= nil and set[b] == true and k(i + 1)
+local function translate(p)
+  local text = alternation(p)
+  if p.i <= #p.s then bad(p, p.i, "unbalanced parenthesis") end
+  if p.condition and p.condition > p.groups then
+    bad(p, p.condition_at, "invalid group reference %d", p.condition)
   end
+  local letters = p.bytes and "b" or ""
+  for letter in pairs(p.first) do letters = letters .. letter end
+  local code, status = dt._regex.compile(text, letters)
+  if not code then
+    bad(p, nil, REFUSED[status] or "this regular expression is not understood")
+  end
+  return code
 end
 
-function MAKE.cat(node)
-  local parts = {}
-  for i, part in ipairs(node[2]) do parts[i] = make(part) end
-  local function run(s, i, st, k, at)
-    if at > #parts then return k(i) end
-    return parts[at](s, i, st, function (j) return run(s, j, st, k, at + 1) end)
-  end
-  return function (s, i, st, k) return run(s, i, st, k, 1) end
+local function names_of(p)
+  local d = V.dict()
+  for _, name in ipairs(p.order) do V.dict_set(d, name, p.names[name]) end
+  return d
 end
 
-MAKE["or"] = function (node)
-  local parts = {}
-  for i, part in ipairs(node[2]) do parts[i] = make(part) end
-  return function (s, i, st, k)
-    for _, m in ipairs(parts) do
-      local r = m(s, i, st, k)
-      if r then return r end
+local function letters_of(p)
+  local letters = {}
+  for c in pairs(p.first) do letters[#letters + 1] = c end
+  table.sort(letters)
+  return table.concat(letters)
+end
+
+-- compile(text, letters, bytes): (handle, groups, names, letters of flags) or
+-- (None, message, position or None).
+local function compile(a)
+  local p = {s = V.is_bytes(a[1]) and a[1].s or a[1], i = 1, groups = 0,
+    names = {}, order = {}, open = {}, closed = {}, first = {},
+    bytes = V.is_bytes(a[1]), only_flags = true}
+  for c in a[2]:gmatch "." do p.first[c] = true end
+  p.flags = p.first
+  local ok, code = pcall(translate, p)
+  if ok then
+    local handle = attrs.namespace {code = code, closed = p.closed}
+    return V.tuple({handle, p.groups, names_of(p), letters_of(p)}, 4)
+  elseif getmetatable(code) ~= Bad then
+    return error(code, 0)
+  end
+  return V.tuple({None, code.message, code.at or None}, 3)
+end
+
+-- The group that was closed last: of those that end behind all others the one
+-- whose bracket does.
+local function last_closed(closed, at)
+  local last
+  for _, n in ipairs(closed) do
+    if at[2 * n + 1] and (not last or at[2 * n + 1] >= at[2 * last + 1]) then
+      last = n
     end
-    return false
   end
+  return last or None
 end
 
-function MAKE.group(node)
-  local inner, n = make(node[2]), node[3]
-  return function (s, i, st, k)
-    local a, b = st[2 * n], st[2 * n + 1]
-    local r = inner(s, i, st, function (j)
-      local c, d = st[2 * n], st[2 * n + 1]
-      st[2 * n], st[2 * n + 1] = i, j
-      local r = k(j)
-      if not r then st[2 * n], st[2 * n + 1] = c, d end
-      return r
-    end)
-    if not r then st[2 * n], st[2 * n + 1] = a, b end
-    return r
+-- search(handle, subject, first, stop, how): None, or a tuple of the places
+-- where groups begin and end, -1 for those that took no part, and of the
+-- last group closed.  Places count characters from 0.
+local function search(a)
+  local handle, s = a[1], V.is_bytes(a[2]) and a[2].s or a[2]
+  local plain = V.is_bytes(a[2]) or unicode.is_ascii(s)
+  local first, stop = a[3], a[4]
+  if not plain then
+    local n = utf8.len(s, 1, -1, true)
+    first = first > n and #s or utf8.offset(s, first + 1) - 1
+    stop = stop >= n and #s or utf8.offset(s, stop + 1) - 1
   end
-end
-
-local function step(st)
-  st.steps = st.steps + 1
-  if st.steps > STEPS then
-    util.raise("RuntimeError", "this regular expression takes too many steps")
+  local at = handle.code:search(s, first + 1, stop + 1, a[5])
+  if not at then return None end
+  local out, n = {}, 2 * (#handle.closed + 1)
+  for k = 0, n - 1 do
+    local byte = at[k]
+    out[k + 1] = not byte and -1 or plain and byte - 1
+      or utf8.len(s, 1, byte - 1, true)
   end
+  out[n + 1] = last_closed(handle.closed, at)
+  return V.tuple(out, n + 1)
 end
 
--- One character again and again needs no closure per turn.
-local function repeat_set(set, least, most, lazy)
-  return function (s, i, st, k)
-    local n = 0
-    if lazy then
-      while true do
-        step(st)
-        local r = n >= least and k(i + n)
-        if r then return r end
-        local b = s:byte(i + n)
-        if n >= most or b == nil or not set[b] then return false end
-        n = n + 1
-      end
-    end
-    while n < most do
-      local b = s:byte(i + n)
-      if b == nil or not set[b] then break end
-      n = n + 1
-    end
-    while n >= least do
-      step(st)
-      local r = k(i + n)
-      if r then return r end
-      n = n - 1
-    end
-    return false
-  end
-end
-
-MAKE["repeat"] = function (node)
-  local least, most, lazy = node[3], node[4], node[5]
-  if node[2][1] == "set" then
-    return repeat_set(node[2][2], least, most, lazy)
-  end
-  local inner = make(node[2])
-  local function turn(s, i, st, k, n)
-    step(st)
-    local function more()
-      if n >= most then return false end
-      return inner(s, i, st, function (j)
-        if j == i and n >= least then return false end
-        return turn(s, j, st, k, n + 1)
-      end)
-    end
-    if n < least then return more() end
-    if lazy then return k(i) or more() end
-    return more() or k(i)
-  end
-  return function (s, i, st, k) return turn(s, i, st, k, 0) end
-end
-
-function MAKE.look(node)
-  local inner, negate = make(node[2]), node[3]
-  return function (s, i, st, k)
-    local found = inner(s, i, st, function () return true end)
-    if (found and true or false) == negate then return false end
-    return k(i)
-  end
-end
-
-function MAKE.behind(node)
-  local inner, negate = make(node[2]), node[3]
-  return function (s, i, st, k)
-    local found = false
-    for from = i, 1, -1 do
-      found = inner(s, from, st, function (j) return j == i end)
-      if found then break end
-    end
-    if (found and true or false) == negate then return false end
-    return k(i)
-  end
-end
-
-function MAKE.back(node)
-  local n = node[2]
-  return function (s, i, st, k)
-    local a, b = st[2 * n], st[2 * n + 1]
-    if not a then return false end
-    local text = s:sub(a, b - 1)
-    return s:sub(i, i + #text - 1) == text and k(i + #text)
-  end
-end
-
-local function place(test)
-  return function ()
-    return function (s, i, _, k) return test(s, i) and k(i) end
-  end
-end
-
-local function edge(s, i)
-  local before, after = s:byte(i - 1), s:byte(i)
-  if i == 1 then before = nil end
-  return (before and CLASS.w[before] or false)
-    ~= (after and CLASS.w[after] or false)
-end
-MAKE.edge = place(edge)
-MAKE.no_edge = place(function (s, i) return not edge(s, i) end)
-MAKE.start = place(function (_, i) return i == 1 end)
-MAKE.stop = place(function (s, i) return i == #s + 1 end)
-MAKE["end"] = place(function (s, i)
-  return i == #s + 1 or i == #s and s:sub(i) == "\n"
-end)
-MAKE.line_start = place(function (s, i)
-  return i == 1 or s:sub(i - 1, i - 1) == "\n"
-end)
-MAKE.line_stop = place(function (s, i)
-  return i == #s + 1 or s:sub(i, i) == "\n"
-end)
-
--- ---- what the module re is made of ----
-
--- compile(pattern, flags): {run, groups, names, order}; flags is a set of
--- letters.
-function M.compile(text, flags)
-  local p = {s = text, i = 1, groups = 0, names = {}, order = {}, flags = {}}
-  for c in pairs(flags or {}) do p.flags[c] = true end
-  local tree = alternation(p)
-  if p.i <= #text then bad(p, "unbalanced parenthesis") end
-  return {run = make(tree), groups = p.groups, names = p.names,
-    order = p.order, text = text}
-end
-
--- match(re, s, from, whole): the state of a match that begins at byte `from`
--- and, if `whole`, ends with s; or nil.  state[2n], state[2n + 1]: where group
--- n begins and where it is over.
-function M.match(re, s, from, whole, steps)
-  local st = {steps = steps or 0}
-  local stop
-  local ok = re.run(s, from, st, function (j)
-    if whole and j ~= #s + 1 then return false end
-    stop = j
-    return true
-  end)
-  if not ok then return nil, st.steps end
-  st[0], st[1] = from, stop
-  return st
-end
-
--- The first match at `from` or behind it.
-function M.search(re, s, from)
-  local steps = 0
-  for i = from, #s + 1 do
-    local st
-    st, steps = M.match(re, s, i, false, steps)
-    if st then return st end
-  end
-end
-
-return M
+attrs.provide("_regex", attrs.namespace {
+  compile = builtin(compile, "compile"), search = builtin(search, "search")})
