@@ -9,6 +9,7 @@ local V = require "python.values"
 local names = require "torch.names"
 local attrs = require "python.attrs"
 local facts = require "parity.facts"
+local cp = require "dt.cp"
 
 local function texts(list)
   local out, items, n = {}, V.items(list)
@@ -24,8 +25,8 @@ return function (S)
   H.dist = names.dist
   H._lib = dt.None
   H.cpa = names.cpa
-  H._HeadTailLoadBalancer = require("dt.cp")._HeadTailLoadBalancer
-  H.context_parallel = require("dt.cp").context_parallel
+  H._HeadTailLoadBalancer = cp._HeadTailLoadBalancer
+  H.context_parallel = cp.context_parallel
   H.val = V.builtin(function (a, kw)
     local function get(i, name)
       local v = kw and V.dict_get(kw, name)

@@ -12,6 +12,7 @@ local facts = require "parity.facts"
 local compare = require "parity.compare"
 local session = require "parity.session"
 local parallel = require "dt.parallel"
+local nn = require "dt.nn"
 
 local M = {}
 
@@ -41,7 +42,6 @@ local function mesh_of() return dt.init_device_mesh("cpu", {4},
 local function new_env()
   local env = python.environment()
   local outer = getmetatable(env.vars).__index
-  local nn = require "dt.nn"
   getmetatable(env.vars).__index = function (vars, name)
     local v = outer(vars, name)
     if v == nil then v = nn[name] end
@@ -156,7 +156,7 @@ local function frozen(m)
 end
 
 local function module_case(case)
-  local nn, P = require "dt.nn", parallel
+  local nn, P = nn, parallel
   local function linear() return nn.Linear(8, 8) end
   local mesh, m = mesh_of(), nil
   local style = P[(case:match("(%u%l+)Parallel") or case:match("(Colwise)")

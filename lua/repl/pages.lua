@@ -3,6 +3,8 @@
 -- how it is called, what it does, shapes, an example that runs on four ranks.
 -- What an operator adds (example, sharding) follows from its definition.
 
+local dt = require "dt"
+
 local M = {}
 
 -- The rows of each file: names of nn and F by their layer, others one by one.
@@ -44,7 +46,7 @@ local pages, by_last
 
 -- What kind of value dt has under this name, as metatables call it.
 local function dt_kind(word)
-  local v = rawget(require "dt", word)
+  local v = rawget(dt, word)
   local mt = type(v) == "userdata" and getmetatable(v)
   return type(mt) == "table" and mt.__name or nil
 end
@@ -273,7 +275,6 @@ local decided = {
 -- operator(packet, full name of an overload): its example and how it is
 -- sharded, as lines of a page; "" when nothing is known.
 function M.operator(full)
-  local dt = require "dt"
   local ns, base, overload = full:match("^([^.]+)%.([^.]+)%.([^.]+)$")
   local op = ns and dt.ops[ns][base][overload]
   local info = dt.debug.op_info(op)
@@ -298,7 +299,7 @@ function M.packet(what)
   if not word or word == what then return nil end
   local place = what:match("([%w_]+)[.:][%w_]+$")
   local known = {}
-  for _, name in ipairs(require("dt")._op_names()) do known[name] = true end
+  for _, name in ipairs(dt._op_names()) do known[name] = true end
   for _, name in ipairs {"aten." .. (joined[place] or "") .. word,
     "aten." .. word} do
     if known[name] then return name end

@@ -10,6 +10,8 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local F = require "dt.functional"
+local style = require "dt.parallel.style"
 
 local M = {}
 
@@ -224,7 +226,7 @@ M._ContextParallel = setmetatable(style, {__call = function (_, ...)
     end)
     return module
   end
-  return require("dt.parallel.style").as_style(one)
+  return style.as_style(one)
 end})
 
 -- ---- the scope ----
@@ -263,7 +265,6 @@ function M.context_parallel(mesh, kw, f, ...)
     "no_restore_buffers"}, {buffers = {}, buffer_seq_dims = {},
     no_restore_buffers = {}}, kw or {})
   check(mesh, a)
-  local F = require "dt.functional"
   local length = a.buffers[1]:size(a.buffer_seq_dims[1])
   local balance = balanced(length, mesh:size(0))
   local was_balance = options.enable_load_balance

@@ -16,6 +16,7 @@ local clean = require "dt.diagnose.clean"
 local diagnose = require "dt.diagnose"
 local releases = require "dt.diagnose.release"
 local render = require "dt.diagnose.render"
+local repro = require "dt.diagnose.repro"
 
 local usage = [[
 usage: dtrepl diagnose [--json] [--run] [--table] [--classes FILE] [FILE... | -]
@@ -174,7 +175,7 @@ end
 
 -- The run as a script in `path`; what is to be said of it.
 local function write_export(tool, run, path)
-  local text, why = require("dt.diagnose.repro").export(tool, run)
+  local text, why = repro.export(tool, run)
   if not text then return "no script: " .. why end
   local f, err = io.open(path, "wb")
   if not f then return "no script: " .. err end
@@ -194,7 +195,7 @@ local function run_files(tool, o)
       code = complain(err)
     else
       local r = diagnose.read(text)
-      if o.run then r.run = require("dt.diagnose.repro").run(tool, r) end
+      if o.run then r.run = repro.run(tool, r) end
       if o.export then r.run.export = write_export(tool, r.run, o.export) end
       local id = r.class and r.class.id or "-"
       counts[id] = (counts[id] or 0) + 1

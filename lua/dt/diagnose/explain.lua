@@ -6,6 +6,10 @@
 local clean = require "dt.diagnose.clean"
 local facts = require "dt.diagnose.facts"
 local releases = require "dt.diagnose.release"
+local diagnose = require "dt.diagnose"
+local repro = require "dt.diagnose.repro"
+local templates = require "dt.diagnose.templates"
+local threads_of = require "dt.diagnose.threads"
 
 local M = {}
 
@@ -42,7 +46,6 @@ local examples = {
 
 local function example_of(class)
   if examples[class.id] then return examples[class.id] end
-  local repro = require "dt.diagnose.repro"
   local ok, s = pcall(require("dt.diagnose.scenarios").find, {class = class,
     doc = {flat = "", text = ""}, meshes = {}, args = {}, templates = {}})
   if not ok or not s then return nil end
@@ -71,7 +74,7 @@ local function wordings(class)
     end
   end
   local list = {}
-  for _, t in ipairs(require "dt.diagnose.templates") do
+  for _, t in ipairs(templates) do
     local text = clean.squash(t[1])
     for _, key in ipairs(keys) do
       if text:find(key, 1, true) then
@@ -111,7 +114,6 @@ end
 
 -- The fixes of the class that an error's code or words stand for; nil: none.
 function M.fixes(code, message)
-  local diagnose = require "dt.diagnose"
   local class = by_code[code] and diagnose.class(by_code[code])
     or diagnose.read(message).class
   if not class or #class.fixes == 0 then return nil end
@@ -141,7 +143,7 @@ function M.class_page(class)
   end
   out[#out + 1] = "Fixes"
   add_fixes(class, out)
-  local threads = require("dt.diagnose.threads")[class.id]
+  local threads = threads_of[class.id]
   if threads and threads ~= "" then
     out[#out + 1] = ""
     out[#out + 1] = "Threads  " .. threads
@@ -166,7 +168,6 @@ end
 
 -- Classes whose id or name holds all words.
 local function by_words(word)
-  local diagnose = require "dt.diagnose"
   local list = {}
   for _, c in ipairs(diagnose.classes()) do
     local text, all = (c.id .. " " .. c.name):lower(), true
@@ -180,7 +181,6 @@ end
 
 -- The page on `word`; nil and a sentence when there is none.
 function M.page(word)
-  local diagnose = require "dt.diagnose"
   local class = diagnose.class(by_code[word:upper()] or word)
   if class then return M.class_page(class) end
   local op = word:find "%." and op_page(word)

@@ -5,6 +5,11 @@
 -- states in variables: `mesh`, and t1, t2, ... for the arguments.  They are
 -- made by calls with parsed values; the text itself is never run.
 
+local dt = require "dt"
+local diagnose = require "dt.diagnose"
+local explain = require "dt.diagnose.explain"
+local render = require "dt.diagnose.render"
+
 local M = {}
 
 local dtypes = {f32 = "float32", f64 = "float64", f16 = "float16",
@@ -22,7 +27,6 @@ end
 
 -- The report's mesh on the ranks there are, or nil and why not.
 local function make_mesh(r, ndim)
-  local dt = require "dt"
   local m = r.meshes[1]
   local shape, names = m and m.shape, m and m.names
   local note
@@ -47,7 +51,6 @@ local function make_mesh(r, ndim)
 end
 
 local function make_tensor(a, mesh)
-  local dt = require "dt"
   if not a.shape or #a.shape > 16 then return nil end
   for _, s in ipairs(a.shape) do
     if s < 0 or s > 1 << 40 then return nil end
@@ -85,7 +88,7 @@ local function make_all(r, out)
     n = n + 1
     _G["t" .. n] = t
     put("t%d = %s", n, t._header and t:_header()
-      or require("dt.diagnose.render").arg_text(a))
+      or render.arg_text(a))
   end
   for _, a in ipairs(r.args) do
     if a.kind == "list" then
@@ -98,8 +101,8 @@ end
 
 -- :import TEXT
 function M.import(text)
-  local r = require("dt.diagnose").read(text)
-  local out = {(require("dt.diagnose.render").text(r, nil):gsub("\n$", ""))}
+  local r = diagnose.read(text)
+  local out = {(render.text(r, nil):gsub("\n$", ""))}
   make_all(r, out)
   return table.concat(out, "\n")
 end
@@ -107,13 +110,13 @@ end
 -- :fix after an error that is no operator's, "ID MESSAGE": what is known to help,
 -- or nil.
 function M.fixes(text)
-  local list = require("dt.diagnose.explain").fixes(text:match("^(%S*) ?(.*)$"))
+  local list = explain.fixes(text:match("^(%S*) ?(.*)$"))
   return list and "what helps, untried (:explain has the page):\n" .. list
 end
 
 -- :explain WORD: its page, or nil.
 function M.explain(word)
-  return (require("dt.diagnose.explain").page(word))
+  return (explain.page(word))
 end
 
 return M

@@ -7,6 +7,8 @@
 -- the samples of its operator, then a fixed scene of the class.
 
 local repro = require "dt.diagnose.repro"
+local facts = require "dt.diagnose.facts"
+local releases = require "dt.diagnose.release"
 
 local M = {}
 
@@ -210,11 +212,11 @@ end
 
 -- The release before the operator got its strategy.
 local function release_without(r, op)
-  local span = require("dt.diagnose.facts").ops().span[op]
-  local order = require("dt.diagnose.release").releases
+  local span = facts.ops().span[op]
+  local order = releases.releases
   local mine = r.torch and r.torch.release
   if not span then return mine end
-  local number = require("dt.diagnose.release").number
+  local number = releases.number
   if mine and number(mine) < number(span[1]) then return mine end
   for i, name in ipairs(order) do
     if name == span[1] then return order[i - 1] or mine end
@@ -284,7 +286,7 @@ scenes["submesh-of-submesh"] = function (r)
       names = {"ddp", "fsdp", "abcd"}})
   end
   local a, b = mesh.names[1], mesh.names[2]
-  local n = r.torch and require("dt.diagnose.release").number(r.torch.release)
+  local n = r.torch and releases.number(r.torch.release)
   return {mesh = mesh, torch = n and n >= 205 and n <= 208
       and r.torch.release or "2.6",
     setup = {("local slice = mesh[{%q, %q}]"):format(a, b)},
