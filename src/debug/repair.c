@@ -227,6 +227,10 @@ bool dt_trial_is_variable (const char *name) {
   return name != NULL && strchr(name, '.') == NULL;
 }
 
+/* Distribute every plain input that is in the way, as shards that follow the
+** distributed one (`shard`), else replicated.  The call is made in the same go
+** as its text in Lua, in Python and, where all inputs are variables, as lines
+** that can be run: the four must say the same. */
 static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
@@ -511,6 +515,9 @@ static void trial_fini (DtTrial *t) {
   if (t->have_ref) dt_results_fini(t->d->s, &t->ref);
 }
 
+/* Which repairs are tried depends on the error's code alone.  Trials run muted,
+** so that they are neither recorded nor stopped at, and end with the error
+** cleared: a repair that fails is not the program's error.  Collective. */
 static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
                          int want, DtVar **keep) {
   DtTrial t;

@@ -186,6 +186,8 @@ static const char *why_word (const DtStopAt *at) {
   }
 }
 
+/* The line of a stop: the event, breakpoints, reason; then, in a column of its
+** own, file and line, so that a person finds them in the same place. */
 static void print_head (const DtStopAt *at, DtBuf *b) {
   const DtEvent *e = at->e;
   size_t start = b->len;

@@ -216,6 +216,10 @@ static void other_place (DtDiag *g, const DtEvent *e, const DtPart *p) {
                 d < n ? 3 : 1, "is it the part that was cut for this rank");
 }
 
+/* A part of what was cut goes back into a distributed tensor: it must be said
+** to be a shard of the dimension and the place that it came from.  Only direct
+** calls count (nfunc): inside a function of the library it is the library's
+** business. */
 static void from_local (DtDiag *g, const DtEvent *e) {
   const DtPart *p;
   const DtSpec *s;

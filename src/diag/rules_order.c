@@ -79,6 +79,9 @@ const DtProduct *dt_diag_product (const DtOpDef *op) {
   return NULL;
 }
 
+/* Both sides of a product are cut along the contracted dimension, by several
+** mesh dimensions: the same number of parts, in another order, multiplies rows
+** by the wrong columns.  Shapes fit, so nothing else notices. */
 static void on_contraction (DtDiag *g, const DtEvent *e) {
   const DtProp *p = e->prop;
   const DtProduct *f;

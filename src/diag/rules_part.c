@@ -98,6 +98,8 @@ static bool adds_up (const DtSpec *s) {
   return false;
 }
 
+/* to_local() begins what this file follows: a part of a sharded dimension, or
+** an addend of a partial.  Both lose the placement that said so. */
 static void on_local_part (DtDiag *g, const DtEvent *e) {
   const DtSpec *s;
   uint32_t dims = 0;
@@ -144,6 +146,9 @@ static void on_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   made_by(p, e);
 }
 
+/* What an operator makes of one rank's addend.  Linear ones keep it an addend;
+** a bias added on every rank counts once a rank (BIASED); products of addends
+** and what is not linear cannot be summed any more (BENT). */
 static void on_addend (DtDiag *g, const DtEvent *e, const DtPartial *was) {
   static const char *const bends[] = { "aten._softmax.default",
     "aten._log_softmax.default", "aten.native_layer_norm.default",
@@ -152,8 +157,7 @@ static void on_addend (DtDiag *g, const DtEvent *e, const DtPartial *was) {
     "aten._to_copy.default", "aten.clone.default", "aten.sub.Tensor", NULL };
   DtPartial old = *was, *p;
   const DtPartial *other = e->nin > 1 && e->in[1]
-                             ? find_partial(g, e->in[1], false)
-                                                    : NULL;
+                             ? find_partial(g, e->in[1], false) : NULL;
   uint64_t h = 0;
   if (old.fate == DT_FATE_ADDEND && dt_diag_is(g, e, DT_DO_MUL) && other &&
       other->fate == DT_FATE_ADDEND) {
@@ -248,6 +252,10 @@ static bool is_picked_by_index (DtDiag *g, const DtEvent *e, uint32_t dims) {
 
 /* --- operators --- */
 
+/* Every plain operator comes here, so cheap reasons to leave go first.  The
+** order matters: results of a part (ALONE, PICKED) only travel through views
+** and copies, addends have rules of their own, and in-place writes must be
+** seen before what is read from them. */
 static void op_end (DtDiag *g, const DtEvent *e) {
   const DtProduct *f;
   const DtPartial *p;
@@ -311,6 +319,9 @@ void dt_diag_summed (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
     report_partial(g, p, raw->mesh, raw->mdim, in);
 }
 
+/* A part that had been reduced alone goes back into a distributed tensor, or an
+** addend that no longer adds up is said to be a partial sum: both are wrong
+** numbers of the right shape. */
 static void from_local (DtDiag *g, const DtEvent *e) {
   const DtPartial *p;
   const DtSpec *s;

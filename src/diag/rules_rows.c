@@ -34,6 +34,8 @@ static void put_rows (DtDiag *g, const DtVar *v, const DtSorted *from) {
 
 /* --- sorted --- */
 
+/* x[order], where a sort made `order`: rows that are sorted to be sent, and
+** must be put back by the same order after they came home. */
 static void on_rows_taken (DtDiag *g, const DtEvent *e) {
   const DtVar *x = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *order = e->nin > 1 ? e->in[e->nin - 1] : NULL;

@@ -342,6 +342,8 @@ int dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over) {
 
 /* --- over the ranks --- */
 
+/* A share is declared a partial: of a sum the weights of the ranks must add up
+** to the whole's, of a mean they must be equal. */
 static void from_local (DtDiag *g, const DtEvent *e) {
   const DtShare *s;
   const DtSpec *p;

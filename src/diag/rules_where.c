@@ -483,6 +483,9 @@ static uint64_t hash_of_addend (DtDiag *g, const DtEvent *e, int i) {
   return dt_diag_sample(v->local);
 }
 
+/* As on_addend of rules_part.c, for tensors that are no part of DTensor: two
+** addends, or a divisor that is one, bend; a constant beside an addend is a
+** bias, which would be counted once a rank. */
 static void addend_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *a = e->nin > 0 ? find_place(g, e->in[0]) : NULL;
   const DtPlace *b = e->nin > 1 ? find_place(g, e->in[1]) : NULL;
@@ -569,6 +572,9 @@ static void found_beside (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   put_place(g, e->out[1], &to);
 }
 
+/* An operator along the dimension that is cut sees one rank's part only: its
+** index counts from there, its sum is an addend, its normalisation is of the
+** part.  Along another dimension the part is only handed on. */
 static void along_end (DtDiag *g, const DtEvent *e) {
   static const char *const finds[] = { "aten.argmax.default",
     "aten.argmin.default", NULL };
@@ -608,8 +614,8 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   }
   if (is_named(e, finds)) to = derive_place(w, e, DT_PLACE_FOUND);
   else if (w->columns && sums) to = derive_place(w, e, DT_PLACE_ADDEND);
-  else if (w->columns && is_named(e, norms)) to =
-  derive_place(w, e, DT_PLACE_BENT);
+  else if (w->columns && is_named(e, norms))
+    to = derive_place(w, e, DT_PLACE_BENT);
   else if (is_named(e, stats)) to = derive_place(w, e, DT_PLACE_STAT);
   else return;
   to.bent = to.kind == DT_PLACE_STAT && is_named(e, bends);
@@ -717,6 +723,8 @@ static void gains_met (DtDiag *g, const DtEvent *e) {
   }
 }
 
+/* Every plain operator comes here.  Counting first: aranges and masks are not
+** parts of anything, but say where a part begins. */
 static void op_end (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
       e->out[0]->spec || dt_session_no_data(g->s)) return;

@@ -160,6 +160,10 @@ static bool all_replicated (const DtSpec *spec) {
   return true;
 }
 
+/* _amp_foreach_non_finite_check_and_unscale_: gradients are scaled where they
+** lie, and one flag for all ranks says whether any is not finite; a rank of its
+** own opinion would step alone.  After
+** torch/distributed/tensor/_dispatch.py:found_inf_reduce_handler. */
 static DtStatus unscale_gradients (DtSession *s, void *ud, const DtOpDef *op,
                                    const DtArgs *args, int nin,
                                    DtVar *const *in, DtResults *out) {

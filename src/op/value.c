@@ -310,6 +310,8 @@ static void print_complex (const double *c, DtBuf *b) {
   }
 }
 
+/* Values as Python's str() (or repr()) shows them: error texts quote whole
+** calls, so a comma here is a difference from PyTorch. */
 static void value_print (const DtValue *v, DtSlotPrint f, void *ud, bool repr,
                          DtBuf *b) {
   int i;

@@ -534,6 +534,8 @@ static DtStatus unpool_lists (DtMetaCall *c, int64_t *size) {
   return DT_OK;
 }
 
+/* Checks in the order of native/MaxUnpooling.cpp: max_unpooling2d and
+** max_unpooling3d: the first that fails is the message. */
 static DtStatus unpool_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0], *ix = dt_in(c, 1);
   int64_t size[DT_MAX_NDIM], step[DT_MAX_NDIM];

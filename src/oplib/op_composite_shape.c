@@ -445,6 +445,8 @@ static DtStatus broadcast_tensors_decomp (DtDecompCall *c) {
   return c->e->st;
 }
 
+/* "xy" swaps the first two inputs on the way in and their results on the way
+** out, so one loop makes both orders (native/TensorShape.cpp:meshgrid). */
 static DtStatus meshgrid_decomp (DtDecompCall *c) {
   int n = c->nin;
   int64_t shape[DT_MAX_NDIM], own[DT_MAX_NDIM];

@@ -55,6 +55,8 @@ static DtStatus gn_real (DtMetaCall *c, int64_t n) {
   return op_sp_dtype(c->cx, "GroupNormKernelImpl", t, OP_T_FLOAT);
 }
 
+/* Propagation checks what torch/_refs:native_group_norm checks, execution what
+** native/group_norm.cpp does: the same faults in another order and wording. */
 static DtStatus gn_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
   int64_t shape[2] = { dt_arg_int(c->args, GN_N),

@@ -259,6 +259,9 @@ static DtStatus iselect_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* Two sources with checks of their own: torch/_decomp/decompositions.py:
+** _index_add in propagation, native/TensorAdvancedIndexing.cpp:
+** index_func_meta_impl in execution. */
 static DtStatus iadd_meta (DtMetaCall *c) {
   int d;
   const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);

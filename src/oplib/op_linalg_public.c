@@ -322,6 +322,9 @@ static DtStatus matrix_norm_decomp (DtDecompCall *c) {
   return finish(c, matrix_norm(&n, c->in[0]));
 }
 
+/* Which norm it is depends on ord and dim together: a name or two dims make a
+** matrix norm; no ord at all flattens, even of more dims than two
+** (native/LinearAlgebra.cpp:linalg_norm). */
 static DtStatus norm_decomp (DtDecompCall *c) {
   int64_t dims[DT_MAX_NDIM], last2[2] = { -2, -1 };
   bool none = dt_arg_is_none(c->args, 1), whole = dt_arg_is_none(c->args, 2);

@@ -158,6 +158,8 @@ done:
   return st;
 }
 
+/* The result's size is a matter of the data: checks that look at elements come
+** after those of shapes, as in native/SummaryOps.cpp:_bincount_cpu_template. */
 static DtStatus bincount_kernel (DtKernelCall *c) {
   DtTensor *x = c->in[0], *w = dt_kin(c, 1), *ix = NULL, *wt = NULL;
   int64_t n = dt_meta_numel(&x->m), size = dt_arg_int(c->args, 2);
@@ -352,6 +354,9 @@ static OpText slice_text (const DtMetaCall *c, const DtMeta *m, int d) {
   return r;
 }
 
+/* Propagation checks as torch/_decomp/decompositions.py:_index_copy, execution
+** as native/TensorAdvancedIndexing.cpp:index_copy; classes of errors and the
+** texts of shapes differ. */
 static DtStatus icopy_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
   int d, n = s->ndim;

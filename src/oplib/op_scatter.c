@@ -405,6 +405,8 @@ static DtStatus fill_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* Propagation checks only the name of the reduction and the dim,
+** execution as native/TensorAdvancedIndexing.cpp:index_func_meta_impl. */
 static DtStatus ireduce_meta (DtMetaCall *c) {
   static const char *const names[] = { "prod", "mean", "amax", "amin" };
   const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);

@@ -223,6 +223,9 @@ static bool back_format (Mode m, int nd) {
   return m == LINEAR || m == AA_LINEAR || (nd == 2 && m <= EXACT);
 }
 
+/* grad_output must have the forward's shape.  The antialiased modes print it in
+** propagation with a line break and another name of the function
+** (torch/_meta_registrations.py). */
 static DtStatus back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0];
   int64_t out[DT_MAX_NDIM], in[DT_MAX_NDIM], full[DT_MAX_NDIM];

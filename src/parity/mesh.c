@@ -342,6 +342,8 @@ static bool same_warnings (Machine *k, const json_t *o) {
   return ok;
 }
 
+/* The calls of one line, in order, up to the one that must fail.  Only where no
+** call asked anything is the mesh itself compared. */
 static bool run_program (Machine *k, const json_t *o) {
   const json_t *calls = json_object_get(o, "calls");
   const json_t *error = json_object_get(o, "error");

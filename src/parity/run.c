@@ -220,6 +220,9 @@ static void tell_open (Run *r, const char *id) {
   tell_failure(r, id);
 }
 
+/* One captured line.  Open rows (several answers are right, or PyTorch's is
+** known not to be determined) count apart from passes, and lines that need the
+** Lua library are kept for later. */
 static void check_line (Run *r, const json_t *line) {
   const DtSuite *s = suite_of(line);
   OpCount *c = count_of(r, line);
