@@ -28,8 +28,8 @@ local circles = {
   },
   diag = {
     "claims diag rules_batch rules_comm rules_copies rules_cut rules_graph rules_local " ..
-      "rules_mem rules_order rules_part rules_result rules_rows rules_share rules_state " ..
-      "rules_train rules_where",
+    "rules_meet rules_mem rules_order rules_part rules_result rules_rows rules_share " ..
+    "rules_state rules_steps rules_train rules_where",
   },
   engine = {
     "argminmax autograd call coll conv dispatch dist dist_grad event " ..
@@ -60,7 +60,7 @@ local alone = {
   "dtL_call_op dtL_control_open dtL_load_embed dtL_push_event " ..
   "dtL_push_results dt_board_procstate dt_comm_fault dt_comm_open_mpi " ..
   "dt_cost_local_gb dt_diag_along dt_diag_claims dt_diag_judge " ..
-  "dt_diag_place_made dt_dispatch_specs dt_dispatch_text dt_f32_to_f8e4m3 " ..
+  "dt_dispatch_specs dt_dispatch_text dt_f32_to_f8e4m3 " ..
   "dt_f32_to_f8e5m2 dt_f8e4m3_to_f32 dt_f8e5m2_to_f32 dt_fold_name dt_glob " ..
   "dt_greedy_shapes dt_line_open_plain dt_map_del_str dt_mats_triangle " ..
   "dt_mesh_flat_named dt_mesh_own_name dt_mesh_pos dt_mesh_unflatten " ..

@@ -321,6 +321,7 @@ DtStatus dt_diag_settle (DtDiag *g) {
   dt_diag_train(g);
   dt_diag_batch(g);
   dt_diag_state(g);
+  dt_diag_averages(g);
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);
   if (b.oom) dt_error_clear(cx);

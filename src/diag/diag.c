@@ -415,6 +415,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->gains.v);
   dt_free(g->s->cx, g->waiting.v);
   dt_free(g->s->cx, g->noise.v);
+  dt_free(g->s->cx, g->uniform.v);
   dt_free(g->s->cx, g->inner_gains.v);
   dt_free(g->s->cx, g->lowered.v);
   dt_diag_shares_free(g);

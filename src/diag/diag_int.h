@@ -44,6 +44,7 @@ extern const DtDiagRule dt_rules_part[];
 extern const DtDiagRule dt_rules_copies[];
 extern const DtDiagRule dt_rules_train[];
 extern const DtDiagRule dt_rules_where[];
+extern const DtDiagRule dt_rules_steps[];
 extern const DtDiagRule dt_rules_graph[];
 extern const DtDiagRule dt_rules_state[];
 extern const DtDiagRule dt_rules_rows[];
@@ -124,6 +125,11 @@ typedef struct DtShare {
   int over;                     /* reduced over so many ranks; 0: not */
   bool averaged, divided;       /* by that reduction; by their number, after */
   bool factor;                  /* multiplied by a number: may be meant */
+  double by;                    /* divided by so much after it was reduced */
+  bool bent; DtOrigin bent_at;  /* not linear in a mean: that of all is not the
+                                ** mean of these */
+  int times; int line;          /* a gradient that backward added to so often,
+                                ** at one line, each time a mean; 0: others */
   DtMesh *mesh; int mdim;       /* owned */
 } DtShare;
 
@@ -184,6 +190,24 @@ typedef struct DtClaim {
   int npl; DtPlacement pl[DT_MAX_MDIM];
 } DtClaim;
 
+/* How a gradient stands to that of the mean over all elements. */
+typedef enum DtKept {
+  DT_KEPT_UNKNOWN,              /* or as it should be */
+  DT_KEPT_SUM,                  /* the sum of the ranks' means */
+  DT_KEPT_SHARE,                /* divided by the ranks once too often */
+  DT_KEPT_MICRO,                /* the sum of the means of micro-batches */
+  DT_KEPT_OTHER                 /* divided by the number of other ranks */
+} DtKept;
+
+/* What is faded and added to in turn: a moving average. */
+enum { DT_AVERAGES = 32 };
+typedef struct DtAverage {
+  int64_t storage;
+  uint64_t start, last;         /* values before, and now */
+  bool faded; int times;
+  DtOrigin at; const char *name;
+} DtAverage;
+
 /* A plain leaf that got a gradient, as long as it lies in one storage. */
 enum { DT_LEARNS = 256, DT_LEARN_SLOTS = 1024 };
 typedef struct DtLearn {
@@ -202,9 +226,8 @@ typedef struct DtLearn {
   bool param;
   uint64_t clipped; DtOrigin clip;      /* factors after a norm; where */
   uint64_t loss;                /* values that backward began with */
-  uint64_t kept;                /* by the gradient at the update, as a mean:
-                                ** 0, or 1 times the ranks, or 2 one of them */
-  int over;                     /* ... that it was reduced over */
+  uint64_t kept;                /* DtKept of the gradient at the update */
+  int over, times;              /* ranks it was reduced over; micro-batches */
   DtOrigin made, step;          /* the first update */
   const char *name, *file; int line;    /* of the first gradient */
 } DtLearn;
@@ -222,7 +245,12 @@ typedef enum DtPlaceKind {
   DT_PLACE_STACKED,             /* those of all ranks, one after the other */
   DT_PLACE_TOTAL,               /* addends that a collective has summed */
   DT_PLACE_PICKED,              /* rows of a part, by indices */
-  DT_PLACE_MERGED               /* a part whose dimension a view has merged */
+  DT_PLACE_MERGED,              /* a part whose dimension a view has merged */
+  DT_PLACE_PEAK,                /* a maximum along the cut dimension */
+  DT_PLACE_FOUND_ALL,           /* indices found within parts, gathered */
+  DT_PLACE_ITEM,                /* made with one item of a part; `added`: with
+                                ** what else */
+  DT_PLACE_ROUTED               /* such results in chosen rows; `added`: which */
 } DtPlaceKind;
 enum { DT_PLACES = 1024 };
 typedef struct DtPlace {
@@ -240,6 +268,7 @@ typedef struct DtPlace {
   int64_t of;                   /* what was cut */
   int64_t first_off, first_len; /* cut twice: the first time; 0 long: once */
   uint64_t first;               /* where that began, as a hash */
+  DtOrigin first_at;            /* and where it was cut */
   uint64_t src, fed, added;     /* values of what was cut; of what was multiplied
                                 ** with cut columns; of what was added */
   int64_t fed_id;
@@ -247,6 +276,8 @@ typedef struct DtPlace {
   bool bent;                    /* a statistic that is not linear: a norm */
   bool summed;                  /* its log-sum-exp was kept: softmaxes of the
                                 ** parts can be merged with it */
+  DtOrigin peak;                /* shifted by the maximum taken there; line 0:
+                                ** it was not */
   uint64_t alone;               /* key of the claim that it was normalised alone */
 } DtPlace;
 
@@ -336,6 +367,7 @@ struct DtDiag {
   DtBatch batch;
   bool moved, averaged;         /* activations travel; parameters are reduced */
   int nplaces; DtPlace *place;  /* by id; nplaces: ever put in */
+  int naverages; DtAverage average[DT_AVERAGES];
   int nlow; DtLow low[DT_LOWS];
   int nsevered; DtSevered severed[2];
   int nbuffers; DtBuffer buffer[DT_BUFFERS];
@@ -348,6 +380,7 @@ struct DtDiag {
   bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */
   DtIdSet lowered;              /* storages of gradients that were cast */
   DtIdSet noise;                /* storages of dropout masks, as drawn */
+  DtIdSet uniform;              /* storages of uniform numbers, as drawn */
   uint64_t frozen; DtOrigin frozen_at;  /* parameters that got no gradient */
   int nrows; DtSorted rows[DT_ROWS];
   int nsends; DtSend send[DT_SENDS];
@@ -357,6 +390,7 @@ struct DtDiag {
   const char *waits; const char *waits_file; int waits_line;
   DtOrigin void_at;             /* a step of an optimizer without any gradient */
   double root;                  /* weight in the loss under way, NAN: unknown */
+  int root_line;                /* where the loss was made */
   double root_total; bool root_factor;  /* as in DtShare */
   uint64_t root_hash;           /* the loss's value */
   int nplans;                   /* by what the cache looks at, and the rest */
@@ -452,6 +486,25 @@ DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
                             DtPlaceKind kind);
 /* The script's name of a tensor, "" where it has none.  Pure. */
 const char *dt_diag_place_name (const DtDiag *g, int64_t id);
+/* As it was before the write that has just been made.  Pure. */
+const DtPlace *dt_diag_place_before (const DtDiag *g, const DtVar *v);
+/* rules_meet.c.  Counted numbers `count` meet the part `part`; two parts meet; a
+** maximum was taken of a part; pointwise of argument `i`, is it shifted by it? */
+void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count);
+void dt_diag_parts_met (DtDiag *g, const DtEvent *e, int i, int k);
+void dt_diag_peak_taken (DtDiag *g, const DtEvent *e, const DtPlace *w);
+void dt_diag_shift (DtDiag *g, const DtEvent *e, int i, DtPlace *to);
+/* Rows are taken by the indices `w`; one item of a part (NULL: of a whole) is
+** taken, used, and its results put into rows. */
+void dt_diag_index_met (DtDiag *g, const DtEvent *e, const DtPlace *w);
+void dt_diag_item_taken (DtDiag *g, const DtEvent *e, const DtPlace *part);
+void dt_diag_item_used (DtDiag *g, const DtEvent *e);
+void dt_diag_routed (DtDiag *g, const DtEvent *e);
+/* A raw collective sums what was shifted, or routed. */
+void dt_diag_shifted_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                          const DtPlace *w);
+void dt_diag_routed_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                         const DtPlace *w);
 /* rules_local.c.  A statistic of a part meets that part; two pieces of one part
 ** meet; an operator goes along the cut dimension; queries meet keys. */
 void dt_diag_stat_met (DtDiag *g, const DtEvent *e);
@@ -464,9 +517,6 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
 void dt_diag_stacked_view (DtDiag *g, const DtEvent *e, const DtPlace *w);
 void dt_diag_joined (DtDiag *g, const DtEvent *e);
 void dt_diag_sliced (DtDiag *g, const DtEvent *e);
-/* A raw collective took `in`, of which `w` is known. */
-void dt_diag_local_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
-                        const DtVar *out, const DtPlace *w);
 /* An all_gather gave `piece` as that of one of the ranks. */
 void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece);
 /* A raw collective took `in`: was it made of a part alone? */
@@ -506,10 +556,19 @@ void dt_diag_batch_free (DtDiag *g);
 void dt_diag_learn_free (DtDiag *g);
 /* Note `v` as the part `p`, among those that are joined. */
 void dt_diag_part_add (DtDiag *g, const DtVar *v, const DtPart *p);
-/* How the gradient `t`, at an update, stands to that of the mean over all ranks:
-** 1 it is the sum of the ranks' means (times the ranks), 2 a rank's share of it
-** (divided once too often), 0 neither, or not known.  *over: the ranks. */
-int dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over);
+/* How the gradient `t`, at an update, stands to that of the mean over all ranks.
+** *over: the ranks; *times: micro-batches. */
+DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times);
+/* Weight of `t` by that of `of`; 1 where either is unknown. */
+double dt_diag_share_ratio (DtDiag *g, const DtTensor *t, const DtTensor *of);
+/* rules_steps.c.  The first update of `p`; claims of it; of a part of one; of
+** moving averages; a raw collective took one. */
+void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
+                          DtLearn *l);
+void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr);
+void dt_diag_parts_stepped (DtDiag *g, const DtLearn *l, int64_t nr);
+void dt_diag_averages (DtDiag *g);
+void dt_diag_average_raw (DtDiag *g, const DtVar *in);
 /* Is the loss of the backward under way one of this rank, not its share of one:
 ** a mean, or a sum of elements?  Pure. */
 bool dt_diag_whole_loss (const DtDiag *g);

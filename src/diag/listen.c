@@ -154,7 +154,7 @@ DtStatus dt_diag_rules (DtDiag *g) {
     dt_rules_spec, dt_rules_mem, dt_rules_grad, dt_rules_comm, dt_rules_mark,
     dt_rules_order, dt_rules_drawn, dt_rules_share, dt_rules_cut,
     dt_rules_part, dt_rules_copies, dt_rules_train,
-    dt_rules_where, dt_rules_graph, dt_rules_state, dt_rules_rows,
+    dt_rules_where, dt_rules_steps, dt_rules_graph, dt_rules_state, dt_rules_rows,
     dt_rules_result
   };
   size_t i;

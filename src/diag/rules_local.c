@@ -30,6 +30,11 @@ static const char *intern_text (DtDiag *g, DtBuf *b) {
   return s;
 }
 
+static const char *either_name (const DtDiag *g, int64_t id, int64_t other) {
+  const char *name = dt_diag_place_name(g, id);
+  return *name ? name : dt_diag_place_name(g, other);
+}
+
 static int ndim_of (const DtVar *v) { return v->local->m.ndim; }
 
 static bool is_op (const DtEvent *e, const char *const *names) {
@@ -103,7 +108,7 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
   what = intern_text(g, &t);
   if (what)
     dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, 3, 1, &fact,
-                      dt_diag_place_name(g, e->in[1]->id), what);
+                      either_name(g, e->in[1]->id, b->root), what);
 }
 
 /* What was summed over the ranks is divided by what was not: both go along the
@@ -172,7 +177,9 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
   what = intern_text(g, &t);
   if (what)
     dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 4, 1, &fact,
-                      dt_diag_place_name(g, b->root), what);
+                      either_name(g, b->root, part == e->in[0] ? e->in[1]->id
+                                                               : e->in[0]->id),
+                      what);
 }
 
 /* --- queries and keys --- */
@@ -231,6 +238,8 @@ void dt_diag_heads_met (DtDiag *g, const DtEvent *e) {
   DtFact facts[2];
   if (q == NULL || e->nin < 2 || e->in[1] == NULL || e->in[1]->spec) return;
   if (k == NULL) { on_causal_attention(g, e, q); return; }
+  if (q->dim == k->dim && q->dim == ndim_of(e->in[0]) - 1)
+    dt_diag_pieces_met(g, e, q, k);
   if (q->dim != k->dim || q->dim != ndim_of(e->in[0]) - 3) return;
   facts[0] = (DtFact){ false, dt_hash_u64(q->where, k->where) | 1 };
   if (q->first_len == 0 || k->first_len == 0) {
@@ -298,6 +307,11 @@ void dt_diag_joined (DtDiag *g, const DtEvent *e) {
   int64_t dim = e->args->n > 1 ? dt_arg_int(e->args, 1) : 0;
   if (any && (any->kind == DT_PLACE_PART || any->kind == DT_PLACE_COUNTED))
     side_by_side(g, e, any);
+  for (int i = 0; i < e->nin; i++)
+    if (dt_diag_place_of(g, e, i, DT_PLACE_FOUND_ALL)) {
+      dt_diag_place_put(g, e->out[0], dt_diag_place(g, e->in[i]));
+      break;
+    }
   if (w == NULL || e->nin < 2 || !dt_diag_op_is(g, e->op, DT_DO_CAT)) return;
   for (int i = 1; i < e->nin; i++)
     if (!dt_diag_place_of(g, e, i, DT_PLACE_GATHERED)) return;
@@ -308,9 +322,10 @@ void dt_diag_joined (DtDiag *g, const DtEvent *e) {
 void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece) {
   const DtPlace *w = g->nplaces ? dt_diag_place(g, mine) : NULL;
   DtPlace to;
-  if (w == NULL || w->kind != DT_PLACE_PART || piece->spec) return;
+  if (w == NULL || piece->spec ||
+      (w->kind != DT_PLACE_PART && w->kind != DT_PLACE_FOUND)) return;
   to = *w;
-  to.kind = DT_PLACE_GATHERED;
+  to.kind = w->kind == DT_PLACE_PART ? DT_PLACE_GATHERED : DT_PLACE_FOUND_ALL;
   dt_diag_place_put(g, piece, &to);
 }
 
@@ -348,8 +363,9 @@ static void claim_source_equal (DtDiag *g, const DtRecRaw *raw,
                       "its columns out of");
 }
 
-void dt_diag_local_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
-                        const DtVar *out, const DtPlace *w) {
+/* A raw collective took `in`, of which `w` is known. */
+static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                       const DtVar *out, const DtPlace *w) {
   const bool sum = strstr(raw->kind, "reduce") && raw->reduce &&
                    strcmp(raw->reduce, "sum") == 0;
   const bool gather = strcmp(raw->kind, "all_gather") == 0;
@@ -367,10 +383,63 @@ void dt_diag_local_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     to.kind = DT_PLACE_TOTAL;
     dt_diag_place_put(g, out, &to);
   }
+  if (sum) {
+    dt_diag_shifted_sum(g, raw, in, w);
+    dt_diag_routed_sum(g, raw, in, w);
+  }
+  if (gather && w->kind == DT_PLACE_FOUND && out) {
+    to.kind = DT_PLACE_FOUND_ALL;
+    dt_diag_place_put(g, out, &to);
+  }
   if (gather && w->kind == DT_PLACE_PART && out && w->dim > 0 &&
       ndim_of(out) == ndim_of(in)) {
     to.kind = DT_PLACE_STACKED;
     to.columns = ndim_of(in);
     dt_diag_place_put(g, out, &to);
   }
+}
+
+/* What the ranks hold other parts of. */
+static const DtPlace *held (const DtDiag *g, const DtVar *v) {
+  const DtPlace *w = dt_diag_place(g, v);
+  return w && w->kind != DT_PLACE_TOTAL ? w : NULL;
+}
+
+void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                        const DtVar *out) {
+  const DtPlace *w = g->nplaces ? held(g, in) : NULL;
+  DtFact fact = { false, 0 };
+  DtEvent at;
+  const char *name;
+  if (w == NULL) return;
+  part_sent(g, raw, in, out, w);
+  if ((w = held(g, in)) == NULL) return;
+  at = (DtEvent){ .kind = DT_EV_OP, .text = w->at.op, .file = w->at.file,
+                  .line = w->at.line, .seq = w->at.seq, .module = "" };
+  fact.hash = w->where;
+  name = dt_diag_place_name(g, in->id);
+  if (*name == '\0') name = dt_diag_place_name(g, w->root);
+  if (w->kind == DT_PLACE_FOUND && strcmp(raw->kind, "broadcast") == 0)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 0,
+                      1, &fact, name, "an index within the part is "
+                      "sent to all; where each part begins");
+  if (w->kind == DT_PLACE_PICKED && strcmp(raw->kind, "all_reduce") == 0 &&
+      raw->reduce && strcmp(raw->reduce, "sum") == 0)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 21,
+                      1, &fact, name, "rows are picked out of each part, and "
+                      "summed with those of the others, without leaving out the "
+                      "indices that another rank has; where each part begins");
+  if (w->kind == DT_PLACE_STAT && w->bent && raw->reduce &&
+      strcmp(raw->kind, "all_reduce") == 0 &&
+      (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
+    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 22,
+                      1, &fact, name, "a norm or deviation of each part is "
+                      "reduced; that of the whole is not their sum or mean; where "
+                      "each part begins");
+  if (w->kind == DT_PLACE_BENT && strstr(raw->kind, "reduce") && raw->reduce &&
+      (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
+    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 1,
+                      1, &fact, name, "it takes a sum along a part "
+                      "of the columns, its result is reduced; where each part "
+                      "begins");
 }

@@ -62,6 +62,11 @@ static void same_as (DtShare *to, const DtShare *from) {
   to->averaged = from->averaged;
   to->divided = from->divided;
   to->factor = from->factor;
+  to->by = from->by;
+  to->bent = from->bent;
+  to->bent_at = from->bent_at;
+  to->times = from->times;
+  to->line = from->line;
 }
 
 static void claim_weight (DtDiag *g, const DtEvent *e, const DtMesh *mesh,
@@ -186,6 +191,8 @@ static void on_scale (DtDiag *g, const DtEvent *e) {
   if (was.weight != 0 && !(was.over > 0 && is_clip_factor(e, &was, w)))
     to->total *= w / was.weight;
   if (!div) to->factor = true;
+  if (div && was.over > 0 && e->args->n > 1 && dt_arg_is_number(e->args, 1))
+    to->by = (was.by > 0 ? was.by : 1) * x;
   if (was.over > 0 && fabs(w * was.over - was.weight) < 1e-6 * fabs(was.weight))
     to->divided = true;
 }
@@ -217,7 +224,7 @@ static void on_share_passed (DtDiag *g, const DtEvent *e) {
   const bool add = dt_diag_is(g, e, DT_DO_ADD);
   const bool own = (e->op->flags & DT_OP_INPLACE) != 0;
   const DtShare *s = NULL;
-  double w = 0;
+  double w = 0, last = 0;
   DtMesh *mesh = NULL;
   int i, n = 0, mdim = 0;
   DtShare *to, all = { .total = NAN };
@@ -225,7 +232,9 @@ static void on_share_passed (DtDiag *g, const DtEvent *e) {
     if (e->in[i] == NULL) continue;
     s = find_share(g, e->in[i]->local, own && i == 0);
     if (s == NULL) continue;
-    if (n == 0 || add) w = n ? w * SECOND + s->weight : s->weight;
+    if (n == 0 || add || s->weight != last)
+      w = n ? w * SECOND + s->weight : s->weight;
+    last = s->weight;
     if (n == 0) all = *s;
     else if (add) all.total = NAN;      /* two losses, or two parts of one? */
     else if (all.total != s->total || all.over != s->over) all.total = NAN;
@@ -303,6 +312,7 @@ static void on_backward (DtDiag *g, const DtEvent *e) {
   g->root = s->weight;
   g->root_total = s->over > 0 ? NAN : s->total;
   g->root_factor = s->factor;
+  g->root_line = e->in[0]->origin.line;
 }
 
 static void backward_end (DtDiag *g, const DtEvent *e) {
@@ -310,17 +320,27 @@ static void backward_end (DtDiag *g, const DtEvent *e) {
   g->root = NAN;
 }
 
+/* Is the loss of the backward under way a mean, with nothing divided? */
+static bool whole_mean (const DtDiag *g) {
+  return fabs(g->root_total - 1) < 1e-4 && g->root < 1 && !g->root_factor;
+}
+
 static void on_gradient (DtDiag *g, const DtEvent *e) {
   const DtShare *s;
   const DtTensor *t;
   DtShare *to;
   double total = g->root_total;
+  int times;
   if (isnan(g->root) || e->nout < 1 || e->out[0] == NULL) return;
   t = e->out[0]->local;
   s = find_share(g, t, true);
   if (s) total = s->over > 0 ? NAN : s->total + total;
+  times = whole_mean(g) ? 1 : 0;
+  if (s) times = times && s->times && s->line == g->root_line ? s->times + 1 : 0;
   to = put_share(g, t, s ? s->weight * SECOND + g->root : g->root);
   to->total = total;
+  to->times = times;
+  to->line = g->root_line;
   to->factor = g->root_factor;
 }
 
@@ -328,16 +348,30 @@ bool dt_diag_whole_loss (const DtDiag *g) {
   return !isnan(g->root) && (fabs(g->root_total - 1) < 1e-4 || g->root == 1);
 }
 
-int dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over) {
+double dt_diag_share_ratio (DtDiag *g, const DtTensor *t, const DtTensor *of) {
+  const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
+  const DtShare *w = g->nshares > 0 ? find_share(g, of, false) : NULL;
+  return s && w && w->weight != 0 ? s->weight / w->weight : 1;
+}
+
+DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times) {
   const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
   double r;
-  if (s == NULL || s->over < 2 || s->mesh || isnan(s->total)) return 0;
+  if (s == NULL || s->over < 2 || s->mesh || isnan(s->total))
+    return DT_KEPT_UNKNOWN;
   *over = s->over;
+  *times = s->times;
   r = s->over;
-  if (fabs(s->total - r) < 1e-4 * r) return 1;
+  if (s->times > 1 && (s->averaged || s->divided) &&
+      fabs(s->total - s->times) < 1e-4 * s->times) return DT_KEPT_MICRO;
+  if (fabs(s->total - r) < 1e-4 * r) return DT_KEPT_SUM;
+  if (s->by == (double)dt_session_size(g->s) && s->by > r && !s->averaged &&
+      !s->factor && fabs(s->total * s->by - r) < 1e-4 * r)
+    return DT_KEPT_OTHER;
   if (fabs(s->total * r - 1) < 1e-4 &&
-      ((s->averaged && s->divided) || (r > 2 && !s->factor))) return 2;
-  return 0;
+      ((s->averaged && s->divided) || (r > 2 && !s->factor)))
+    return DT_KEPT_SHARE;
+  return DT_KEPT_UNKNOWN;
 }
 
 /* --- over the ranks --- */
@@ -372,9 +406,49 @@ static void told_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   claim_weight(g, &e, raw->mesh, raw->mdim, in, weight);
 }
 
-/* Is it this rank's mean, or that as one of n?  Other totals, as that of two
-** losses, would be taken for such once they are summed. */
-static bool is_mean (double total, int n) {
+/* A function of this rank's mean, which is not that of the mean of all. */
+static void bends_mean (DtDiag *g, const DtEvent *e) {
+  const DtShare *s = plain(g, e) && !e->backward
+                     ? find_share(g, e->in[0]->local, false) : NULL;
+  DtShare was, *to;
+  if (s == NULL || s->mesh || s->over > 0 || e->out[0]->requires_grad ||
+      dt_meta_numel(&e->in[0]->local->m) != 1 || fabs(s->total - 1) > 1e-4)
+    return;
+  was = *s;
+  to = put_share(g, e->out[0]->local, was.weight);
+  same_as(to, &was);
+  to->bent = true;
+  to->bent_at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                            .line = e->line, .seq = e->seq };
+}
+
+static bool bends (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten.exp.default", "aten.sqrt.default",
+    "aten.log.default", "aten.log2.default", "aten.log10.default",
+    "aten.reciprocal.default", "aten.square.default", "aten.rsqrt.default",
+    "aten.exp2.default", "aten.pow.Tensor_Scalar", "aten.pow.Scalar", NULL };
+  (void)g;
+  for (int i = 0; names[i]; i++)
+    if (strcmp(op->sig->full, names[i]) == 0) return true;
+  return false;
+}
+
+static void told_bent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                       const DtShare *s) {
+  const DtFact fact = { false, dt_diag_hash(in->local, false) };
+  DtEvent e = { .kind = DT_EV_OP, .text = s->bent_at.op, .file = s->bent_at.file,
+                .line = s->bent_at.line, .seq = s->bent_at.seq, .module = "" };
+  if (s->bent)
+    dt_diag_claim_all(g, &e, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 30, 1,
+                      &fact, dt_diag_name(g, in), "each rank takes it of its own "
+                      "mean, and the results are reduced");
+}
+
+/* Is it this rank's mean, or that as one of n, or those of micro-batches?  Other
+** totals, as that of two losses, would be taken for such once they are summed. */
+static bool is_mean (const DtShare *s, int n) {
+  const double total = s->times > 1 && fabs(s->total - s->times) < 1e-4
+                       ? 1 : s->total;
   return fabs(total - 1) < 1e-4 || fabs(total * n - 1) < 1e-4;
 }
 
@@ -390,6 +464,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_diag_state_raw(g, raw, in);
   dt_diag_rows_raw(g, raw, in, out);
   dt_diag_result_raw(g, in);
+  dt_diag_average_raw(g, in);
   if (g->nshares == 0 ||
       (s = find_share(g, in->local, false)) == NULL || s->mesh) return;
   if (strcmp(raw->kind, "all_gather") == 0) {
@@ -401,12 +476,13 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
               strcmp(raw->reduce, "avg") == 0)) {
     const DtShare was = *s;
     const int n = (int)raw->mesh->shape[raw->mdim];
+    told_bent(g, raw, in, &was);
     told_reduced(g, raw, in, was.weight);
     to = put_share(g, out->local, was.weight);
     same_as(to, &was);
     to->averaged = strcmp(raw->reduce, "avg") == 0;
     to->divided = false;
-    if (was.over > 0 || !is_mean(was.total, n))
+    if (was.over > 0 || !is_mean(&was, n))
       to->total = NAN;          /* over two groups, or of several losses */
     else if (!to->averaged) to->total *= n;
     to->over = n;
@@ -418,6 +494,7 @@ const DtDiagRule dt_rules_share[] = {
   { DT_EV_OP_END, scale_end, is_scaling, DT_WHEN(nshares) },
   { DT_EV_OP_END, list_end, scales_list, DT_WHEN(nshares) },
   { DT_EV_OP_END, pass_end, is_passing, DT_WHEN(nshares) },
+  { DT_EV_OP_END, bends_mean, bends, DT_WHEN(nshares) },
   { DT_EV_BACKWARD, on_backward, NULL, 0 },
   { DT_EV_BACKWARD_END, backward_end, NULL, 0 },
   { DT_EV_GRAD, on_gradient, NULL, 0 },

@@ -117,14 +117,16 @@ static void on_masked_columns (DtDiag *g, const DtEvent *e, const DtVar *x,
   const DtPlace *w = x && g->nplaces ? dt_diag_place(g, x) : NULL;
   DtFact facts[2];
   if (w == NULL || mask->spec || mask->local->storage->drawn) return;
-  if (w->kind == DT_PLACE_PART && w->columns) {
+  if ((w->kind == DT_PLACE_PART && w->columns) ||
+      (w->kind == DT_PLACE_BENT && w->at.op &&     /* scores of one's own heads */
+       strcmp(w->at.op, "aten._softmax.default") == 0)) {
     facts[0] = (DtFact){ true, dt_diag_sample(mask->local) };
     facts[1] = (DtFact){ false, w->where };
     dt_diag_claim_all(g, e, DT_FIND_ID_SAME_MASK, NULL, -1, 0, 2, facts,
                       dt_diag_place_name(g, x->id), "what is dropped of the "
                       "columns of each rank");
   } else if (w->kind == DT_PLACE_TOTAL) {
-    facts[0] = (DtFact){ false, dt_diag_sample(mask->local) };
+    facts[0] = (DtFact){ false, dt_diag_hash(mask->local, false) };
     facts[1] = (DtFact){ true, dt_diag_sample(x->local) };
     dt_diag_claim_all(g, e, DT_FIND_ID_OTHER_MASK, NULL, -1, 0, 2, facts,
                       dt_diag_place_name(g, x->id), "what is dropped of it; the "
@@ -153,6 +155,40 @@ static bool draws_noise (const DtDiag *g, const DtOpDef *op) {
   return strncmp(op->sig->full, "aten.bernoulli", 14) == 0;
 }
 
+/* What a mask of one's own is made of: uniform numbers below a number. */
+static void uniform_drawn (DtDiag *g, const DtEvent *e) {
+  if (e->status == DT_OK && e->nout > 0 && e->out[0] && !e->out[0]->spec &&
+      g->nplaces > 0)
+    dt_idset_add(g, &g->uniform, e->out[0]->local->storage->id);
+}
+
+static bool draws_uniform (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strncmp(op->sig->full, "aten.rand.", 10) == 0 ||
+         strncmp(op->sig->full, "aten.rand_like.", 15) == 0 ||
+         strncmp(op->sig->full, "aten.uniform_.", 14) == 0;
+}
+
+/* The mask of such numbers; and what scales or casts a mask. */
+static void noise_made (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  if (e->status != DT_OK || v == NULL || v->spec || e->nout < 1 ||
+      e->out[0] == NULL || (e->nin > 1 && e->in[1])) return;
+  if (dt_idset_has(dt_diag_clones(g, e->op) || dt_diag_is(g, e, DT_DO_DIV) ||
+                   dt_diag_is(g, e, DT_DO_MUL) ? &g->noise : &g->uniform,
+                   v->local->storage->id))
+    dt_idset_add(g, &g->noise, e->out[0]->local->storage->id);
+}
+
+static bool makes_noise (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten.lt.Scalar", "aten.gt.Scalar",
+    "aten.le.Scalar", "aten.ge.Scalar", NULL };
+  for (int i = 0; names[i]; i++)
+    if (strcmp(op->sig->full, names[i]) == 0) return true;
+  return dt_diag_clones(g, op) || dt_diag_op_is(g, op, DT_DO_DIV) ||
+         dt_diag_op_is(g, op, DT_DO_MUL);
+}
+
 static void noise_met (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || e->nin < 2) return;
   for (int i = 0; i < 2; i++) {
@@ -174,6 +210,8 @@ const DtDiagRule dt_rules_state[] = {
   { DT_EV_OP_END, on_buffer_read, is_reading_statistics, DT_WHEN(nbuffers) },
   { DT_EV_OP_END, on_dropout, is_dropout, DT_WHEN(nplaces) },
   { DT_EV_OP_END, noise_drawn, draws_noise, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, uniform_drawn, draws_uniform, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, noise_made, makes_noise, DT_WHEN(uniform.n) },
   { DT_EV_OP_END, noise_met, is_multiplying, DT_WHEN(noise.n) },
   { 0, NULL, NULL, 0 }
 };

@@ -220,7 +220,7 @@ static void on_write (DtDiag *g, const DtEvent *e) {
                               .line = e->line, .seq = e->seq };
         if (v->grad && !v->grad->spec) {
           l->used = sample_of(v->grad->local);
-          l->kept = (uint64_t)dt_diag_share_kept(g, v->grad->local, &l->over);
+          dt_diag_step_scaled(g, e, v, l);
         }
       }
       l->steps++;
@@ -391,25 +391,6 @@ static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
                               g->over_dim, nr, 3, facts, l->name, what);
 }
 
-/* Each rank's loss is a mean of its own; is its gradient the mean of all? */
-static void claim_mean_gradient (DtDiag *g, const DtLearn *l, int64_t nr) {
-  const bool twice = l->kept == 2;
-  const DtFact facts[2] = { { false, l->loss }, { true, l->kept } };
-  DtEvent e = at_origin(&l->step);
-  const char *what;
-  if (l->kept == 0 || l->loss == 0) return;
-  what = format_words(g, l, twice
-    ? "%s: each rank's loss counts for one of the ranks already when backward "
-      "gives its gradient at %s:%d, and the average divides by them again; the "
-      "losses"
-    : "%s: each rank's loss is a mean over its own part, the gradients from "
-      "%s:%d are summed over the ranks and not divided; the losses");
-  if (what)
-    dt_diag_claim_all(g, &e, twice ? DT_FIND_ID_DIVIDED_TWICE
-                      : DT_FIND_ID_SUMMED_MEANS, g->over, g->over_dim, nr, 2,
-                      facts, l->name, what);
-}
-
 /* A parameter that was equal, and its gradient too: but for how often it was
 ** updated. */
 static void steps_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
@@ -558,6 +539,7 @@ void dt_diag_train (DtDiag *g) {
     if (g->claim[i].untrained) g->claim[i].mute = true;
   mute_back(g);
   if (g->moved || g->averaged) return;
+  for (i = 0; i < g->nlearn; i++) dt_diag_parts_stepped(g, &g->learn[i], i);
   for (i = 0; i < g->nlearn && g->over == NULL; i++)    /* nothing is reduced */
     if (dt_idset_has(&g->inner_gains, g->learn[i].storage))
       claim_no_drift(g, &g->learn[i], i);
@@ -567,7 +549,7 @@ void dt_diag_train (DtDiag *g) {
   for (i = 0; i < g->nlearn; i++) {
     if (!chosen) claim_no_drift(g, &g->learn[i], i);
     began_apart(g, &g->learn[i], i);
-    claim_mean_gradient(g, &g->learn[i], i);
+    dt_diag_kept(g, &g->learn[i], i);
     steps_apart(g, &g->learn[i], i);
     updates_apart(g, &g->learn[i], i);
     claim_equal_clip(g, &g->learn[i], i);

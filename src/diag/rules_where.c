@@ -76,6 +76,12 @@ DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
          ? w : NULL;
 }
 
+const DtPlace *dt_diag_place_before (const DtDiag *g, const DtVar *v) {
+  const DtPlace *w = g->place && v && !v->spec ? slot_of(g, v) : NULL;
+  return w && w->id == v->id && w->version + 1 == v->local->storage->version
+         ? w : NULL;
+}
+
 /* What the ranks hold other parts of, in one way or another. */
 static DtPlace *find_place (const DtDiag *g, const DtVar *v) {
   DtPlace *w = dt_diag_place(g, v);
@@ -156,6 +162,17 @@ static int64_t dim_size (const DtVar *v, int d) { return v->local->m.shape[d]; }
 
 /* --- views --- */
 
+/* Each of its items is there `times` times, one beside the other. */
+static bool repeated (DtPlace *w, int at, int64_t times) {
+  w->dim = at;
+  w->off *= times;
+  w->len *= times;
+  w->whole *= times;
+  w->first_off *= times;
+  w->first_len *= times;
+  return true;
+}
+
 /* Where dimension w->dim of `a` is in `z`, which has the same elements in the
 ** same order; false when it is not one dimension there. */
 static bool regroup (const DtMeta *a, const DtMeta *z, DtPlace *w) {
@@ -171,6 +188,9 @@ static bool regroup (const DtMeta *a, const DtMeta *z, DtPlace *w) {
     }
     if (at < 0) at = j;
   }
+  if (at >= 0 && z->shape[at] > w->len && w->dim + 1 < a->ndim &&
+      z->shape[at] == w->len * a->shape[w->dim + 1] && a->stride[w->dim + 1] == 0)
+    return repeated(w, at, a->shape[w->dim + 1]);
   if (at < 0 || z->shape[at] == 0 || w->len % z->shape[at] != 0) return false;
   inner = w->len / z->shape[at];
   if (inner == 0) return false;
@@ -265,7 +285,8 @@ static bool follow_view (const DtEvent *e, const DtVar *out, DtPlace *w) {
   if (strcmp(e->op->sig->full, "aten.permute.default") == 0)
     return follow_permute(e, w);
   if (a->ndim == z->ndim && w->dim < z->ndim)
-    return z->shape[w->dim] == w->len &&
+    return (z->shape[w->dim] == w->len ||
+            strcmp(e->op->sig->full, "aten.expand.default") == 0) &&
            (dt_meta_same_shape(a, z) || is_named(e, pieces));
   return false;
 }
@@ -283,9 +304,11 @@ static bool cut_again (const DtEvent *e, const DtVar *v, DtPlace *w) {
     w->first_off = w->off;
     w->first_len = w->len;
     w->first = w->where;
+    w->first_at = w->cut;
   }
   w->off += (z->offset - a->offset) / step;
   w->len = z->m.shape[w->dim];
+  w->root = v->id;
   w->where = dt_hash_u64(DT_HASH_SEED, (uint64_t)w->off) | 1;
   w->at = w->cut = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                                .line = e->line, .seq = e->seq };
@@ -333,8 +356,10 @@ static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
   w->of = whole->id;
   w->at = w->cut = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                                .line = e->line, .seq = e->seq };
-  if (ndim_of(whole) > 1 && !whole->local->storage->drawn &&
-      dt_dtype_is_float((DtDtype)whole->local->m.dtype))
+  if (!whole->local->storage->drawn &&
+      ((ndim_of(whole) > 1 && dt_dtype_is_float((DtDtype)whole->local->m.dtype)) ||
+       (whole->origin.op &&
+        strncmp(whole->origin.op, "aten.randperm", 13) == 0)))
     w->src = dt_diag_sample(whole->local);
   left_out(g, e, w);
   return true;
@@ -369,6 +394,8 @@ static void view_end (DtDiag *g, const DtEvent *e) {
         continue;
       }
     }
+    if (strcmp(e->op->sig->full, "aten.select.int") == 0)
+      dt_diag_item_taken(g, e, was);
     if (cut_here(g, e, e->out[i], &w)) put_place(g, e->out[i], &w);
   }
 }
@@ -420,7 +447,10 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   if (a && a->dim == ndim_of(e->in[f->a]) - f->da) a = NULL;
   else if (x && find_place(g, x)) x = NULL;   /* not whole on every rank */
   if (b && b->dim == ndim_of(e->in[f->b]) - f->db) b = NULL;
-  if ((a == NULL) == (b == NULL)) return;
+  if ((a == NULL) == (b == NULL)) {
+    dt_diag_item_used(g, e);
+    return;
+  }
   w = a ? *a : *b;
   w.columns = a == NULL;
   back = a ? ndim_of(e->in[f->a]) - w.dim : ndim_of(e->in[f->b]) - w.dim;
@@ -436,32 +466,7 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
     put_place(g, e->out[0], &w);
 }
 
-/* --- what is counted meets a part --- */
-
-static void on_count_of_part (DtDiag *g, const DtEvent *e, int part,
-                              int count) {
-  const DtPlace *p = find_place(g, e->in[part]), *c =
-      find_place(g, e->in[count]);
-  const int d = ndim_of(e->in[count]) - (ndim_of(e->in[part]) - p->dim);
-  DtEvent at = { .kind = DT_EV_OP, .text = c->at.op, .file = c->at.file,
-                 .line = c->at.line, .seq = c->at.seq, .module = "" };
-  DtFact facts[2];
-  const char *name, *what;
-  DtBuf b;
-  if (d < 0 || dim_size(e->in[count], d) != p->len || p->len < 2) return;
-  facts[0] = (DtFact){ true, dt_diag_hash(e->in[count]->local, true) };
-  facts[1] = (DtFact){ false, p->where };
-  name = name_of(g, c->root);
-  dt_buf_init(&b, g->s->cx);
-  dt_buf_addf(&b, "they meet dimension %d, %lld of %lld positions on each rank, "
-              "at %s:%d", p->dim, (long long)p->len, (long long)p->whole,
-              e->file ? e->file : "", e->line);
-  what = b.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&b));
-  dt_buf_fini(&b);
-  if (what == NULL) dt_error_clear(g->s->cx);
-  else dt_diag_claim_all(g, &at, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, 0, 2,
-                         facts, name, what);
-}
+/* --- pointwise --- */
 
 static bool is_linear (const DtDiag *g, const DtEvent *e) {
   static const char *const names[] = { "aten.neg.default", "aten.sub.Tensor",
@@ -497,8 +502,8 @@ static void addend_end (DtDiag *g, const DtEvent *e) {
   if (a == NULL && b == NULL) return;
   w = *(a ? a : b);
   if ((a && a->kind == DT_PLACE_BENT) || (b && b->kind == DT_PLACE_BENT)) {
-    if (is_linear(g, e)) put_place(g, e->out[0], a && a->kind == DT_PLACE_BENT
-                                   ? a : b);
+    if (is_linear(g, e) || e->nin == 1)
+      put_place(g, e->out[0], a && a->kind == DT_PLACE_BENT ? a : b);
     return;
   }
   if (!is_linear(g, e) || (a && b && (times || over)) || (b && over))
@@ -507,6 +512,7 @@ static void addend_end (DtDiag *g, const DtEvent *e) {
            (a == NULL) != (b == NULL) &&
            (w.added = hash_of_addend(g, e, a ? 1 : 0)) != 0)
     w = derive_place(&w, e, DT_PLACE_BIASED);
+  if (times && e->nin > 1 && e->in[1]) w.peak.line = 0;
   put_place(g, e->out[0], &w);
 }
 
@@ -537,7 +543,9 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
     else alone = false;
     if (w == NULL || w->kind != DT_PLACE_PART) continue;
     for (k = 0; k < e->nin; k++)
-      if (look_for(g, e, k, DT_PLACE_COUNTED)) on_count_of_part(g, e, i, k);
+      if (look_for(g, e, k, DT_PLACE_COUNTED)) dt_diag_counted_met(g, e, i, k);
+      else if (k != i && look_for(g, e, k, DT_PLACE_PART))
+        dt_diag_parts_met(g, e, i, k);
   }
   dt_diag_stat_met(g, e);
   addend_end(g, e);
@@ -546,16 +554,17 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
     DtPlace to;
     if (w == NULL) continue;
     to = *w;
+    if (i < 2) dt_diag_shift(g, e, i, &to);
     to.dim += ndim_of(e->out[0]) - ndim_of(e->in[i]);
-    if (to.dim >= 0 && to.dim < ndim_of(e->out[0]) &&
-        /* a loss may reduce */
+    if (to.dim >= 0 && to.dim < ndim_of(e->out[0]) &&     /* a loss may reduce */
         dim_size(e->out[0], to.dim) == to.len) put_place(g, e->out[0], &to);
     return;
   }
   if (e->nin > 0 && look_for(g, e, 0, DT_PLACE_MERGED))
     put_place(g, e->out[0], find_place(g, e->in[0]));
   else if (counted && alone) put_place(g, e->out[0], counted);
-  else if (stat) {
+  else if (stat == NULL) dt_diag_item_used(g, e);
+  else {
     DtPlace to = *stat;
     to.bent = to.bent && is_linear(g, e);
     put_place(g, e->out[0], &to);
@@ -583,31 +592,36 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   static const char *const norms[] = { "aten._softmax.default",
     "aten._log_softmax.default", "aten.logsumexp.default", NULL };
   static const char *const stats[] = { "aten.mean.dim", "aten.mean.default",
-    "aten.sum.dim_IntList", "aten.std.correction", "aten.std.dim",
-    "aten.std.default", "aten.var.correction", "aten.var.dim",
+    "aten.sum.dim_IntList", "aten.sum.default", "aten.std.correction",
+    "aten.std.dim", "aten.std.default", "aten.var.correction", "aten.var.dim",
     "aten.var.default", "aten.linalg_vector_norm.default",
     "aten.logsumexp.default", NULL };
   static const char *const bends[] = { "aten.std.correction", "aten.std.dim",
-    "aten.std.default", "aten.linalg_vector_norm.default", NULL };
+    "aten.std.default", "aten.var.correction", "aten.var.dim",
+    "aten.var.default", "aten.linalg_vector_norm.default", NULL };
   static const char *const carries[] = { "aten.mean.default", "aten.mean.dim",
     "aten.sum.default", "aten.sum.dim_IntList", "aten.gather.default",
     "aten.nll_loss_forward.default", NULL };
   DtPlace *w = find_place(g, e->in[0]);
   const bool sums = dt_diag_is(g, e, DT_DO_SUM) ||
                     dt_diag_is(g, e, DT_DO_SUM_DIM);
+  const bool means = dt_diag_is(g, e, DT_DO_MEAN) ||
+                     dt_diag_is(g, e, DT_DO_MEAN_DIM);
   DtPlace to;
   if (w == NULL) return;
   if (w->kind == DT_PLACE_BENT || (w->kind == DT_PLACE_BIASED && sums) ||
-      (w->kind == DT_PLACE_ADDEND && sums)) {
+      (w->kind == DT_PLACE_ADDEND && (sums || means))) {
     if (is_named(e, carries)) put_place(g, e->out[0], w);
     return;
   }
+  if (w->kind == DT_PLACE_FOUND_ALL && is_named(e, carries)) put_place(g, e->out[0], w);
   if (w->kind != DT_PLACE_PART) return;
   if (!dt_diag_along_dim(e, w->dim)) {
     if (ndim_of(e->out[0]) == ndim_of(e->in[0])) put_place(g, e->out[0], w);
     return;
   }
   dt_diag_along_cut(g, e, w);
+  dt_diag_peak_taken(g, e, w);
   if (is_named(e, pairs)) {
     found_beside(g, e, w);
     return;
@@ -627,10 +641,14 @@ static void along_end (DtDiag *g, const DtEvent *e) {
 static void lookup_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *w = e->nin > 1 ? find_place(g, e->in[1]) : NULL;
   const DtPlace *rows = look_for(g, e, 0, DT_PLACE_PART);
+  const bool table = strcmp(e->op->sig->full, "aten.embedding.default") == 0;
   DtPlace to;
+  if (e->nin > 2) return;
+  if (w) dt_diag_index_met(g, e, w);
+  if (look_for(g, e, 0, DT_PLACE_FOUND_ALL)) put_place(g, e->out[0], find_place(g, e->in[0]));
   if (w && (w->kind == DT_PLACE_PART || w->kind == DT_PLACE_COUNTED))
     put_place(g, e->out[0], w);
-  else if (rows && rows->dim == 0) {
+  else if (table && rows && rows->dim == 0) {
     to = derive_place(rows, e, DT_PLACE_PICKED);
     put_place(g, e->out[0], &to);
   }
@@ -641,7 +659,8 @@ static void attention_end (DtDiag *g, const DtEvent *e) {
   enum { MASK = 3 };
   if (q == NULL) return;
   dt_diag_heads_met(g, e);
-  if (look_for(g, e, MASK, DT_PLACE_COUNTED)) on_count_of_part(g, e, 0, MASK);
+  if (look_for(g, e, MASK, DT_PLACE_COUNTED))
+    dt_diag_counted_met(g, e, 0, MASK);
   if (dt_meta_same_shape(&e->in[0]->local->m, &e->out[0]->local->m))
     put_place(g, e->out[0], find_place(g, e->in[0]));
 }
@@ -666,7 +685,7 @@ static void counts_end (DtDiag *g, const DtEvent *e) {
 /* --- operators --- */
 
 enum { NONE, COUNTS, VIEW, PRODUCT, LOOKUP, ATTENTION, ALONG, POINTWISE, COPY,
-       JOIN };
+       JOIN, ROUTE };
 
 static bool is_counting (const DtOpDef *op) {
   const char *name = op->sig->full;
@@ -681,16 +700,21 @@ static int kind_of (const DtDiag *g, const DtOpDef *op) {
     "aten.sum.", "aten.gather.", "aten.nll_loss_forward.", "aten.std.",
     "aten.var.", "aten.linalg_vector_norm.", "aten.native_layer_norm.d",
     "aten._fused_rms_norm.d", "aten.rms_norm.", "aten.max.dim",
-    "aten.min.dim", "aten.topk.", "aten.sort.", NULL };
+    "aten.min.dim", "aten.topk.", "aten.sort.", "aten.amax.", NULL };
   const char *name = op->sig->full;
   int i;
   if (is_counting(op)) return COUNTS;
-  if (strcmp(name, "aten.embedding.default") == 0) return LOOKUP;
+  if (strcmp(name, "aten.embedding.default") == 0 ||
+      strcmp(name, "aten.index.Tensor") == 0) return LOOKUP;
   if (strstr(name, "scaled_dot_product") && !strstr(name, "backward"))
     return ATTENTION;
   if (dt_diag_op_is(g, op, DT_DO_COPY)) return COPY;
   if (dt_diag_op_is(g, op, DT_DO_CAT) ||
       strcmp(name, "aten.stack.default") == 0) return JOIN;
+  if (strncmp(name, "aten.index_put_", 15) == 0 ||
+      strncmp(name, "aten.index_add_", 15) == 0 ||
+      strncmp(name, "aten._index_put_impl_", 21) == 0 ||
+      strncmp(name, "aten.index_copy_", 16) == 0) return ROUTE;
   if ((op->flags & DT_OP_INPLACE) != 0) return NONE;
   if ((op->flags & DT_OP_VIEW) || dt_diag_clones(g, op) ||
       strcmp(name, "aten._unsafe_view.default") == 0) return VIEW;
@@ -740,6 +764,7 @@ static void op_end (DtDiag *g, const DtEvent *e) {
     case ALONG: along_end(g, e); break;
     case COPY: copied_end(g, e); break;
     case JOIN: dt_diag_joined(g, e); break;
+    case ROUTE: dt_diag_routed(g, e); break;
     default: pointwise_end(g, e); break;
   }
 }
@@ -755,6 +780,12 @@ static void on_to_local (DtDiag *g, const DtEvent *e) {
       !s->mesh->member || strcmp(e->text, "dtensor.to_local") != 0) return;
   for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
     if (s->mesh->shape[m] < 2 || dt_pl_is_replicate(s->pl[m])) continue;
+    if (s->pl[m].kind == DT_PL_PARTIAL && s->pl[m].op == DT_OP_SUM && n == 0) {
+      w.kind = DT_PLACE_ADDEND;
+      w.off = s->mesh->coord[m];
+      n++;
+      continue;
+    }
     if (!dt_pl_is_shard(s->pl[m]) || ++n > 1) return;
     w.dim = s->pl[m].dim;       /* Shard(-1) stays so */
     if (w.dim < 0) w.dim += ndim_of(e->out[0]);
@@ -770,47 +801,6 @@ static void on_to_local (DtDiag *g, const DtEvent *e) {
   w.at = w.cut = (DtOrigin){ .op = "dtensor.to_local", .file = e->file,
                              .line = e->line, .seq = e->seq };
   put_place(g, e->out[0], &w);
-}
-
-/* --- to the other ranks --- */
-
-void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
-                        const DtVar *out) {
-  const DtPlace *w = g->nplaces ? find_place(g, in) : NULL;
-  DtFact fact = { false, 0 };
-  DtEvent at;
-  const char *name;
-  if (w == NULL) return;
-  dt_diag_local_raw(g, raw, in, out, w);
-  if ((w = find_place(g, in)) == NULL) return;
-  at = (DtEvent){ .kind = DT_EV_OP, .text = w->at.op, .file = w->at.file,
-                  .line = w->at.line, .seq = w->at.seq, .module = "" };
-  fact.hash = w->where;
-  name = name_of(g, in->id);
-  if (*name == '\0') name = name_of(g, w->root);
-  if (w->kind == DT_PLACE_FOUND && strcmp(raw->kind, "broadcast") == 0)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 0,
-                      1, &fact, name, "an index within the part is "
-                      "sent to all; where each part begins");
-  if (w->kind == DT_PLACE_PICKED && strcmp(raw->kind, "all_reduce") == 0 &&
-      raw->reduce && strcmp(raw->reduce, "sum") == 0)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 21,
-                      1, &fact, name, "rows are picked out of each part, and "
-                      "summed with those of the others, without leaving out the "
-                      "indices that another rank has; where each part begins");
-  if (w->kind == DT_PLACE_STAT && w->bent && raw->reduce &&
-      strcmp(raw->kind, "all_reduce") == 0 &&
-      (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
-    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 22,
-                      1, &fact, name, "a norm or deviation of each part is "
-                      "reduced; that of the whole is not their sum or mean; where "
-                      "each part begins");
-  if (w->kind == DT_PLACE_BENT && strstr(raw->kind, "reduce") && raw->reduce &&
-      (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
-    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 1,
-                      1, &fact, name, "it takes a sum along a part "
-                      "of the columns, its result is reduced; where each part "
-                      "begins");
 }
 
 const DtDiagRule dt_rules_where[] = {

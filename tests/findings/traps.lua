@@ -85,6 +85,34 @@ local function stepped(n, op, own, many, clip)
   if not own or me > 0 then optim.SGD(m:parameters(), {lr = 0.1}):step() end
 end
 
+-- A step with the gradients of three batches; their losses are divided by `n`.
+local function batches(n)
+  dt.manual_seed(3)
+  local m = nn.Linear(4, 2)
+  dt.manual_seed(40 + me)
+  for _ = 1, 3 do
+    (F.mse_loss(m(dt.randn(4, 4)), dt.zeros(4, 2)) / n):backward()
+  end
+  for p in m:parameters() do dt.distributed.all_reduce(p.grad, {op = "avg"}) end
+  optim.SGD(m:parameters(), {lr = 0.1}):step()
+end
+
+-- A step with gradients summed over half of the ranks, divided by `n`.
+local function of_group(n)
+  local mesh = dt.init_device_mesh("cpu", {2, world // 2},
+    {mesh_dim_names = {"tp", "dp"}})
+  local group = mesh:get_group("dp")
+  dt.manual_seed(3)
+  local m = nn.Linear(4, 2)
+  dt.manual_seed(40 + mesh:get_local_rank("dp"))
+  F.mse_loss(m(dt.randn(4, 4)), dt.zeros(4, 2)):backward()
+  for p in m:parameters() do
+    dt.distributed.all_reduce(p.grad, {group = group})
+    p.grad:div_(n)
+  end
+  optim.SGD(m:parameters(), {lr = 0.1}):step()
+end
+
 -- A softmax over keys that were cut, its sums over all ranks: the products', and
 -- those of the weights where `both`.
 local function weighted(both)
@@ -1188,6 +1216,11 @@ local cases = {
   {"DT1058", "",                              -- and clipped then
     function () return stepped(nil, "sum", nil, 1, 0.01) end,
     function () return stepped(world, "sum", nil, 1, 0.01) end},
+  {"DT1081", "",
+    function () return batches(1) end, function () return batches(3) end},
+  {"DT1082", "",
+    function () return of_group(world) end,
+    function () return of_group(world // 2) end},
   {"DT1059", "",
     function () return stepped(world, "avg") end,
     function () return stepped(nil, "avg") end},

@@ -6,7 +6,7 @@
 # nothing may be said.  The first line of each says what is to be found:
 #   # CODE TENSOR at: TEXT OF THE LINE      or      # nothing
 # The twin lacks the lines that end with "# wrong" and has those that begin
-# with "#right " instead.
+# with "#right " instead; in Lua both begin with "--".
 here=$(cd "$(dirname "$0")/../findings/pairs" && pwd)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -21,9 +21,10 @@ silent () {
   ok "$2: runs" $?
   ok "$2: nothing is said" "$([ ! -s err ]; echo $?)"
 }
-for f in "$here"/*.py; do
-  name=$(basename "$f" .py)
-  head=$(head -1 "$f")
+for f in "$here"/*.py "$here"/*.lua; do
+  kind=${f##*.}
+  name=$(basename "$f" ".$kind")
+  head=$(head -1 "$f" | sed 's/^--/#/')
   if [ "$head" = "# nothing" ]; then
     silent "$f" "$name"
     continue
@@ -32,13 +33,14 @@ for f in "$here"/*.py; do
   tensor=$(echo "$head" | sed 's/^# [^ ]* \(.*\) at: .*/\1/')
   text=$(echo "$head" | sed 's/^.* at: //')
   line=$(grep -nF -- "$text" "$f" | sed 1d | head -1 | cut -d: -f1)
-  cp "$f" wrong.py
-  timeout 100 "$DTREPL" wrong.py >out 2>err </dev/null
+  cp "$f" "wrong.$kind"
+  timeout 100 "$DTREPL" "wrong.$kind" >out 2>err </dev/null
   ok "$name: runs" $?
-  grep -F "$code wrong.py:$line $tensor: " err >/dev/null
+  grep -F "$code wrong.$kind:$line $tensor: " err >/dev/null
   ok "$name: $code at line $line, $tensor" $?
-  sed -e '/# wrong$/d' -e 's/#right //' "$f" >right.py
-  silent right.py "$name, right"
+  case $kind in lua) mark=-- ;; *) mark='#' ;; esac
+  sed -e "/$mark wrong\$/d" -e "s/${mark}right //" "$f" >"right.$kind"
+  silent "right.$kind" "$name, right"
 done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

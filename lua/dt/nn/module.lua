@@ -106,6 +106,15 @@ function instance_mt.__index(m, key)
   return v
 end
 
+-- A parameter is put into a module, maybe in the place of another.
+local function replace(m, name, p)
+  local was = m._parameters.map[name]
+  m._parameters:set(name, p)
+  version = version + 1
+  if was and was ~= p then ties.assign(was, m, name) end
+  ties.tied()
+end
+
 function instance_mt.__newindex(m, key, value)
   if math.type(key) == "integer" and m._class.__setitem then
     return m._class.__setitem(m, key, value)
@@ -116,9 +125,7 @@ function instance_mt.__newindex(m, key, value)
     children:remove(key)
     buffers:remove(key)
     m._attrs[key] = nil
-    params:set(key, value)
-    version = version + 1
-    ties.tied()
+    replace(m, key, value)
   elseif is_module(value) then
     params:remove(key)
     m._attrs[key] = nil
@@ -150,7 +157,8 @@ function Module:register_parameter(name, p)
       .. "(torch.nn.Parameter or None required)", util.type_text(p), name)
   end
   self._attrs[name] = nil
-  self._parameters:set(name, p or false)
+  if p then replace(self, name, p)
+  else self._parameters:set(name, false) end
 end
 
 -- m:register_buffer(name, tensor or nil, persistent)

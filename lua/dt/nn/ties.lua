@@ -47,6 +47,19 @@ function M.replace(p, m, name)
   end
 end
 
+-- The script puts another parameter in the place of `p`, called `name` in module
+-- `m`: did it so at another place of `p` before?
+function M.assign(p, m, name)
+  local path = m._class.__name .. "." .. name
+  local was = replaced[p]
+  if not was then
+    replaced[p] = {name = path, call = calls, place = {m, name}, assigned = true}
+  elseif was.assigned and (was.place[1] ~= m or was.place[2] ~= name) then
+    told(p, was.place, {m, name}, ("%s and %s were one tensor, each was "
+      .. "replaced by another"):format(was.name, path))
+  end
+end
+
 -- Names of the parameters of `module` that have more than one, by tensor:
 -- a list of {{module, name, path}, ...}.  A wrapping call begins.
 function M.of(module)

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_meet.c: what does not belong together meets in one operator
+** (rules_where.c follows the parts, and says who met whom).
+**
+** - Counted numbers meet a part along its cut dimension, and are the same on
+**   all ranks.
+** - Two parts of as long wholes lie side by side, but begin at other places: a
+**   table of positions, of which every rank takes the first rows.
+** - A part is shifted by its own maximum before it is summed over the ranks.
+** - Indices that were found within parts are gathered and used in the whole;
+**   an order of which every rank drew its own.
+** - Rows that were routed to an item of this rank's part (an expert) are the
+**   same on all ranks. */
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+static int ndim (const DtVar *v) { return v->local->m.ndim; }
+
+static DtEvent at_origin (const DtOrigin *o) {
+  return (DtEvent){ .kind = DT_EV_OP, .text = o->op ? o->op : "",
+                    .file = o->file ? o->file : "", .line = o->line,
+                    .seq = o->seq, .module = "" };
+}
+
+static const char *interned (DtDiag *g, DtBuf *b) {
+  const char *s = b->oom ? NULL : dt_session_intern(g->s, dt_buf_str(b));
+  dt_buf_fini(b);
+  if (s == NULL) dt_error_clear(g->s->cx);
+  return s;
+}
+
+/* "they meet dimension 1, 4 of 16 positions on each rank, at x.py:3" */
+static const char *met_words (DtDiag *g, const DtEvent *e, const DtPlace *p) {
+  DtBuf b;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "they meet dimension %d, %lld of %lld positions on each rank, "
+              "at %s:%d", p->dim, (long long)p->len, (long long)p->whole,
+              e->file ? e->file : "", e->line);
+  return interned(g, &b);
+}
+
+void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count) {
+  const DtPlace *p = dt_diag_place(g, e->in[part]);
+  const DtPlace *c = dt_diag_place(g, e->in[count]);
+  const int d = ndim(e->in[count]) - (ndim(e->in[part]) - p->dim);
+  DtEvent at = at_origin(&c->at);
+  DtFact facts[2];
+  const char *what;
+  if (d < 0 || e->in[count]->local->m.shape[d] != p->len || p->len < 2) return;
+  facts[0] = (DtFact){ true, dt_diag_hash(e->in[count]->local, true) };
+  facts[1] = (DtFact){ false, p->where };
+  what = met_words(g, e, p);
+  if (what)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, 0, 2, facts,
+                      dt_diag_place_name(g, c->root), what);
+}
+
+/* `a` is another part on each rank, `b` begins at the same place on all. */
+static void begins_alike (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                          const DtPlace *b, int64_t salt) {
+  const DtFact facts[2] = { { true, b->where }, { false, a->where } };
+  DtEvent at = at_origin(&b->cut);
+  const char *what = met_words(g, e, a);
+  if (what)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, salt, 2,
+                      facts, dt_diag_place_name(g, b->of), what);
+}
+
+void dt_diag_parts_met (DtDiag *g, const DtEvent *e, int i, int k) {
+  const DtPlace *a = dt_diag_place(g, e->in[i]);
+  const DtPlace *b = dt_diag_place(g, e->in[k]);
+  if (a->whole != b->whole || a->len != b->len || a->of == b->of || a->len < 2 ||
+      a->first_len > 0 || b->first_len > 0 ||
+      ndim(e->in[i]) - a->dim != ndim(e->in[k]) - b->dim) return;
+  begins_alike(g, e, a, b, i < k ? 24 : 25);
+}
+
+/* --- shifted by one's own maximum --- */
+
+void dt_diag_peak_taken (DtDiag *g, const DtEvent *e, const DtPlace *w) {
+  DtPlace to;
+  if (!w->columns || (strcmp(e->op->sig->full, "aten.max.dim") != 0 &&
+                      strcmp(e->op->sig->full, "aten.amax.default") != 0)) return;
+  to = dt_diag_place_made(w, e, DT_PLACE_PEAK);
+  dt_diag_place_put(g, e->out[0], &to);
+}
+
+void dt_diag_shift (DtDiag *g, const DtEvent *e, int i, DtPlace *to) {
+  const DtPlace *peak = e->nin > 1 && i == 0
+                        ? dt_diag_place_of(g, e, 1, DT_PLACE_PEAK) : NULL;
+  if (peak && peak->of == to->of && peak->where == to->where &&
+      strcmp(e->op->sig->full, "aten.sub.Tensor") == 0) to->peak = peak->at;
+  else if (e->nin > 1 && e->in[1 - i]) to->peak.line = 0;
+}
+
+void dt_diag_shifted_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                          const DtPlace *w) {
+  const DtFact fact = { false, w->where };
+  DtEvent at = at_origin(&w->peak);
+  if (w->peak.line > 0)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 26, 1,
+                      &fact, dt_diag_place_name(g, in->id), "each rank shifts its "
+                      "part by the maximum of that part, and what was shifted by "
+                      "different numbers is summed; where each part begins");
+}
+
+/* --- indices --- */
+
+void dt_diag_index_met (DtDiag *g, const DtEvent *e, const DtPlace *w) {
+  const uint64_t where = w->first_len > 0 ? w->first : w->where;
+  const DtFact order[2] = { { false, w->src }, { false, where } };
+  const DtFact found = { false, w->where };
+  DtEvent at = at_origin(w->first_len > 0 ? &w->first_at : &w->cut);
+  if (dt_dtype_is_float((DtDtype)e->in[1]->local->m.dtype)) return;
+  if (w->kind == DT_PLACE_PART && w->src != 0)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_WHOLE, NULL, -1, 27, 2, order,
+                      dt_diag_place_name(g, w->of), "each rank takes its part of "
+                      "an order that it drew itself: items are taken twice or "
+                      "not at all; the orders");
+  if (w->kind != DT_PLACE_FOUND_ALL) return;
+  at = at_origin(&w->at);
+  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 28, 1, &found,
+                    dt_diag_place_name(g, w->root), "indices within the parts "
+                    "are gathered, and used as if they counted in the whole; "
+                    "where each part begins");
+}
+
+/* --- items of a part --- */
+
+void dt_diag_item_taken (DtDiag *g, const DtEvent *e, const DtPlace *part) {
+  const DtVar *v = e->in[0], *out = e->out[0];
+  DtPlace w = { .kind = DT_PLACE_ITEM };
+  if (ndim(v) < 2 || !dt_dtype_is_float((DtDtype)v->local->m.dtype) ||
+      ndim(out) != ndim(v) - 1) return;
+  w.of = part ? part->of : v->id;
+  w.where = part ? part->where
+                 : dt_hash_u64(DT_HASH_SEED, (uint64_t)(out->local->offset -
+                                                        v->local->offset)) | 1;
+  w.added = DT_HASH_SEED;
+  w = dt_diag_place_made(&w, e, DT_PLACE_ITEM);
+  w.cut = w.at;
+  dt_diag_place_put(g, out, &w);
+}
+
+void dt_diag_item_used (DtDiag *g, const DtEvent *e) {
+  const DtPlace *item = NULL;
+  DtPlace to;
+  for (int i = 0; i < e->nin && item == NULL; i++)
+    item = dt_diag_place_of(g, e, i, DT_PLACE_ITEM);
+  if (item == NULL) return;
+  to = *item;
+  for (int i = 0; i < e->nin; i++)
+    if (e->in[i] && !dt_diag_place_of(g, e, i, DT_PLACE_ITEM))
+      to.added = dt_hash_u64(to.added, dt_diag_hash(e->in[i]->local, false));
+  dt_diag_place_put(g, e->out[0], &to);
+}
+
+/* Results of an item are put into rows of `in[0]`, which its indices chose. */
+void dt_diag_routed (DtDiag *g, const DtEvent *e) {
+  const DtVar *out = e->in[0];
+  const DtPlace *was = dt_diag_place_before(g, out), *item = NULL;
+  uint64_t h = was && was->kind == DT_PLACE_ROUTED ? was->added : DT_HASH_SEED;
+  DtPlace to;
+  for (int i = 1; i < e->nin; i++) {
+    const DtPlace *w = dt_diag_place_of(g, e, i, DT_PLACE_ITEM);
+    if (w) item = w;
+    if (w) h = dt_hash_u64(h, w->added);
+    else if (e->in[i]) h = dt_hash_u64(h, dt_diag_hash(e->in[i]->local, false));
+  }
+  if (item == NULL) return;
+  to = dt_diag_place_made(item, e, DT_PLACE_ROUTED);
+  to.added = h | 1;
+  to.root = out->id;
+  dt_diag_place_put(g, out, &to);
+}
+
+void dt_diag_routed_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                         const DtPlace *w) {
+  const DtFact facts[2] = { { true, w->added }, { false, w->where } };
+  DtEvent at = at_origin(&w->at);
+  if (w->kind == DT_PLACE_ROUTED)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, raw->mesh, raw->mdim, 29, 2,
+                      facts, dt_diag_place_name(g, in->id), "each rank sends the "
+                      "same rows through other experts, and the results are "
+                      "summed: the choice does not count in the whole; the rows");
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_steps.c: by how much gradients are scaled when a parameter is
+** updated, and states that are updated without a gradient.
+**
+** rules_share.c says how the gradient at an update stands to that of the mean
+** over all elements: summed over the ranks and not divided, divided twice or by
+** the number of other ranks, micro-batches added up.  A learning rate that was
+** divided in its place is seen by its digits: 0.025 is 0.1 / 4, 0.1 is not.
+**
+** A moving average (x * 0.9 + new) that began equal on all ranks and does not
+** stay so was fed by what each rank has. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+static const char *words (DtDiag *g, const DtLearn *l, const char *fmt) {
+  DtBuf b;
+  const char *s = NULL;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, fmt, *l->name ? l->name : "a parameter",
+              l->file ? l->file : "", l->line, l->times);
+  if (!b.oom) s = dt_session_intern(g->s, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  if (s == NULL) dt_error_clear(g->s->cx);
+  return s;
+}
+
+static DtEvent at_origin (const DtOrigin *o) {
+  return (DtEvent){ .kind = DT_EV_OP, .text = o->op ? o->op : "update",
+                    .file = o->file ? o->file : "", .line = o->line,
+                    .seq = o->seq, .module = "" };
+}
+
+/* --- divided somewhere else --- */
+
+/* How many digits a number has that somebody wrote. */
+static int digits (double x) {
+  char text[32], *end;
+  int n = 0;
+  snprintf(text, sizeof text, "%.6e", fabs(x));
+  if ((end = strchr(text, 'e')) == NULL) return 0;
+  while (end > text && (end[-1] == '0' || end[-1] == '.')) end--;
+  for (char *c = text; c < end; c++) n += *c >= '0' && *c <= '9';
+  return n;
+}
+
+static int named (const DtEvent *e, const char *name) {
+  const DtSchema *sig = e->op->sig;
+  for (int i = 0; i < sig->nargs && i < e->args->n; i++)
+    if (strcmp(sig->arg[i].name, name) == 0) return i;
+  return -1;
+}
+
+/* The factor of the gradient in an update: an alpha, or that of what is added. */
+static double rate (DtDiag *g, const DtEvent *e, const DtVar *grad) {
+  const int alpha = named(e, "alpha");
+  const double a = alpha > 0 ? dt_arg_float(e->args, alpha) : 1;
+  if (a != 1 || e->nin < 2 || e->in[1] == NULL || e->in[1]->spec) return a;
+  return dt_diag_share_ratio(g, e->in[1]->local, grad->local);
+}
+
+void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
+                          DtLearn *l) {
+  double x;
+  int n;
+  l->kept = (uint64_t)dt_diag_share_kept(g, p->grad->local, &l->over, &l->times);
+  if (l->kept != DT_KEPT_SUM && l->kept != DT_KEPT_MICRO) return;
+  x = rate(g, e, p->grad);
+  n = l->kept == DT_KEPT_SUM ? l->over : l->times;
+  if (x != 0 && digits(x * n) < digits(x)) l->kept = DT_KEPT_UNKNOWN;
+}
+
+/* --- when somebody asks --- */
+
+static const struct { DtFindId id; const char *what; } scales[] = {
+  [DT_KEPT_SUM] = { DT_FIND_ID_SUMMED_MEANS, "%s: each rank's loss is a mean over "
+    "its own part, the gradients from %s:%d are summed over the ranks and not "
+    "divided; the losses" },
+  [DT_KEPT_SHARE] = { DT_FIND_ID_DIVIDED_TWICE, "%s: each rank's loss counts for "
+    "one of the ranks already when backward gives its gradient at %s:%d, and the "
+    "average divides by them again; the losses" },
+  [DT_KEPT_MICRO] = { DT_FIND_ID_MICRO_SUMMED, "%s: backward at %s:%d adds up the "
+    "gradients of %d batches, whose losses are means, and nothing divides by that "
+    "number; the losses" },
+  [DT_KEPT_OTHER] = { DT_FIND_ID_OTHER_DIVISOR, "%s: the gradient from %s:%d is "
+    "summed over some of the ranks and divided by the number of all; the losses" },
+};
+
+void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const DtFact facts[2] = { { false, l->loss }, { true, l->kept } };
+  DtEvent e = at_origin(&l->step);
+  const char *what;
+  if (l->kept == DT_KEPT_UNKNOWN || l->loss == 0) return;
+  for (int i = 0; i < g->nlearn && l->kept == DT_KEPT_MICRO; i++)
+    if (g->learn[i].kept != DT_KEPT_MICRO || g->learn[i].times != l->times)
+      return;                   /* several losses, each of other parameters */
+  what = words(g, l, scales[l->kept].what);
+  if (what)
+    dt_diag_claim_all(g, &e, scales[l->kept].id, g->over, g->over_dim, nr, 2,
+                      facts, l->name, what);
+}
+
+void dt_diag_parts_stepped (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const DtFact facts[3] = { { false, (uint64_t)l->steps + 1 },
+                            { true, l->loss },
+                            { true, (uint64_t)l->came_often + 1 } };
+  DtEvent e = at_origin(&l->step);
+  const char *what;
+  DtClaim *c;
+  if (l->reduced || l->synced || l->drawn) return;
+  what = words(g, l, "%s is a part, the loss (backward at %s:%d) is the same on "
+                     "all ranks; how often it was updated");
+  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_STEPS_APART, NULL, -1, 200 + nr,
+                               3, facts, l->name, what) : NULL;
+  if (c) c->quiet = l->step.line == 0;
+}
+
+/* --- moving averages --- */
+
+static DtAverage *average_of (DtDiag *g, int64_t storage) {
+  for (int i = 0; i < g->naverages; i++)
+    if (g->average[i].storage == storage) return &g->average[i];
+  return NULL;
+}
+
+/* x is multiplied by a number below 1, in place: what it was before the first
+** time is not known any more, so its maker's values are kept. */
+static void faded (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  DtAverage *a;
+  const char *name;
+  if (e->status != DT_OK || e->backward || v == NULL || v->spec || v->is_param ||
+      v->requires_grad || v->local->storage->drawn ||
+      e->args->n < 2 || !dt_arg_is_number(e->args, 1) ||
+      dt_meta_numel(&v->local->m) < 2 || dt_session_no_data(g->s)) return;
+  if (!(fabs(dt_arg_float(e->args, 1)) < 1)) return;
+  a = average_of(g, v->local->storage->id);
+  if (a == NULL) {
+    if (g->naverages == DT_AVERAGES) return;
+    name = dt_session_intern(g->s, dt_diag_name(g, v));
+    if (name == NULL) { dt_error_clear(g->s->cx); return; }
+    a = &g->average[g->naverages++];
+    *a = (DtAverage){ .storage = v->local->storage->id, .name = name,
+                      .start = dt_diag_sample(v->local) };
+  }
+  a->faded = true;
+}
+
+static void fed (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  DtAverage *a = v && !v->spec ? average_of(g, v->local->storage->id) : NULL;
+  if (a == NULL || !a->faded || e->status != DT_OK || e->nin < 2) return;
+  a->faded = false;
+  a->times++;
+  a->last = dt_diag_sample(v->local);
+  a->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
+                      .seq = e->seq };
+}
+
+void dt_diag_average_raw (DtDiag *g, const DtVar *in) {
+  DtAverage *a = g->naverages > 0 ? average_of(g, in->local->storage->id) : NULL;
+  if (a) a->start = 0;          /* the ranks meet in it */
+}
+
+void dt_diag_averages (DtDiag *g) {
+  for (int i = 0; i < g->naverages && !g->moved && !g->averaged; i++) {
+    const DtAverage *a = &g->average[i];
+    const DtFact facts[3] = { { false, a->last }, { true, a->start },
+                              { true, (uint64_t)a->times + 1 } };
+    DtEvent e = at_origin(&a->at);
+    if (a->times > 1)
+      dt_diag_claim_all(g, &e, DT_FIND_ID_STATE_APART, NULL, -1, 300 + i, 3,
+                        facts, a->name, "a moving average that began equal, and is "
+                        "fed by what each rank has");
+  }
+  g->naverages = 0;
+}
+
+/* --- which operators --- */
+
+static bool fades (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_inplace(g, op) && (dt_diag_op_is(g, op, DT_DO_MUL) ||
+                                    dt_diag_op_is(g, op, DT_DO_MUL_SCALAR));
+}
+
+static bool feeds (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_inplace(g, op) && dt_diag_op_is(g, op, DT_DO_ADD);
+}
+
+const DtDiagRule dt_rules_steps[] = {
+  { DT_EV_OP_END, faded, fades, 0 },
+  { DT_EV_OP_END, fed, feeds, DT_WHEN(naverages) },
+  { 0, NULL, NULL, 0 }
+};
