@@ -232,7 +232,7 @@ static void on_share_passed (DtDiag *g, const DtEvent *e) {
     if (e->in[i] == NULL) continue;
     s = find_share(g, e->in[i]->local, own && i == 0);
     if (s == NULL) continue;
-    if (n == 0 || add || s->weight != last)
+    if (n == 0 || s->weight != last)
       w = n ? w * SECOND + s->weight : s->weight;
     last = s->weight;
     if (n == 0) all = *s;

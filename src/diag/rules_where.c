@@ -152,10 +152,6 @@ const char *dt_diag_place_name (const DtDiag *g, int64_t id) {
   return "";
 }
 
-static const char *name_of (const DtDiag *g, int64_t id) {
-  return dt_diag_place_name(g, id);
-}
-
 static int ndim_of (const DtVar *v) { return v->local->m.ndim; }
 
 static int64_t dim_size (const DtVar *v, int d) { return v->local->m.shape[d]; }
@@ -336,7 +332,7 @@ static void left_out (DtDiag *g, const DtEvent *e, const DtPlace *w) {
     return;
   }
   c = dt_diag_claim_all(g, e, DT_FIND_ID_LEFT_OUT, NULL, -1, 20, 2, facts,
-                        name_of(g, whole->id), what);
+                        dt_diag_place_name(g, whole->id), what);
   if (c) c->untrained = w->dim == 0 && !whole->requires_grad && !whole->is_param;
 }
 

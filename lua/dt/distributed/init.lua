@@ -267,6 +267,7 @@ function M.broadcast(t, ...)
   local a = options("broadcast", {"src", "group", "async_op", "op",
     "group_src"}, ...)
   local src = a.group_src or place_in(a.group, a.src or 0)
+  if seat(a.group) ~= src then dt._written(t) end       -- it may be empty()
   write(t, run("broadcast", t:clone(), a.group, {src = src, of = t}))
   dt._replica(t, where(a.group))
   return later(t, a.async_op)
@@ -393,6 +394,18 @@ function M.reduce_scatter(out, list, ...)
     {op = a.op, dim = 0, name = "reduce_scatter_"})), a.async_op)
 end
 
+-- Tensor i of `list` came from member i, whichever dimension they are joined
+-- along.  They are no parts of a tensor that could be given to from_local.
+local function note_order(which, list)
+  for i, t in ipairs(list) do
+    local whole, at = {}, {}
+    for d, len in ipairs(t.shape) do
+      whole[d], at[d] = len * #list + 1, len * (i - 1)
+    end
+    dt._file_part(t, which, whole, at)
+  end
+end
+
 -- distributed.all_to_all(outs, list, {group =}): tensor i of `list` goes to
 -- member i; out i comes from it.
 function M.all_to_all(outs, list, ...)
@@ -424,6 +437,7 @@ function M.all_to_all(outs, list, ...)
   local all = run("all_to_all_v", flat(list), a.group, {name = "alltoall_",
     input_splits = ins, output_splits = out})
   spread(all, outs)
+  note_order("all_to_all", outs)
   return later(nil, a.async_op, outs)
 end
 
