@@ -7,6 +7,7 @@
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local calls = require "python.call"
 local expr = require "python.expr"
 local parser = require "python.parser"
 
@@ -56,6 +57,7 @@ local function value(n, env, evaluate)
   end
   return v == nil and None or v
 end
+calls.set_note_value(value)
 
 -- of_class(class, evaluate): the dict of what the body of a class annotates.
 function M.of_class(class, evaluate)
@@ -63,6 +65,10 @@ function M.of_class(class, evaluate)
   for _, name in ipairs(rawget(class, "__noted") or {}) do
     V.dict_set(d, name, value(notes[name], rawget(class, "__note_env"),
       evaluate))
+  end
+  local written = rawget(class, "__annotations__")
+  if written then
+    for k, v in V.each(written) do V.dict_set(d, k, v) end
   end
   return d
 end

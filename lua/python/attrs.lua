@@ -8,6 +8,7 @@ local V = require "python.values"
 local builtin_names = require "python.builtin_names"
 local big = require "python.bigint"
 local absent = require "python.absent"
+local env_of = require "python.env"
 local text = require("python.text").methods
 local bytes = require "python.bytes_methods"
 local numbers = require "python.number_methods"
@@ -112,12 +113,37 @@ end
 
 M.missing = missing
 
+local kind_classes = {}
+
+-- The class of that name, whose values only the language makes.
+local function kind_class(name)
+  local class = rawget(builtin_names, name) or kind_classes[name]
+  if class then return class end
+  class = V.builtin(function ()
+    util.raise("TypeError", "cannot create '%s' instances", name)
+  end, name)
+  class.__qualname__ = name
+  class.test = function (v)
+    return V.type_name(v) == name
+  end
+  kind_classes[name] = class
+  return class
+end
+
+local OF_ONE_KIND = {type = true, ellipsis = true, slice = true,
+  NotImplementedType = true}
+
 local function class_of(v)
   if type(v) == "table" and rawget(v, "class") and rawget(v, "message") then
     return exceptions.class_of(v)
   end
   local lua = rawget(type(v) == "table" and v or {}, "_class")
+  if rawequal(lua, object.Object) then return builtin_names.object end
   if lua then return lua end
+  if V.is_generator(v) or V.is_function(v) or V.is_view(v)
+     or OF_ONE_KIND[V.type_name(v)] then
+    return kind_class(V.type_name(v))
+  end
   return foreign.class_of(v)
 end
 
@@ -220,7 +246,10 @@ local function_fact = {
   end,
   __qualname__ = function (f) return f.name end,
   __doc__ = function (f) return rawget(f, "doc") or None end,
-  __module__ = function () return "__main__" end,
+  __module__ = function (f)
+    local env = rawget(f, "env")
+    return env and env_of.module_name(env) or "__main__"
+  end,
   __defaults__ = function (f)
     local t = {}
     for _, p in ipairs(rawget(f, "params") or {}) do
@@ -284,6 +313,18 @@ local class_fact = {
     end
     return d
   end,
+  -- Of an abstract class: register(other): its objects are this one's too.
+  register = function (c)
+    if not rawget(c, "__abstract") then return missing(c, "register") end
+    return V.builtin(function (a)
+      for _, above in ipairs(classes.mro(c)) do
+        local list = rawget(above, "__registered") or {}
+        above.__registered = list
+        list[#list + 1] = a[1]
+      end
+      return a[1]
+    end, "register")
+  end,
   mro = function (c)
     return V.builtin(function ()
       local t = classes.shown_order(c)
@@ -332,6 +373,7 @@ function M.get(v, name)
       return missing(v, name)
     end
   end
+  if name == "mapping" and V.is_view(v) then return v.dict end
   if V.is_tuple(v) and rawget(v, "record") then
     local x = V.of_record(v, name)
     if x ~= nil then return x end
@@ -357,10 +399,20 @@ function M.get(v, name)
     local through = type(v) == "table" and rawget(v, "unbound")
     local free = through and through(name)      -- torch.Tensor.add
     if free then return free end
-    if V.is_tuple(v) and v.n == 2 and result_of_two[name] then
+    if V.is_tuple(v) and v.n == 2 and result_of_two[name]
+       and (util.is_tensor(v[1]) or util.is_tensor(v[2])) then
       return v[result_of_two[name]]
     end
-    return dunder.get(v, name) or missing(v, name)
+    local f = dunder.get(v, name)
+    if f then return f end
+    local class = name == "__init__" and type(v) ~= "function"
+      and builtin_names[V.type_name(v)]
+    free = class and rawget(class, "unbound") and class.unbound(name)
+    if not free then return missing(v, name) end
+    return V.builtin(function (args, kw)
+      return free.call(V.list({v, table.unpack(args, 1, args.n)}, args.n + 1),
+        kw)
+    end, name)
   end
   if type(v) == "function" and name == "remove" then
     return method(v, function (f)       -- what register_hook gave
@@ -514,6 +566,10 @@ function M.enter(scope)
   local other = foreign.of(scope)
   if other and other.enter then return other.enter(scope) end
   local special = V.special(scope, "__enter__")
+  if special and V.is_object(scope) and not V.special(scope, "__exit__") then
+    util.raise("TypeError", "'%s' object does not support the context manager "
+      .. "protocol (missed __exit__ method)", V.type_name(scope))
+  end
   if special then return special() end
   if V.is_object(scope) then
     util.raise("TypeError", "'%s' object does not support the context manager "

@@ -11,9 +11,8 @@ local function says_false() return false end
 -- What values of data have that is no method: f(v) by name.
 local BOX = {
   deque = {maxlen = function (v) return v.most or None end},
-  range = {start = function (v) return v.range[1] end,
-    stop = function (v) return v.range[2] end,
-    step = function (v) return v.range[3] end},
+  range = {start = function (v) return v.first end,
+    stop = function (v) return v.last end, step = function (v) return v.step end},
   default = {default_factory = function (v) return v.default end},
   generator = {gi_running = says_false, __name__ = function (v)
       return v.func and (v.func.plain or v.func.name) or "<genexpr>"
@@ -26,11 +25,13 @@ local BOX = {
 -- The facts of a box of data, nil for what is none.
 return function (v)
   if V.is_list(v) then
-    return v.deque and BOX.deque or v.range and BOX.range or BOX.other
+    return v.deque and BOX.deque or BOX.other
+  elseif V.is_range(v) then
+    return BOX.range
   elseif V.is_dict(v) then
     return rawget(v, "default") ~= nil and BOX.default or BOX.other
   elseif V.is_generator(v) then
-    return BOX.generator
+    return rawget(v, "iterator") and BOX.other or BOX.generator
   elseif V.is_set(v) or V.is_tuple(v) and not rawget(v, "called") then
     return BOX.other
   end

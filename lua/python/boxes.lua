@@ -116,9 +116,17 @@ function list.sort(l, _, kw)
         name)
     end
   end
-  local sorted = V.sorted(l, kw and V.dict_get(kw, "key"),
+  -- Nobody sees the list while it is sorted, as in CPython.
+  local held = V.list(table.move(l, 1, l.n, 1, {}), l.n)
+  list.clear(l)
+  local ok, sorted = pcall(V.sorted, held, kw and V.dict_get(kw, "key"),
     kw and V.dict_get(kw, "reverse"))
-  for i = 1, l.n do l[i] = sorted[i] end
+  local touched = l.n > 0
+  list.clear(l)
+  l.n = held.n
+  table.move(ok and sorted or held, 1, held.n, 1, l)
+  if not ok then error(sorted, 0) end
+  if touched then util.raise("ValueError", "list modified during sort") end
   return None
 end
 -- deque's
@@ -235,15 +243,20 @@ function map.pop(d, args)
   V.dict_remove(d, args[1])
   return v
 end
-function map.popitem(d, args, kw)
-  local last = args[1]
-  if last == nil and kw then last = V.dict_get(kw, "last") end
-  local k, v = V.dict_end(d, last == false)
+local function pop_end(d, first)
+  local k, v = V.dict_end(d, first)
   if k == nil then
-    no_key("popitem(): dictionary is empty")
+    no_key(d.ordered and "dictionary is empty"
+      or "popitem(): dictionary is empty")
   end
   V.dict_remove(d, k)
   return V.tuple {k, v}
+end
+function map.popitem(d) return pop_end(d) end
+function ordered.popitem(d, args, kw)
+  local last = args[1]
+  if last == nil and kw then last = V.dict_get(kw, "last") end
+  return pop_end(d, last ~= nil and not V.truth(last))
 end
 function map.setdefault(d, args)
   local v = V.dict_get(d, args[1])
@@ -280,7 +293,7 @@ end
 function counter.elements(d)
   local out = {}
   for k, n in V.each(d) do for _ = 1, n do out[#out + 1] = k end end
-  return V.generator(V.iter(V.list(out)))
+  return V.iterator(V.iter(V.list(out)), "itertools.chain")
 end
 function counter.total(d)
   local n = 0
@@ -334,9 +347,9 @@ function set.union(s, args)
   return out
 end
 local function kept(s, other, wanted)
-  local out = {}
-  for k in V.each(s) do
-    if V.contains(other, k) == wanted then out[#out + 1] = k end
+  local out, items, n = {}, V.items(s)      -- an __eq__ may change the set
+  for i = 1, n do
+    if V.contains(other, items[i]) == wanted then out[#out + 1] = items[i] end
   end
   out = V.set(out)
   out.frozen = s.frozen
@@ -425,6 +438,11 @@ function generator.close(g)
   return None
 end
 
+local iterator = {__next__ = generator.__next__, __iter__ = generator.__iter__,
+  __length_hint__ = function (g)
+    return g.length_hint and g.length_hint() or V.not_implemented
+  end}
+
 -- How many arguments a method takes, at least and at most, and whether it
 -- takes keywords.
 local COUNTS = {
@@ -432,7 +450,7 @@ local COUNTS = {
     remove 1 1 count 1 1 reverse 0 0 copy 0 0 sort 0 0 kw]],
   tuple = "index 1 3 count 1 1",
   map = [[items 0 0 keys 0 0 values 0 0 get 1 2 update 0 1 kw pop 1 2
-    setdefault 1 2 clear 0 0 copy 0 0 popitem 0 1 kw]],
+    setdefault 1 2 clear 0 0 copy 0 0 popitem 0 0]],
   set = [[add 1 1 discard 1 1 remove 1 1 clear 0 0 copy 0 0 pop 0 0
     symmetric_difference 1 1 symmetric_difference_update 1 1 issubset 1 1
     issuperset 1 1 isdisjoint 1 1 update 0 999 union 0 999
@@ -453,8 +471,8 @@ local function refuse_count(name, least, most, n)
 end
 
 local function counted(kind, methods, word)
-  for name, least, most, kw in COUNTS[word]:gmatch(
-      "([%a_]+) (%d+) (%d+)%s*(k?w?)") do
+  for name, least, most, kw in COUNTS[word]:gsub(" kw", "=kw"):gmatch(
+      "([%a_]+) (%d+) (%d+)=?(k?w?)") do
     local f = methods[name]
     least, most = tonumber(least), tonumber(most)
     if f then
@@ -486,19 +504,38 @@ for own, all in pairs {[deque] = list, [ordered] = map, [counter] = map} do
   end
 end
 deque.sort = nil
-local range = {index = list.index, count = list.count}
+local range = {
+  index = function (r, args)
+    local i = V.range_index(r, args[1])
+    return i or util.raise("ValueError", "%s is not in range",
+      V.repr(args[1]))
+  end,
+  count = function (r, args)
+    if math.type(args[1]) == "integer" or big.is(args[1]) then
+      return V.range_index(r, args[1]) and 1 or 0
+    end
+    local n, next = 0, V.range_iter(r)
+    while true do
+      local more, v = next()
+      if not more then return n end
+      n = n + (V.alike(v, args[1]) and 1 or 0)
+    end
+  end}
 
 -- The methods that a value of this kind has, or nil.
 local function methods_of(v)
   if V.is_list(v) then
-    return v.deque and deque or v.range and range or list
+    return v.deque and deque or list
   end
   if V.is_tuple(v) then return v.is_size and size or tuple end
   if V.is_dict(v) then
     return v.absent_value and counter or v.ordered and ordered or map
   end
   if V.is_set(v) then return v.frozen and frozen or set end
-  if V.is_generator(v) then return generator end
+  if V.is_generator(v) then
+    return rawget(v, "iterator") and iterator or generator
+  end
+  if V.is_range(v) then return range end
   if V.is_view(v) then return V.is_set_view(v) and view or {} end
 end
 

@@ -17,6 +17,7 @@ local foreign = require "python.foreign"
 local object = require "python.object"
 local constructors = require "python.constructors"
 local text = require "python.text"
+local unicode = require "python.unicode"
 
 local B, M = require "python.builtin_names", {}
 format.set_reach(attrs.get, ops.getitem)
@@ -51,6 +52,12 @@ def("len", function (a)
   end
   if V.is_bytes(v) then return #v.s end
   if V.is_seq(v) then return v.n end
+  if V.is_range(v) then
+    if big.is(v.n) then
+      util.raise("OverflowError", "Python int too large to convert to C ssize_t")
+    end
+    return v.n
+  end
   if V.is_dict(v) or V.is_set(v) then return v.n end
   if V.is_view(v) then return v.dict.n end
   if type(v) == "string" then return utf8.len(v, 1, -1, true) or #v end
@@ -67,38 +74,21 @@ def("len", function (a)
   return #v
 end)
 
-local LISTED <const> = 1 << 20      -- items of a range that are kept
-
 def("range", function (a)
-  if a.n == 0 then
-    util.raise("TypeError", "range expected at least 1 argument, got 0")
-  end
-  local first, last, step = 0, a[1], a[3] or 1
-  if a.n > 1 then first, last = a[1], a[2] end
+  local list = {}
   for i = 1, a.n do
-    if math.type(a[i]) ~= "integer" then
+    list[i] = V.index_of(a[i])
+    if math.type(list[i]) ~= "integer" and not big.is(list[i]) then
       util.raise("TypeError", "'%s' object cannot be interpreted as an integer",
         V.type_name(a[i]))
     end
   end
+  local first, last, step = list[1], list[2], list[3] or 1
+  if a.n == 1 then first, last = 0, list[1] end
   if step == 0 then util.raise("ValueError", "range() arg 3 must not be zero") end
-  local stop, i = last - (step > 0 and 1 or -1), first - step
-  if (stop - first) // step >= LISTED then      -- its items one by one
-    return V.generator(function ()
-      i = i + step
-      if step > 0 and i > stop or step < 0 and i < stop then return false end
-      return true, i
-    end)
-  end
-  local out, n = {}, 0
-  for item = first, stop, step do
-    n = n + 1
-    out[n] = item
-  end
-  out = V.list(out, n)
-  out.range = {first, last, step}
-  return out
+  return V.range(first, last, step)
 end)
+B.range.__qualname__, B.range.is_data = "range", "range"
 
 def("enumerate", function (a, kw)
   local start = a[2] or kwarg(kw, "start") or 0
@@ -108,13 +98,13 @@ def("enumerate", function (a, kw)
       V.type_name(start))
   end
   local next, plus, first = V.iter(a[1]), ops.binary["+"], true
-  return V.generator(function ()
+  return V.iterator(function ()
     local more, v = next()
     if not more then return false end
     if not first then i = plus(i, 1) end
     first = false
     return true, V.tuple({i, v}, 2)
-  end)
+  end, "enumerate")
 end)
 
 -- zip(…, strict=True): says which one is over first.
@@ -131,7 +121,7 @@ end
 def("zip", function (a, kw)
   local nexts, strict = {}, V.truth(kwarg(kw, "strict") or false)
   for i = 1, a.n do nexts[i] = V.iter(a[i]) end
-  return V.generator(function ()
+  return V.iterator(function ()
     local t = {}
     for i = 1, a.n do
       local more, v = nexts[i]()
@@ -142,13 +132,16 @@ def("zip", function (a, kw)
       t[i] = v
     end
     return a.n > 0, V.tuple(t, a.n)
-  end)
+  end, "zip")
 end)
 
 def("map", function (a)
+  if a.n < 2 then
+    util.raise("TypeError", "map() must have at least two arguments.")
+  end
   local nexts = {}
   for i = 2, a.n do nexts[i - 1] = V.iter(a[i]) end
-  return V.generator(function ()
+  return V.iterator(function ()
     local t = {}
     for i, next in ipairs(nexts) do
       local more, v = next()
@@ -156,12 +149,12 @@ def("map", function (a)
       t[i] = v
     end
     return true, call(a[1], V.list(t, #nexts))
-  end)
+  end, "map")
 end)
 
 def("filter", function (a)
   local next = V.iter(a[2])
-  return V.generator(function ()
+  return V.iterator(function ()
     while true do
       local more, v = next()
       if not more then return false end
@@ -170,19 +163,64 @@ def("filter", function (a)
         return true, v
       end
     end
-  end)
+  end, "filter")
 end)
 
+-- The class of the iterators over a box.
+local function iterator_name(v)
+  local view = V.is_view(v) and getmetatable(v).view:gsub("s$", "")
+  if view then return "dict_" .. view .. "iterator" end
+  if V.is_dict(v) then return "dict_keyiterator" end
+  local name = V.type_name(V.unbox(v))
+  if name == "frozenset" then name = "set" end
+  if name == "collections.deque" then return "_collections._deque_iterator" end
+  return type(V.unbox(v)) == "string" and not unicode.is_ascii(V.unbox(v))
+    and "str_iterator" or name == "str" and "str_ascii_iterator"
+    or V.is_object(v) and not rawget(v, "_native") and "iterator"
+    or name .. "_iterator"
+end
+
+
 def("iter", function (a)
+  local v = a[1]
   if a.n < 2 then
-    if V.is_generator(a[1]) then return a[1] end
-    return V.generator(V.iter(a[1]))
+    if V.is_generator(v) then return v end
+    local own = V.special(v, "__iter__")
+    local it = own and own()
+    if own and V.special(it, "__next__") then return it end
+    if own and V.is_generator(it) then return it end
+    local out = V.iterator(V.iter(v), iterator_name(v))
+    if V.is_list(v) or V.is_tuple(v) or V.is_dict(v) or V.is_set(v) then
+      local next, taken = out.next, 0
+      local n = v.n
+      out.next = function ()
+        local more, x = next()
+        taken = more and taken + 1 or math.huge
+        return more, x
+      end
+      out.length_hint = function ()
+        if not V.is_list(v) and v.n ~= n then return 0 end
+        return math.max(0, taken == math.huge and 0 or v.n - taken)
+      end
+    end
+    return out
   end
-  return V.generator(function ()    -- iter(f, last)
-    local v = call(a[1], V.list({}, 0))
-    if V.equal(v, a[2]) == true then return false end
-    return true, v
-  end)
+  if not B.callable.call(V.list({v}, 1)) then
+    util.raise("TypeError", "iter(v, w): v must be callable")
+  end
+  local over = false
+  return V.iterator(function ()    -- iter(f, last)
+    if over then return false end
+    local ok, x = pcall(call, v, V.list({}, 0))
+    if not ok then
+      if not V.is_error_below(x, "StopIteration") then error(x, 0) end
+      over = true
+    else
+      over = V.alike(x, a[2])
+    end
+    if over then return false end
+    return true, x
+  end, "callable_iterator")
 end)
 def("next", function (a)
   local special = V.special(a[1], "__next__")
@@ -204,6 +242,9 @@ for name, class in pairs(constructors.names) do B[name] = class end
 def("reversed", function (a)
   local special = V.special(a[1], "__reversed__")
   if special then return special() end
+  if V.is_range(a[1]) then
+    return V.iterator(V.range_iter(a[1], true), "range_iterator")
+  end
   local ordered = V.is_seq(a[1]) or V.is_dict(a[1]) or V.is_view(a[1])
     or V.is_bytes(a[1]) or type(V.unbox(a[1])) == "string"
     or util.is_tensor(a[1]) or V.special(a[1], "__getitem__")
@@ -212,15 +253,24 @@ def("reversed", function (a)
     util.raise("TypeError", "'%s' object is not reversible", V.type_name(a[1]))
   end
   local items, n = V.items(a[1])
-  local out = {}
-  for i = 1, n do out[i] = items[n - i + 1] end
-  return V.generator(V.iter(V.list(out, n)))
+  local live, i = V.is_list(a[1]) and a[1] or nil, n + 1
+  local name = V.is_dict(a[1]) and "dict_reversekeyiterator"
+    or V.is_list(a[1]) and "list_reverseiterator" or "reversed"
+  local out = V.iterator(function ()
+    i = i - 1
+    if i < 1 or live and i > live.n then
+      i = 0
+      return false
+    end
+    return true, (live or items)[i]
+  end, name)
+  out.length_hint = function () return math.max(0, i - 1) end
+  return out
 end)
 def("sorted", function (a, kw)
   return V.sorted(a[1], kwarg(kw, "key"), kwarg(kw, "reverse"))
 end)
 def("slice", function (a)
-  local ops = require "python.ops"
   if a.n == 1 then return ops.slice(None, a[1], None) end
   return ops.slice(a[1], a[2], a[3] or None)
 end)
@@ -242,9 +292,17 @@ def("all", function (a)
   end
 end)
 def("sum", function (a, kw)
-  local add = require("python.ops").binary["+"]
+  local add = ops.binary["+"]
   local next = V.iter(a[1])
-  local s = a[2] or kwarg(kw, "start") or 0
+  local s = a[2]
+  if s == nil then s = kwarg(kw, "start") end
+  if s == nil then s = 0 end
+  if type(s) == "string" or V.is_bytes(s) then
+    util.raise("TypeError", V.is_bytes(s) and (V.is_bytearray(s)
+      and "sum() can't sum bytearray [use b''.join(seq) instead]"
+      or "sum() can't sum bytes [use b''.join(seq) instead]")
+      or "sum() can't sum strings [use ''.join(seq) instead]")
+  end
   while true do
     local more, v = next()
     if not more then return s end
@@ -353,7 +411,7 @@ def("pow", function (a, kw)
   end
   if a[3] == None then a.n = 2 end
   if a.n < 3 then
-    return require("python.ops").binary["**"](a[1], a[2])
+    return ops.binary["**"](a[1], a[2])
   end
   return M.power_modulo(V.index_of(a[1]), V.index_of(a[2]), V.index_of(a[3]))
 end)
@@ -509,23 +567,34 @@ end
 def("id", function (a)
   return util.is_tensor(a[1]) and a[1]._id or tostring(a[1])
 end)
+-- The name of an attribute, which has to be a text.
+local function attribute_name(name)
+  local text = V.unbox(name)
+  if type(text) == "string" then return text end
+  return util.raise("TypeError", "attribute name must be string, not '%s'",
+    V.type_name(name))
+end
 def("getattr", function (a)
-  local ok, v = pcall(attrs.get, a[1], a[2])
+  local ok, v = pcall(attrs.get, a[1], attribute_name(a[2]))
   if ok then return v end
-  if a.n > 2 and type(v) == "table" and v.class == "AttributeError" then
-    return a[3]
-  end
+  if a.n > 2 and V.is_error_below(v, "AttributeError") then return a[3] end
   return error(v, 0)
 end)
 def("setattr", function (a)
-  attrs.set(a[1], a[2], a[3])
+  attrs.set(a[1], attribute_name(a[2]), a[3])
   return None
 end)
 def("delattr", function (a)
-  attrs.delete(a[1], a[2])
+  attrs.delete(a[1], attribute_name(a[2]))
   return None
 end)
-def("hasattr", function (a) return (pcall(attrs.get, a[1], a[2])) end)
+def("hasattr", function (a)
+  local ok, e = pcall(attrs.get, a[1], attribute_name(a[2]))
+  if ok or V.is_error_below(e, "AttributeError") or type(e) ~= "table" then
+    return ok
+  end
+  return error(e, 0)
+end)
 def("callable", function (a)
   local mt = getmetatable(a[1])
   if V.is_object(a[1]) then return V.special(a[1], "__call__") ~= nil end
@@ -585,6 +654,14 @@ end
 local PLACEMENT = {[dt.Shard] = "is_shard", [dt.Replicate] = "is_replicate",
   [dt.Partial] = "is_partial"}
 
+-- What the __subclasshook__ of the class c says of another, or nil.
+local function hooked(other, c)
+  local hook = c.__subclasshook__
+  if hook == nil then return nil end
+  local said = call(attrs.get(c, "__subclasshook__"), V.list({other}, 1))
+  if said ~= V.not_implemented then return V.truth(said) end
+end
+
 local function is_class(v, c)
   if V.is_tuple(c) then
     for i = 1, c.n do if is_class(v, c[i]) then return true end end
@@ -601,6 +678,13 @@ local function is_class(v, c)
   end
   if c == B.object then return true end
   if classes.is_instance(v, c) then return true end
+  if type(c) == "table" and rawget(c, "__python") then
+    for _, other in ipairs(rawget(c, "__registered") or {}) do
+      if is_class(v, other) then return true end
+    end
+    local said = hooked(B.type.call(V.list({v}, 1)), c)
+    if said ~= nil then return said end
+  end
   if type(c) == "table" and rawget(c, "holds") then return c.holds(v) end
   local other = foreign.of(v)
   if other and other.isinstance then
@@ -615,10 +699,10 @@ local function is_class(v, c)
   if own == "bytes" then return V.is_bytes(v) and not V.is_bytearray(v) end
   if own == "bytearray" then return V.is_bytearray(v) end
   local kinds = {[B.int] = math.type(v) == "integer" or type(v) == "boolean"
-      or big.is(v), [B.range] = V.is_list(v) and v.range ~= nil,
+      or big.is(v), [B.range] = V.is_range(v),
     [B.float] = math.type(v) == "float", [B.str] = type(v) == "string",
     [B.bool] = type(v) == "boolean", [B.dict] = V.is_dict(v),
-    [B.list] = V.is_list(v) and not v.range, [B.tuple] = V.is_tuple(v),
+    [B.list] = V.is_list(v), [B.tuple] = V.is_tuple(v),
     [B.set] = V.is_set(v) and not v.frozen,
     [B.frozenset] = V.is_set(v) and v.frozen == true}
   return kinds[c] or false
@@ -635,13 +719,21 @@ def("isinstance", function (a)
   return is_class(a[1], c)
 end)
 
-local function below(c, base)
+local below
+function below(c, base)
   if V.is_tuple(base) then
     for i = 1, base.n do if below(c, base[i]) then return true end end
     return false
   end
   if c == B.bool and base == B.int or base == B.object then return true end
   if classes.is_below(c, base) then return true end
+  if type(base) == "table" and rawget(base, "__python") then
+    for _, other in ipairs(rawget(base, "__registered") or {}) do
+      if c == other or below(c, other) then return true end
+    end
+    local said = hooked(c, base)
+    if said ~= nil then return said end
+  end
   while type(c) == "table" do
     if c == base then return true end
     c = rawget(c, "__base") or rawget(c, "base")
@@ -654,16 +746,20 @@ M.none_type = M.class("NoneType", function (v) return v == None end)
 local KINDS = {str = "str", bool = "bool", int = "int", float = "float",
   list = "list", tuple = "tuple", dict = "dict", set = "set",
   frozenset = "frozenset", complex = "complex", bytes = "bytes",
-  bytearray = "bytearray"}
-def("type", function (a)
+  bytearray = "bytearray", range = "range"}
+def("type", function (a, kw)
   local v = a[1]
   if a.n == 3 then
     local bases, members = V.items(a[2]), {}
     for k, x in V.each(a[3]) do members[k] = x end
-    return classes.make(v, {table.unpack(bases, 1, a[2].n)}, members, {}, {})
+    return classes.make(v, {table.unpack(bases, 1, a[2].n)}, members, {}, {},
+      kw)
   end
   if v == None then return M.none_type end
-  if rawequal(v, B.object) or rawequal(v, M.none_type) then return B.type end
+  if rawequal(v, B.object) or rawequal(v, M.none_type)
+     or exceptions.is_class(v) then
+    return B.type
+  end
   local kind = not (type(v) == "table" and rawget(v, "_class"))
     and KINDS[V.type_name(v)]
   if kind and not util.is_tensor(v)
@@ -678,6 +774,64 @@ for name, f in pairs(classes.of_object) do
     return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1))
   end, name)
 end
+-- Iterators that are called by their class.
+for _, name in ipairs {"enumerate", "filter", "map", "reversed", "zip"} do
+  B[name].__qualname__ = name
+  B[name].test = function (v)
+    return V.is_generator(v) and V.type_name(v) == name
+  end
+end
+
+-- How many arguments a builtin takes, at least and at most; "kw": also by name.
+local COUNTS = [[abs 1 1 all 1 1 any 1 1 ascii 1 1 bin 1 1 bool 0 1 callable 1 1
+  chr 1 1 delattr 2 2 divmod 2 2 enumerate 1 2 kw filter 2 2 format 1 2
+  getattr 2 3 hasattr 2 2 hash 1 1 hex 1 1 id 1 1 issubclass 2 2 iter 1 2
+  len 1 1 isinstance 2 2 next 1 2 oct 1 1 ord 1 1 range 1 3 repr 1 1
+  reversed 1 1 round 1 2 kw setattr 3 3 slice 1 3 sorted 1 1 kw sum 1 2 kw
+  vars 0 1]]
+
+local function refuse_count(name, least, most, n)
+  local wanted = n < least and least or most
+  if least == 1 and most == 1 and not ({sorted = 1, reversed = 1})[name] then
+    util.raise("TypeError", "%s() takes exactly one argument (%d given)", name,
+      n)
+  end
+  util.raise("TypeError", "%s expected %s%d argument%s, got %d", name,
+    least == most and "" or n < least and "at least " or "at most ", wanted,
+    wanted == 1 and "" or "s", n)
+end
+
+for name, least, most, kw in COUNTS:gsub("%s+kw", "=kw"):gmatch(
+    "(%a+) (%d+) (%d+)=?(k?w?)") do
+  local class = B[name]
+  local f = class.call
+  least, most = tonumber(least), tonumber(most)
+  class.call = function (a, named)
+    local n = a.n
+    if named and kw == "" and named.n > 0 then
+      util.raise("TypeError", "%s() takes no keyword arguments", name)
+    elseif n < least and not (named and named.n > 0) or n > most then
+      refuse_count(name, least, most, n)
+    end
+    return f(a, named)
+  end
+end
+
+B.type.test = function (v)
+  return V.type_name(v) == "type" or exceptions.is_class(v)
+    or rawequal(v, B.object) or rawequal(v, M.none_type)
+end
+B.type.__qualname__, B.slice.__qualname__ = "type", "slice"
+B.slice.test = function (v) return V.type_name(v) == "slice" end
+
+-- super(class, object), where it is a value; super() is read by expr.lua.
+def("super", function (a)
+  if a.n ~= 2 then
+    util.raise("NotImplementedError", "super() with %d argument%s, called by "
+      .. "another name, is not part of dtrepl", a.n, a.n == 1 and "" or "s")
+  end
+  return attrs.super(a[1], a[2])
+end)
 B.__debug__, B.NotImplemented, B.Ellipsis = true, V.not_implemented, dt.ellipsis
 
 return M

@@ -280,7 +280,8 @@ end
 -- What classes above do when one is made below them.
 local function told(class, kw)
   for key, v in pairs(class) do
-    local f = type(v) == "table" and V.special(v, "__set_name__")
+    local f = type(v) == "table" and not absent.name(v)
+      and V.special(v, "__set_name__")
     if f then f(class, key) end
   end
   for i = 2, #mro(class) do
@@ -310,6 +311,25 @@ for word in ([[Tensor]]):gmatch "%S+" do
   DATA[word] = true
 end
 
+-- A metaclass may stand in a program that makes no class by it.
+local function refuse_metaclass(name)
+  util.raise("NotImplementedError", "class %s: a metaclass of one's own is not "
+    .. "part of dtrepl", name)
+end
+
+-- The bases without `type`, and whether it was among them.
+local function without_type(bases)
+  local out, found = {}, false
+  for _, b in ipairs(bases) do
+    if rawequal(b, builtin_names.type) then found = true
+    else
+      out[#out + 1] = b
+      found = found or type(b) == "table" and rawget(b, "__meta") == true
+    end
+  end
+  return out, found
+end
+
 local function check_bases(name, bases)
   local derives = false
   for _, b in ipairs(bases) do
@@ -318,10 +338,7 @@ local function check_bases(name, bases)
   end
   for _, b in ipairs(bases) do
     local above = V.is_function(b) and rawget(b, "__name__")
-    if above == "type" then
-      util.raise("NotImplementedError", "class %s: a metaclass of one's own is "
-        .. "not part of dtrepl", name)
-    elseif DATA[above] and not derives then
+    if DATA[above] and not derives then
       util.raise("NotImplementedError", "class %s: %s as a base is not part of "
         .. "dtrepl; keep one in a field", name, above)
     end
@@ -338,6 +355,8 @@ function M.make(name, bases, members, fields, noted, kw)
     end
     bases[i] = M.below and M.below(b) or b
   end
+  local is_meta
+  bases, is_meta = without_type(bases)
   local base = bases[1]
   check_bases(name, bases)
   if exceptions.is_class(base) then
@@ -365,6 +384,10 @@ function M.make(name, bases, members, fields, noted, kw)
   class.__python, class.__fields, class.__notes = true, noted, noted.notes
   class.__noted, class.__note_env = noted, noted.env
   class.__body = fields
+  if is_meta then
+    class.__meta = true
+    class.specials = {__call_with = function () refuse_metaclass(name) end}
+  end
   local order = order_of(name, above)
   table.insert(order, 1, class)
   class.__order = order
@@ -418,7 +441,7 @@ end
 
 -- Names by which this file keeps its own facts in a class: no attributes.
 local INNER = {}
-for word in ([[__name __base __plain __python __fields __body __order __qualname
+for word in ([[__meta __registered __name __base __plain __python __fields __body __order __qualname
   __bases __native __derive __enum specials __abstract __dataclass __home __doc __made __notes
   __noted __note_env __slot_names]]):gmatch
   "%S+" do
@@ -526,6 +549,9 @@ function M.get_object(v, name)
     return rawget(class, "__doc") or None
   elseif name == "__module__" then
     return V.home(class)
+  end
+  if name == "fromkeys" and rawget(v, "_native") then
+    return M.native_class_member(class, name)
   end
   local f = M.native_member and rawget(v, "_native")
     and M.native_member(rawget(v, "_native"), name) or M.of_object[name]

@@ -376,7 +376,15 @@ native.define("bytearray", {methods = bytes.bytearray, value = function (a, kw)
   return V.bytearray(bytes_text("bytearray", a, kw))
 end})
 local types = native.types
-types.tuple.value = function (a, kw) return V.tuple(items_of("tuple", a, kw)) end
+types.tuple.value = function (a, kw)
+  local v = a[1]
+  if a.n == 1 and not kw and V.is_tuple(v) and next(v) ~= nil
+     and V.type_name(v) == "tuple" and not rawget(v, "is_size")
+     and not rawget(v, "_class") then
+    return v
+  end
+  return V.tuple(items_of("tuple", a, kw))
+end
 types.frozenset.value = set_of("frozenset", true)
 types.list.make = function () return V.list({}, 0) end
 types.list.init = function (l, a, kw)

@@ -119,7 +119,6 @@ return function (V)
     if V.is_tuple(k) then return of_tuple(k) end
     if big.is(k) then return of_big(k) end
     if V.is_set(k) and k.frozen then return of_frozen(k) end
-    if V.is_list(k) and k.range then return of_tuple(V.tuple(k.range, 3)) end
     if V.is_list(k) or V.is_dict(k) or V.is_set(k) or V.is_set_view(k) then
       unhashable(V.type_name(k))
     end
@@ -341,6 +340,7 @@ return function (V)
     while d.top > 0 and d.keys[d.top] == false do
       d.keys[d.top] = nil
       d.top = d.top - 1
+      d.cut, d.low = (d.cut or 0) + 1, d.top
     end
     if d.top == 0 then d.first, d.places = nil, nil
     elseif d.top > 2 * d.n + 16 then pack(d) end
@@ -373,8 +373,12 @@ return function (V)
   -- for key, value in each(d)
   function V.each(d)
     local i, of, map = 0, d.of, d.map
+    local cut = d.cut
     return function ()
       local at
+      if d.cut ~= cut then          -- keys went at the end: new ones follow
+        i, cut = math.min(i, d.low), d.cut
+      end
       repeat
         i = i + 1
         at = d.keys[i]
@@ -389,7 +393,9 @@ return function (V)
   -- As Python goes over a dict or set: true and a key and its value, or false.
   function V.walk(d)
     local n, nexts = d.n, V.each(d)
+    local left, over = n, false
     return function ()
+      if over then return false end
       if d.n ~= n then
         n = -1
         util.raise("RuntimeError", getmetatable(d) == set_mt
@@ -397,7 +403,14 @@ return function (V)
           or "dictionary changed size during iteration")
       end
       local k, v = nexts()
-      if k == nil then return false end
+      if k == nil then
+        over = true
+        return false
+      elseif left == 0 then
+        over = true
+        util.raise("RuntimeError", "dictionary keys changed during iteration")
+      end
+      left = left - 1
       return true, k, v
     end
   end

@@ -15,6 +15,13 @@ function M.lookup(env, name)
   end
 end
 
+-- The name of the module in which the environment stands.
+function M.module_name(env)
+  while env.up do env = env.up end
+  local name = rawget(env.vars, "__name__")
+  return type(name) == "string" and name or "__main__"
+end
+
 -- Bind a name where the function at hand binds it.
 function M.assign(env, name, v)
   while env.inner do env = env.up end       -- a comprehension's walrus

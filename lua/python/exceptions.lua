@@ -197,6 +197,12 @@ function M.catches(class, e)
     or class == classes.Exception and not classes[e.class]
 end
 
+-- Is it an error of the class of that name, or of one below?
+function V.is_error_below(e, name)
+  return type(e) == "table" and e.class ~= nil
+    and M.catches(classes[name], e)
+end
+
 -- The errors that are being handled, the innermost one first.
 M.handled = {}
 

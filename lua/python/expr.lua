@@ -69,8 +69,29 @@ local function own_name(name)
   end
 end
 
+local note_value                    -- set by annotations.lua
+function calls.set_note_value(f) note_value = f end
+
+-- __annotations__ where it stands: that of the class or module.
+local function annotations_of(env)
+  while env.up and not env.class do env = env.up end
+  local d = rawget(env.vars, "__annotations__")
+  if d == nil then
+    d = V.dict()
+    env.vars.__annotations__ = d
+  end
+  for _, t in ipairs(env.noted or {}) do
+    V.dict_set(d, t.name, note_value(t.note, env))
+  end
+  env.noted = nil
+  return d
+end
+
 function X.name(n)
   local name = n.name
+  if name == "__annotations__" and not scope.in_function() then
+    return annotations_of
+  end
   if scope.is_local(name) then return own_name(name) end
   return function (env)
     local v = env_of.lookup(env, name)

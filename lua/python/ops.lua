@@ -55,6 +55,10 @@ end
 local function times(seq, n)
   local out, k = {}, 0
   n = repeats(n)
+  if n == 1 and V.is_tuple(seq) and not rawget(seq, "record")
+     and not rawget(seq, "called") then
+    return seq
+  end
   if seq.n > 0 and (big.is(n) and big.compare(n, 0) > 0
      or not big.is(n) and n > (1 << 27) // seq.n) then
     util.raise("MemoryError", "")
@@ -222,7 +226,7 @@ local function unsupported(op, a, b)
     util.raise("TypeError", "can only concatenate str (not \"%s\") to str",
       V.type_name(b))
   end
-  if op == "+" and V.is_seq(a) and not rawget(a, "range") then
+  if op == "+" and V.is_seq(a) then
     util.raise("TypeError", "can only concatenate %s (not \"%s\") to %s",
       V.type_name(a), V.type_name(b), V.type_name(a))
   end
@@ -318,8 +322,7 @@ local function guarded(op, f)
        or b == dt.ellipsis)
        or a == V.not_implemented or a == dt.ellipsis
        or aliases.is_type(a) or is_number(a) and aliases.is_type(b)
-       or V.is_list(a) and rawget(a, "range")
-       or V.is_list(b) and rawget(b, "range") and (op == "*" or op == "+")
+       or V.is_range(a) or V.is_range(b) and not V.is_view(a)
        or kind == "map" and lacks(op, a) or V.is_function(a)
        or V.is_view(a) and not VIEWS[op] then
       unsupported(op, a, b)
@@ -572,8 +575,7 @@ local function ordered(name, f)
     if V.is_boxed(a) or V.is_boxed(b) then
       return M.compare[SIGN[name]](V.unbox(a), V.unbox(b))
     end
-    if V.is_seq(a) and getmetatable(a) == getmetatable(b)
-       and not rawget(a, "range") and not rawget(b, "range") then
+    if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
       if name == "lt" then return V.less(a, b) end
       if name == "gt" then return V.less(b, a) end
       return V.equal(a, b) == true or V.less(name == "le" and a or b,
@@ -829,6 +831,19 @@ local function no_key(k)
   error(exceptions.classes.KeyError.make(V.list({k}, 1)), 0)
 end
 
+-- r[i], r[a:b] of a range.
+local function range_item(r, i)
+  if big.is(r.n) then
+    util.raise("NotImplementedError", "an item of a range of more than 2**63 "
+      .. "numbers is not part of dtrepl")
+  elseif is_slice(i) then
+    local first, last, step = bounds(i, r.n)
+    return V.range(V.range_item(r, first), V.range_item(r, last),
+      big.mul(r.step, step))
+  end
+  return V.range_item(r, place(r, i, " object") - 1)
+end
+
 local function item_of(v, i) return dt.Tensor._getitem(v, whole_index(i)) end
 
 local function put_item(v, i, x)
@@ -844,6 +859,8 @@ function M.getitem(v, i)
   if V.is_seq(v) then
     if is_slice(i) then return slice_of(v, i) end
     return v[place(v, i)]
+  elseif V.is_range(v) then
+    return range_item(v, i)
   elseif V.is_dict(v) then
     local item = V.dict_get(v, i)
     local missing = item == nil and rawget(v, "_native")

@@ -777,11 +777,6 @@ simple["nonlocal"] = function (p)
   n.kind = "nonlocal"
   return n
 end
-simple["del"] = function (p)
-  local targets = {postfix(p)}
-  while take(p, ",") do targets[#targets + 1] = postfix(p) end
-  return node(p, "del", {targets = targets})
-end
 simple["assert"] = function (p)
   local n = node(p, "assert", {cond = expr(p)})
   if take(p, ",") then n.text = expr(p) end
@@ -853,6 +848,23 @@ local function check_target(p, t)
     refuse(p, ("cannot assign to %s here. Maybe you meant '==' instead of "
       .. "'='?"):format(what))
   end
+end
+
+-- Refuse what cannot be deleted.
+local function check_deleted(p, t)
+  if t.kind == "tuple" or t.kind == "list" then
+    for _, item in ipairs(t.items) do check_deleted(p, item) end
+  elseif t.kind == "literal" then
+    refuse(p, "cannot delete " .. t.name)
+  elseif NO_TARGET[t.kind] or t.kind == "starred" then
+    refuse(p, "cannot delete " .. (NO_TARGET[t.kind] or "starred"))
+  end
+end
+
+simple["del"] = function (p)
+  local t = exprlist(p)
+  check_deleted(p, t)
+  return node(p, "del", {targets = {t}})
 end
 
 local function expression_statement(p)

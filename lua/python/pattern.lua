@@ -157,6 +157,7 @@ function FIT.sequence(n, tools)
   for i, part in ipairs(n.parts) do if part.kind == "star" then star = i end end
   local parts, count = all_of(n.parts, tools), #n.parts
   return function (env, v)
+    if V.is_range(v) then v = V.list((V.items(v))) end
     if not V.is_seq(v) then return false end
     if star and v.n < count - 1 or not star and v.n ~= count then
       return false

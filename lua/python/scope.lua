@@ -117,6 +117,9 @@ function M.inside(kind, name, n, f)
   return v
 end
 
+-- Is a function being compiled, not a class or a module?
+function M.in_function() return current ~= nil and current.names ~= nil end
+
 -- Is the name bound by the function being compiled?
 function M.is_local(name)
   return current ~= nil and current.names ~= nil and current.names[name]

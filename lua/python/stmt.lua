@@ -73,7 +73,23 @@ local function block(list)
 end
 
 S["pass"] = function () return function () end end
-S.annotation = S["pass"]
+
+-- An annotation of a name of a class or module is kept until it is asked for.
+local function note_of(n, target)
+  if not n.note or target.kind ~= "name" or scope.in_function() then
+    return nil
+  end
+  local noted = {name = target.name, note = n.note}
+  return function (env)
+    while env.up and not env.class do env = env.up end
+    env.noted = env.noted or {}
+    env.noted[#env.noted + 1] = noted
+  end
+end
+
+function S.annotation(n)
+  return note_of(n, n.value) or function () end
+end
 S["break"] = function () return function () return "break" end end
 S["continue"] = function () return function () return "continue" end end
 
@@ -90,6 +106,14 @@ end
 function S.assign(n)
   local value, targets = compile(n.value), {}
   for i, t in ipairs(n.targets) do targets[i] = store(t) end
+  if #targets == 1 then
+    local set, note = targets[1], note_of(n, n.targets[1])
+    if not note then return function (env) set(env, value(env)) end end
+    return function (env)
+      set(env, value(env))
+      note(env)
+    end
+  end
   return function (env)
     local v = value(env)
     for _, t in ipairs(targets) do t(env, v) end
@@ -206,6 +230,11 @@ S["class"] = function (n)
     local class = classes.make(n.name, above, members.vars, fields, here, kw)
     note_home(class, members.vars, env)
     inner.vars.__class__ = class
+    local home = env_of.module_name(env)
+    if type(class) == "table" and rawget(class, "__python")
+       and home ~= "__main__" and rawget(class, "__home") == nil then
+      class.__home = home
+    end
     env_of.assign(env, n.name, decorate(env, class))
   end
 end
@@ -432,30 +461,29 @@ for _, where in ipairs {"global", "nonlocal"} do
   end
 end
 
-S["del"] = function (n)
-  local drops = {}
-  for i, t in ipairs(n.targets) do
-    if t.kind == "item" then
-      local value, index = compile(t.value), compile(t.index)
-      drops[i] = function (env) ops.delitem(value(env), index(env)) end
-    elseif t.kind == "attr" then
-      local value, name = compile(t.value), t.name
-      drops[i] = function (env) attrs.delete(value(env), name) end
-    elseif t.kind == "name" then
-      local held = compile(t)       -- raises when there is nothing
-      drops[i] = function (env)
-        held(env)
-        env_of.assign(env, t.name, nil)
-      end
-    else
-      util.raise("ValueError", "line %d of the Python text: del of a %s",
-        t.line, t.kind)
+-- A function (env) that deletes the target.
+local function drop_of(t)
+  if t.kind == "item" then
+    local value, index = compile(t.value), compile(t.index)
+    return function (env) ops.delitem(value(env), index(env)) end
+  elseif t.kind == "attr" then
+    local value, name = compile(t.value), t.name
+    return function (env) attrs.delete(value(env), name) end
+  elseif t.kind == "name" then
+    local held = compile(t)         -- raises when there is nothing
+    return function (env)
+      held(env)
+      env_of.assign(env, t.name, nil)
     end
   end
+  local drops = {}
+  for i, item in ipairs(t.items) do drops[i] = drop_of(item) end
   return function (env)
     for _, drop in ipairs(drops) do drop(env) end
   end
 end
+
+S["del"] = function (n) return drop_of(n.targets[1]) end
 
 S["import"] = function (n)
   local guarded = tries > 0

@@ -82,6 +82,12 @@ function M.generator(next)
   return setmetatable({next = next}, generator_mt)
 end
 
+-- The same of the class of that name ("list_iterator", "zip"), which has none
+-- of a generator's methods.
+function M.iterator(next, name)
+  return setmetatable({next = next, iterator = name}, generator_mt)
+end
+
 -- ---- methods of Python classes ----
 
 -- The Python function behind a function that is in a class.
@@ -147,17 +153,30 @@ local function asked_first(b, a, name)
   return false
 end
 
+-- What v's method `name` says of x, where v's class is the program's; else
+-- nil, as for NotImplemented.
+local function said_by(v, name, x)
+  local class = type(v) == "table" and rawget(v, "_class")
+  local python = class and raw_of[class[name]]
+  local said
+  if python then
+    said = caller(python, M.list({v, x}, 2))
+  else
+    local f = M.special(v, name)
+    if not f then return nil end
+    said = f(x)
+  end
+  if said ~= M.not_implemented then return said end
+end
+
 -- ask(a, b, left, right): what a's method `left` says of b or, when it does
 -- not know, b's `right` of a; nil when no method does.
 function M.ask(a, b, left, right)
   local swapped = asked_first(b, a, right)
   if swapped then a, b, left, right = b, a, right, left end
-  local f = M.special(a, left)
-  local v = f and f(b)
-  if f and v ~= M.not_implemented then return v end
-  f = M.special(b, right)
-  v = f and f(a)
-  if f and v ~= M.not_implemented then return v end
+  local v = said_by(a, left, b)
+  if v ~= nil then return v end
+  return said_by(b, right, a)
 end
 
 -- f(args, kw) with Python's calling convention: args is a list, kw a dict.
@@ -377,8 +396,16 @@ local function place_of(v) return ("0x%x"):format(M.identity(v)) end
 local LOWER_CLASSES = {}
 for name in ([[int str float bool list tuple dict set frozenset range slice
   object type bytes complex enumerate zip map filter reversed property
-  staticmethod classmethod defaultdict deque partial device]]):gmatch "%S+" do
+  staticmethod classmethod defaultdict deque partial device super]]):gmatch "%S+" do
   LOWER_CLASSES[name] = true
+end
+
+-- Is it a class of those that are built in?
+function M.is_class_builtin(v)
+  if getmetatable(v) ~= builtin_mt or rawget(v, "absent") then return false end
+  return rawget(v, "test") ~= nil or rawget(v, "is_data") ~= nil
+    or LOWER_CLASSES[rawget(v, "__name__")] ~= nil
+    and rawget(v, "bound_to") == nil and rawget(v, "of_type") == nil
 end
 
 -- Functions and classes as Python shows them, or nil.
@@ -439,11 +466,6 @@ local function joined(v, first, last, n)
   return first .. table.concat(parts, ", ") .. last
 end
 
-local function range_text(r)
-  return r[3] == 1 and ("range(%d, %d)"):format(r[1], r[2])
-    or ("range(%d, %d, %d)"):format(r[1], r[2], r[3])
-end
-
 local function escaped(c)
   local code = utf8.codepoint(c)
   return (code < 256 and "\\x%02x" or code < 65536 and "\\u%04x"
@@ -485,7 +507,7 @@ function plain_repr(v)
   if M.is_object(v) and not rawget(v, "_native") then
     return M.object_text(v)
   end
-  if mt == list_mt and v.range then return range_text(v.range) end
+  if M.is_range(v) then return M.range_text(v) end
   if mt == list_mt and v.view then
     return joined(v, v.view .. "([", "])", v.n)
   end
@@ -498,6 +520,12 @@ function plain_repr(v)
   if M.is_view(v) then
     local items, n = M.items(v)
     return joined(items, mt.__name .. "([", "])", n)
+  end
+  if mt == generator_mt then
+    if rawget(v, "shown_as") then return v.shown_as() end
+    local f = rawget(v, "func")
+    return ("<%s object %sat %s>"):format(v.iterator or "generator",
+      v.iterator and "" or (f and f.name or "<genexpr>") .. " ", place_of(v))
   end
   if mt == tuple_mt and v.is_size then
     return joined(v, "torch.Size([", "])", v.n)
@@ -574,7 +602,8 @@ function M.str(v)
     local mt = getmetatable(v)
     if mt and mt.shows_itself then return tostring(v) end
     if not rawget(v, "_class") and (mt == list_mt or mt == tuple_mt
-       or mt == dict_mt or mt == set_mt or M.is_view(v)) then
+       or mt == dict_mt or mt == set_mt or mt == generator_mt
+       or M.is_view(v) or M.is_range(v)) then
       return M.repr(v)
     end
     local special = M.special(v, "__str__")
@@ -684,27 +713,42 @@ function M.iter(v)
   local special = M.special(v, "__iter__")
   if special then
     local it = special()
-    if it ~= v then return M.iter(it) end
+    if it ~= v then
+      if M.is_generator(it) then return it.next end
+      if not M.special(it, "__next__") then
+        util.raise("TypeError", "iter() returned non-iterator of type '%s'",
+          M.type_name(it))
+      end
+      v = it
+    end
+  elseif type(v) == "table" and rawget(v, "_class")
+         and v._class.__iter__ == None then
+    util.raise("TypeError", "'%s' object is not iterable", M.type_name(v))
   end
-  local following = M.special(v, "__next__")
+  local following = (special or not rawget(type(v) == "table" and v or {},
+    "_class")) and M.special(v, "__next__")
   if following then
     return function ()
       local out = table.pack(pcall(following))
       if out[1] then return true, out[2] end
-      local e = out[2]
-      if type(e) == "table" and e.class == "StopIteration" then return false end
-      return error(e, 0)
+      if M.is_error_below(out[2], "StopIteration") then return false end
+      return error(out[2], 0)
     end
   end
   if M.is_dict(v) or M.is_set(v) then return M.walk(v) end
   if M.is_view(v) then return M.view_iter(v) end
+  if M.is_range(v) then return M.range_iter(v) end
   v = M.unbox(v)
+  if M.is_object(v) and not rawget(v, "_native") then return M.indexed(v) end
   local live = M.is_list(v)             -- a list may grow while it is read
   local items, n = M.items(v)
   local i = 0
   return function ()
     i = i + 1
-    if i > (live and v.n or n) then return false end
+    if i > (live and v.n or n) then
+      live, n = false, 0                -- it is over for good
+      return false
+    end
     return true, items[i]
   end
 end
@@ -722,7 +766,7 @@ local function drained(next)
   end
 end
 
--- The items of an object that has __getitem__ alone: v[0], v[1], … until an
+-- iter(v) of an object that has __getitem__ alone: v[0], v[1], … until an
 -- IndexError.
 function M.indexed(v)
   local get = M.special(v, "__getitem__")
@@ -730,16 +774,18 @@ function M.indexed(v)
     util.raise("TypeError", "'%s' object is not iterable", M.type_name(v))
   end
   local i = -1
-  return drained(function ()
+  return function ()
+    if not get then return false end
     i = i + 1
     local ok, x = pcall(get, i)
     if ok then return true, x end
-    if type(x) == "table" and (x.class == "IndexError"
-       or x.class == "StopIteration") then
+    if M.is_error_below(x, "IndexError") or M.is_error_below(x, "StopIteration")
+    then
+      get = nil
       return false
     end
     return error(x, 0)
-  end)
+  end
 end
 
 -- All items of anything a for goes over, and how many.
@@ -755,7 +801,9 @@ function M.items(v)
   v = M.unbox(v)
   if mt == list_mt or mt == tuple_mt then return v, v.n end
   if mt and mt.items then return mt.items(v) end
-  if M.is_object(v) and mt ~= dict_mt and mt ~= set_mt then return M.indexed(v) end
+  if M.is_object(v) and mt ~= dict_mt and mt ~= set_mt then
+    return drained(M.indexed(v))
+  end
   local out = {}
   if mt == dict_mt or mt == set_mt then
     for k in M.each(v) do out[#out + 1] = k end
@@ -900,13 +948,15 @@ function M.type_name(v)
     if v == M.not_implemented then return "NotImplementedType" end
     if mt == func_mt then return "function" end
     if mt == builtin_mt then
-      return rawget(v, "test") and not rawget(v, "absent") and "type"
-        or "function"
+      if M.is_class_builtin(v) then return "type" end
+      return rawget(v, "bound_to") and "method"
+        or rawget(v, "of_type") and "method_descriptor"
+        or "builtin_function_or_method"
     end
     if rawget(v, "_native") then return v._class.__name end
     if rawget(v, "class") and rawget(v, "message") then return v.class end
     if rawget(v, "data_class") then return v.data_class.full_name end
-    if rawget(v, "range") then return "range" end
+    if M.is_range(v) then return "range" end
     if mt == set_mt and rawget(v, "frozen") then return "frozenset" end
     if mt == list_mt and rawget(v, "view") then return v.view end
     if mt == list_mt and rawget(v, "deque") then return "collections.deque" end
@@ -915,10 +965,10 @@ function M.type_name(v)
       return (v.record.structseq and v.record.__module__ .. "." or "")
         .. v.record.__name__
     end
-    if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt
-       or mt == generator_mt then
+    if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt then
       return mt.__name
     end
+    if mt == generator_mt then return rawget(v, "iterator") or mt.__name end
     local class = rawget(v, "_class")
     if class then return class.__name end
     if rawget(v, "__python") or rawget(v, "__base") then return "type" end
@@ -938,7 +988,7 @@ end
 -- What no tensor can be combined or compared with.
 function M.no_operand(v)
   return v == None or type(v) == "string" or M.is_seq(v) or M.is_dict(v)
-    or M.is_set(v) or M.is_function(v) or M.is_view(v)
+    or M.is_set(v) or M.is_function(v) or M.is_view(v) or M.is_range(v)
 end
 
 -- Are two items of boxes the same or equal, as Python's boxes ask it?
@@ -963,13 +1013,17 @@ function M.equal(a, b)
   end
   if M.is_seq(a) and getmetatable(a) == getmetatable(b) then
     if a.n ~= b.n then return false end
-    for i = 1, a.n do
+    local i = 0
+    while i < a.n and i < b.n do    -- an __eq__ may change them
+      i = i + 1
       if not M.alike(a[i], b[i]) then return false end
     end
-    return true
+    return a.n == b.n
   end
+  if M.is_set_view(a) and M.is_set_view(b) then return M.same_views(a, b) end
   local said = M.ask(a, b, "__eq__", "__eq__")
   if said ~= nil then return said end
+  if M.is_range(a) and M.is_range(b) then return M.same_ranges(a, b) end
   a, b = M.as_set(a), M.as_set(b)
   if (M.is_dict(a) or M.is_set(a)) and getmetatable(a) == getmetatable(b) then
     return M.same_boxes(a, b)
@@ -1057,5 +1111,6 @@ require("python.bytes")(M)
 require("python.codec")(M)
 require("python.dict")(M)
 require("python.views")(M)
+require("python.range")(M)
 
 return M

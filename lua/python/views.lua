@@ -53,6 +53,17 @@ return function (V)
     return false
   end
 
+  -- Has one view all that the other has?
+  function V.same_views(a, b)
+    if a.dict.n ~= b.dict.n then return false end
+    local next = V.view_iter(a)
+    while true do
+      local more, x = next()
+      if not more then return true end
+      if not V.view_contains(b, x) then return false end
+    end
+  end
+
   -- A view as the set of its items; anything else as it is.
   function V.as_set(v)
     return V.is_set_view(v) and V.set((V.items(v))) or v

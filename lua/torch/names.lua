@@ -50,6 +50,9 @@ local builtins = require "python.builtins"
 local B, class = builtins.names, builtins.class
 M.builtins = B
 
+require "python.std.itertools"
+require "python.std.operator"
+require "python.std.struct"
 require "python.std.types"
 require "python.std.enum"
 require "python.std.json"

@@ -98,8 +98,7 @@ local function of_object(w, v)
     local out = P.tuple(items_of(w, v, {}))
     return v.is_size and P.call(SIZE, P.tuple {out}) or out
   end
-  if V.is_list(v) and not rawget(v, "view") and not rawget(v, "deque")
-     and not rawget(v, "range") then
+  if V.is_list(v) and not rawget(v, "view") and not rawget(v, "deque") then
     local out = P.list {}
     w.known[v] = out
     return items_of(w, v, out)

@@ -72,16 +72,29 @@ end
 
 -- An empty value of v's kind, or nil where v is none that holds others.
 local function empty(v)
-  if V.is_list(v) then return not v.range and like(v, V.list({}, 0)) or nil end
+  if V.is_list(v) then return like(v, V.list({}, 0)) end
   if V.is_tuple(v) then return like(v, V.tuple({}, 0)) end
   if V.is_set(v) then return like(v, V.set()) end
   if V.is_dict(v) then return like(v, V.dict()) end
   if V.is_object(v) then return object.bare(v._class) end
 end
 
+-- What an iterator has still to give stands in Lua's own state.
+local function refuse_iterator(v)
+  if V.is_generator(v) then
+    local name = V.type_name(v)
+    if name == "generator" then
+      util.raise("TypeError", "cannot pickle 'generator' object")
+    end
+    util.raise("NotImplementedError", "a copy of an iterator (%s) is not part "
+      .. "of dtrepl", name)
+  end
+end
+
 -- A copy of everything below v; `seen` keeps what is shared shared.
 function deep(v, seen)
   if seen[v] ~= nil then return seen[v] end
+  refuse_iterator(v)
   local own = V.special(v, "__deepcopy__")
   if own then
     seen[v] = own(V.dict())
@@ -102,6 +115,10 @@ function deep(v, seen)
 end
 
 local function shallow(v)
+  if type(v) == "table" and rawget(v, "copy") and V.is_generator(v) then
+    return v.copy()
+  end
+  refuse_iterator(v)
   local own = V.special(v, "__copy__")
   if own then return own() end
   local other = foreign.of(v)

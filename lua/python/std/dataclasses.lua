@@ -351,7 +351,7 @@ local function unfolded(v, f)
       end
     end
     return f(d)
-  elseif V.is_seq(v) and not rawget(v, "range") and not rawget(v, "record") then
+  elseif V.is_seq(v) and not rawget(v, "record") then
     local out = {}
     for i = 1, v.n do out[i] = unfolded(v[i], f) end
     return (V.is_tuple(v) and V.tuple or V.list)(out, v.n)

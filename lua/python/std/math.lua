@@ -332,35 +332,55 @@ local function not_negative(name, v)
   end
   return v
 end
+-- low * (low + 1) * … * high; small factors are multiplied with each other
+-- before a large number is.
+local function product_of(low, high)
+  local out, part = 1, 1
+  local i = low
+  while compare["<="](i, high) do
+    if math.type(i) == "integer" and i < 1 << 30 then
+      part = part * i
+      if part >= 1 << 31 then out, part = big.mul(out, part), 1 end
+    else
+      out = big.mul(out, i)
+    end
+    i = big.add(i, 1)
+  end
+  return big.mul(out, part)
+end
+
 function functions.comb(a)
   count_of("comb", a, 2)
   local n, k = not_negative("n", a[1]), not_negative("k", a[2])
   if compare[">"](k, n) then return 0 end
   local other = binary["-"](n, k)
   if compare["<"](other, k) then k = other end
-  local out = 1
-  for i = 1, k do
-    out = binary["//"](binary["*"](out, binary["+"](binary["-"](n, k), i)), i)
+  if big.is(k) then
+    util.raise("OverflowError", "min(n - k, k) must not exceed "
+      .. "9223372036854775807")
   end
-  return out
+  return (big.divmod(product_of(big.add(big.sub(n, k), 1), n),
+    product_of(1, k)))
 end
 function functions.perm(a)
   local n = not_negative("n", a[1])
   local k = (a[2] == nil or a[2] == None) and n or not_negative("k", a[2])
   if compare[">"](k, n) then return 0 end
-  local out = 1
-  for i = 0, k - 1 do out = binary["*"](out, binary["-"](n, i)) end
-  return out
+  if big.is(k) then
+    util.raise("OverflowError", "k must not exceed 9223372036854775807")
+  end
+  return product_of(big.add(big.sub(n, k), 1), n)
 end
 function functions.factorial(a)
   count_of("factorial", a, 1)
   local n = whole(a[1])
   if compare["<"](n, 0) then
     util.raise("ValueError", "factorial() not defined for negative values")
+  elseif big.is(n) then
+    util.raise("OverflowError", "factorial() argument should not exceed "
+      .. "9223372036854775807")
   end
-  local out = 1
-  for i = 2, n do out = binary["*"](out, i) end
-  return out
+  return product_of(2, n)
 end
 function functions.isqrt(a)
   count_of("isqrt", a, 1)

@@ -77,6 +77,35 @@ local function stream(write)
     end)}, {__name = "_io.TextIOWrapper"}))
 end
 
+-- A tuple whose items have names, as sys has them.
+local function named_tuple(name, text)
+  local names, values = {}, {}
+  for key, value in text:gmatch("([%w_]+)=(%S+)") do
+    names[#names + 1] = key
+    values[#values + 1] = tonumber(value)
+    if value == "False" then values[#values + 1] = false end
+  end
+  local class = V.record(name, names)
+  class.structseq, class.__module__ = true, "sys"
+  return class.call(V.list(values, #values))
+end
+
+local function facts_of_numbers()
+  return {
+    float_info = named_tuple("float_info", "max=0x1.fffffffffffffp+1023 "
+      .. "max_exp=1024 max_10_exp=308 min=0x1p-1022 min_exp=-1021 "
+      .. "min_10_exp=-307 dig=15 mant_dig=53 epsilon=0x1p-52 radix=2 rounds=1"),
+    int_info = named_tuple("int_info", "bits_per_digit=30 sizeof_digit=4 "
+      .. "default_max_str_digits=4300 str_digits_check_threshold=640"),
+    hash_info = named_tuple("hash_info", "width=64 modulus=2305843009213693951 "
+      .. "inf=314159 nan=0 imag=1000003 hash_bits=64 seed_bits=128 cutoff=0"),
+    flags = named_tuple("flags", "debug=0 inspect=0 interactive=0 optimize=0 "
+      .. "dont_write_bytecode=1 no_user_site=0 no_site=0 ignore_environment=0 "
+      .. "verbose=0 bytes_warning=0 quiet=0 hash_randomization=1 isolated=0 "
+      .. "dev_mode=False utf8_mode=0 warn_default_encoding=0 safe_path=False "
+      .. "int_max_str_digits=-1")}
+end
+
 -- argv: what sys.argv holds.
 function M.provide(argv)
   local env = environ()
@@ -133,8 +162,9 @@ function M.provide(argv)
     {argv = argv, version_info = V.tuple {3, 11, 0}, version = "3.11.0",
       platform = "linux", stdout = out, stderr = err,
       __stdout__ = out, __stderr__ = err,
-      maxsize = math.maxinteger, float_info = namespace {max = 1.7976931348623157e308,
-        eps = 2.0 ^ -52}, modules = V.dict(), path = V.list {}})
+      maxsize = math.maxinteger, maxunicode = 0x10ffff, byteorder = "little",
+      modules = V.dict(), path = V.list {}})
+  for name, v in pairs(facts_of_numbers()) do attrs.module("sys")[name] = v end
   M.argv = argv
   local sys = attrs.module "sys"
   builtins.set_stdout(function ()
@@ -164,6 +194,21 @@ for _, name in ipairs {"gc", "faulthandler", "signal",
     end or nothing, key)
   end})))
 end
+-- importlib.import_module("a.b"): the module itself.
+module("importlib", {import_module = function (a, kw)
+  local name = a[1]
+  if name == nil then name = kwarg(kw, "name") end
+  if type(name) ~= "string" then
+    util.raise("TypeError", "the name of a module is a str, not %s",
+      V.type_name(name))
+  elseif name:sub(1, 1) == "." then
+    util.raise("NotImplementedError", "importlib.import_module of a relative "
+      .. "name is not part of dtrepl")
+  end
+  return attrs.module(name)
+end, reload = refused "importlib.reload",
+  invalidate_caches = nothing})
+
 -- tempfile: folders to save in; the files in them go with them.
 local function folder()
   folders[#folders + 1] = dt._temp_dir()

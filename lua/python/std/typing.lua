@@ -41,7 +41,7 @@ local is_text = function (v)
   return type(V.unbox(v)) == "string" or V.is_bytes(V.unbox(v))
 end
 local is_sequence = any_of(is_text, function (v)
-  return V.is_seq(v) or V.is_list(v) or V.is_tuple(v)
+  return V.is_seq(v) or V.is_range(v)
 end)
 local iterable = any_of(is_sequence, V.is_dict, V.is_set, V.is_generator,
   V.is_view, has "__iter__")
@@ -57,7 +57,7 @@ local ABC = {
   Container = any_of(is_sequence, V.is_dict, V.is_set, has "__contains__"),
   Sequence = is_sequence,
   MutableSequence = function (v)
-    return V.is_list(v) and not v.range or V.is_bytearray(v)
+    return V.is_list(v) or V.is_bytearray(v)
   end,
   Mapping = V.is_dict, MutableMapping = V.is_dict,
   Set = any_of(V.is_set, V.is_set_view),

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""statistics: means and deviations of data, computed exactly and rounded once."""
+import math
+from collections import Counter
+from fractions import Fraction
+
+
+class StatisticsError(ValueError):
+    pass
+
+
+def _checked(data, least, name):
+    data = list(data)
+    if len(data) < least:
+        raise StatisticsError(
+            f"{name} requires at least "
+            + ("one data point" if least == 1 else "two data points"))
+    return data
+
+
+def _exact(x):
+    if isinstance(x, float) and (math.isinf(x) or math.isnan(x)):
+        raise NotImplementedError("statistics of infinity and nan are not part "
+                                  "of dtrepl")
+    return Fraction(x)
+
+
+def _like(value, data):
+    """An exact value as a number of the data's type."""
+    if any(isinstance(x, float) for x in data):
+        return float(value)
+    if any(isinstance(x, Fraction) for x in data):
+        return value
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _root(value):
+    """The square root of a fraction, rounded once."""
+    n, m = value.numerator, value.denominator
+    if n == 0:
+        return 0.0
+    # A quotient with 2 * 55 bits at least: the root of its floor has 55, and
+    # the last bit says whether anything was cut off.
+    shift = max(0, (n.bit_length() - m.bit_length() - 110) // 2)
+    grow = max(0, (m.bit_length() - n.bit_length() + 111) // 2 + 1)
+    top, bottom = n << (2 * grow), m << (2 * shift)
+    q = top // bottom
+    r = math.isqrt(q)
+    if r * r != q or q * bottom != top:
+        r |= 1
+    return math.ldexp(float(r), shift - grow) if r.bit_length() < 1000 else (
+        float(Fraction(r) * Fraction(2) ** (shift - grow)))
+
+
+def _mean(data):
+    return sum(map(_exact, data), Fraction(0)) / len(data)
+
+
+def _squares(data, around=None):
+    around = _mean(data) if around is None else _exact(around)
+    return sum(((_exact(x) - around) ** 2 for x in data), Fraction(0))
+
+
+def mean(data):
+    data = _checked(data, 1, "mean")
+    return _like(_mean(data), data)
+
+
+def fmean(data, weights=None):
+    data = list(data)
+    if weights is None:
+        if not data:
+            raise StatisticsError("fmean requires at least one data point")
+        return math.fsum(data) / len(data)
+    weights = list(weights)
+    if len(weights) != len(data):
+        raise StatisticsError("data and weights must be the same length")
+    total = math.fsum(weights)
+    if not total:
+        raise StatisticsError("sum of weights must be non-zero")
+    return math.fsum(w * x for w, x in zip(weights, data)) / total
+
+
+def geometric_mean(data):
+    try:
+        return math.exp(fmean(map(math.log, data)))
+    except ValueError:
+        raise StatisticsError("geometric mean requires a non-empty dataset "
+                              "containing positive numbers") from None
+
+
+def harmonic_mean(data, weights=None):
+    data = list(data)
+    if not data:
+        raise StatisticsError("harmonic_mean requires at least one data point")
+    weights = [1] * len(data) if weights is None else list(weights)
+    if any(x < 0 for x in data):
+        raise StatisticsError("harmonic mean does not support negative values")
+    if any(x == 0 for x in data):
+        return 0
+    total = sum(map(_exact, weights), Fraction(0))
+    value = total / sum((_exact(w) / _exact(x)
+                         for w, x in zip(weights, data)), Fraction(0))
+    return _like(value, data)
+
+
+def median(data):
+    data = sorted(data)
+    n = len(data)
+    if n == 0:
+        raise StatisticsError("no median for empty data")
+    if n % 2:
+        return data[n // 2]
+    return (data[n // 2 - 1] + data[n // 2]) / 2
+
+
+def median_low(data):
+    data = sorted(data)
+    if not data:
+        raise StatisticsError("no median for empty data")
+    return data[(len(data) - 1) // 2]
+
+
+def median_high(data):
+    data = sorted(data)
+    if not data:
+        raise StatisticsError("no median for empty data")
+    return data[len(data) // 2]
+
+
+def mode(data):
+    pairs = Counter(iter(data)).most_common(1)
+    if not pairs:
+        raise StatisticsError("no mode for empty data")
+    return pairs[0][0]
+
+
+def multimode(data):
+    counts = Counter(iter(data))
+    if not counts:
+        return []
+    most = max(counts.values())
+    return [value for value, count in counts.items() if count == most]
+
+
+def variance(data, xbar=None):
+    data = _checked(data, 2, "variance")
+    return _like(_squares(data, xbar) / (len(data) - 1), data)
+
+
+def pvariance(data, mu=None):
+    data = _checked(data, 1, "pvariance")
+    return _like(_squares(data, mu) / len(data), data)
+
+
+def stdev(data, xbar=None):
+    data = _checked(data, 2, "stdev")
+    return _root(_squares(data, xbar) / (len(data) - 1))
+
+
+def pstdev(data, mu=None):
+    data = _checked(data, 1, "pstdev")
+    return _root(_squares(data, mu) / len(data))
+
+
+def quantiles(data, *, n=4, method="exclusive"):
+    if n < 1:
+        raise StatisticsError("n must be at least 1")
+    data = sorted(data)
+    size = len(data)
+    if size < 2:
+        raise StatisticsError("must have at least two data points")
+    out = []
+    if method == "inclusive":
+        for i in range(1, n):
+            j, delta = divmod(i * (size - 1), n)
+            out.append((data[j] * (n - delta) + data[j + 1] * delta) / n)
+        return out
+    if method != "exclusive":
+        raise ValueError(f"Unknown method: {method!r}")
+    for i in range(1, n):
+        j = min(max(i * (size + 1) // n, 1), size - 1)
+        delta = i * (size + 1) - j * n
+        out.append((data[j - 1] * (n - delta) + data[j] * delta) / n)
+    return out
+
+
+def covariance(x, y, /):
+    n = len(x)
+    if len(y) != n:
+        raise StatisticsError("covariance requires that both inputs have same "
+                              "number of data points")
+    if n < 2:
+        raise StatisticsError("covariance requires at least two data points")
+    xbar, ybar = math.fsum(x) / n, math.fsum(y) / n
+    return math.fsum((xi - xbar) * (yi - ybar) for xi, yi in zip(x, y)) / (n - 1)
+
+
+def correlation(x, y, /):
+    n = len(x)
+    if len(y) != n:
+        raise StatisticsError("correlation requires that both inputs have same "
+                              "number of data points")
+    if n < 2:
+        raise StatisticsError("correlation requires at least two data points")
+    xbar, ybar = math.fsum(x) / n, math.fsum(y) / n
+    sxy = math.fsum((xi - xbar) * (yi - ybar) for xi, yi in zip(x, y))
+    sxx = math.fsum((d := xi - xbar) * d for xi in x)
+    syy = math.fsum((d := yi - ybar) * d for yi in y)
+    if not sxx * syy:
+        raise StatisticsError("at least one of the inputs is constant")
+    return sxy / math.sqrt(sxx * syy)
