@@ -210,6 +210,12 @@ local function of_error(e, name)
   elseif name == "__cause__" or name == "__context__"
     or name == "__traceback__" then
     return rawget(e, name) or None
+  elseif name == "__suppress_context__" then
+    return rawget(e, name) or false
+  elseif name == "add_note" then
+    return method(e, function (_, args)
+      return exceptions.default("add_note").call(V.list({e, args[1]}, 2))
+    end, name)
   elseif name == "with_traceback" then
     return method(e, function () return e end, name)
   end
@@ -482,7 +488,13 @@ function M.set_plain(v, name, x)
     if name == "__module__" then name = "__home" end
     if getmetatable(x) == V.func_mt then x = classes.lua_method(x) end
   end
-  if getmetatable(v) == V.func_mt or V.is_dict(v) then
+  if V.is_dict(v) and name == "default_factory"
+     and rawget(v, "default") ~= nil then
+    v.default = x
+    v.factory = x ~= None and function ()
+      return V.call(x, V.list({}, 0))
+    end or nil
+  elseif getmetatable(v) == V.func_mt or V.is_dict(v) then
     rawset(v, name, x)
   else
     v[name] = x
@@ -607,9 +619,13 @@ function M.leave(scope, err)
   if other and other.leave then return other.leave(scope) end
   local special = V.special(scope, "__exit__")
   if special then
-    local e = err and exceptions.exception(err)
-    return V.truth(special(e and exceptions.class_of(e) or None, e or None,
-      None))
+    if not err then return V.truth(special(None, None, None)) end
+    local e = exceptions.exception(err)
+    local ok, said = exceptions.while_handled(e, function ()
+      return V.truth(special(exceptions.class_of(e), e, None))
+    end)
+    if not ok then error(said, 0) end
+    return said
   end
   if type(scope) == "table" and rawget(scope, "__exit__") then
     return scope.__exit__(scope, err) == true

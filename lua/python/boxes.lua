@@ -507,8 +507,10 @@ deque.sort = nil
 local range = {
   index = function (r, args)
     local i = V.range_index(r, args[1])
-    return i or util.raise("ValueError", "%s is not in range",
-      V.repr(args[1]))
+    if i then return i end
+    return util.raise("ValueError", (math.type(args[1]) == "integer"
+      or big.is(args[1])) and "%s is not in range"
+      or "sequence.index(x): x not in sequence", V.repr(args[1]))
   end,
   count = function (r, args)
     if math.type(args[1]) == "integer" or big.is(args[1]) then

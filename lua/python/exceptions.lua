@@ -66,7 +66,6 @@ local function make(class, args)
     or V.str(args[1])) or args.n > 1 and V.repr(V.tuple({table.unpack(args, 1,
     args.n)}, args.n)) or ""
   local e = dt.error("RUNTIME", text, class.__name__)
-  e.__context__ = M.handled and M.handled[1]
   e.args = V.tuple({table.unpack(args, 1, args.n)}, args.n)
   e.python = class
   if class.__name__ == "StopIteration" then
@@ -111,7 +110,8 @@ end
 
 -- Names that the engine or the reader itself asks an exception for.
 local asked = {args = true, __cause__ = true, __context__ = true,
-  __traceback__ = true, __suppress_context__ = true, value = true}
+  __traceback__ = true, __suppress_context__ = true, __notes__ = true,
+  value = true}
 
 local function is_exit(e)
   local class = e.python
@@ -125,6 +125,7 @@ end
 -- from what the engine does: e.message = "x" is no other text.
 function M.set_field(e, name, v)
   if asked[name] or name == "code" and is_exit(e) then
+    if name == "__cause__" then return M.set_cause(e, v) end
     e[name] = v
     if name == "args" then M.init(e, v) end
     return
@@ -141,6 +142,16 @@ end
 
 -- What every exception has by these names: f(e, args).
 local of_all = {
+  add_note = function (e, args)
+    if type(V.unbox(args[1])) ~= "string" then
+      util.raise("TypeError", "note must be a str, not '%s'",
+        V.type_name(args[1]))
+    end
+    local notes = rawget(e, "__notes__") or V.list({}, 0)
+    e.__notes__, notes.n = notes, notes.n + 1
+    notes[notes.n] = args[1]
+    return dt.None
+  end,
   __init__ = function (e, args)
     M.init(e, args)
     return dt.None
@@ -205,6 +216,69 @@ end
 
 -- The errors that are being handled, the innermost one first.
 M.handled = {}
+
+-- chain(e, before): e was raised while `before` was handled.  An error that
+-- stands below itself is cut out there.
+function M.chain(e, before)
+  if type(e) ~= "table" or type(before) ~= "table" or rawequal(e, before) then
+    return
+  end
+  local above = before
+  while rawget(above, "__context__") do
+    if rawequal(above.__context__, e) then
+      above.__context__ = nil
+      break
+    end
+    above = above.__context__
+  end
+  e.__context__ = before
+end
+
+-- while_handled(e, f, env): as pcall(f, env), while e is being handled; an error
+-- that is raised meanwhile has it as its context.
+function M.while_handled(e, f, env)
+  local before = M.handled[1]
+  if rawget(e, "__context__") == nil then M.chain(e, before) end
+  table.insert(M.handled, 1, e)
+  local out = table.pack(pcall(f, env))
+  table.remove(M.handled, 1)
+  if not out[1] then
+    local other = M.exception(out[2])
+    if rawget(other, "__context__") == nil then M.chain(other, e) end
+    out[2] = other
+  end
+  return table.unpack(out, 1, out.n)
+end
+
+-- raise e from cause.
+function M.set_cause(e, cause)
+  if M.is_class(cause) then cause = cause.make(V.list({}, 0)) end
+  if cause ~= dt.None and (type(cause) ~= "table"
+     or not rawget(cause, "class")) then
+    util.raise("TypeError", "exception causes must derive from BaseException")
+  end
+  e.__cause__, e.__suppress_context__ = cause, true
+end
+
+-- line(e): the last line of what CPython prints of an error.
+function M.line(e)
+  local text, class = V.str(e), M.class_of(e)
+  local module = rawget(class, "__module__")
+  return (module and module .. "." or "") .. class.__name__
+    .. (text == "" and "" or ": " .. text)
+end
+
+-- came_from(e): the error before it, and in whose words the two are told
+-- ("cause" or "context"), or nil.
+function M.came_from(e)
+  local cause = rawget(e, "__cause__")
+  if cause and cause ~= dt.None then return cause, "cause" end
+  local context = rawget(e, "__context__")
+  if context and context ~= dt.None and not rawget(e, "__suppress_context__")
+  then
+    return context, "context"
+  end
+end
 
 -- What `raise v` raises: a class makes an instance.
 function M.raised(v)

@@ -93,6 +93,16 @@ function X.name(n)
     return annotations_of
   end
   if scope.is_local(name) then return own_name(name) end
+  if scope.is_global(name) then
+    return function (env)
+      while env.up do env = env.up end
+      local v = env.vars[name]
+      if v == nil then
+        util.raise("NameError", "name '%s' is not defined", name)
+      end
+      return v
+    end
+  end
   return function (env)
     local v = env_of.lookup(env, name)
     if v == nil then

@@ -131,7 +131,11 @@ end
 
 local BASES = {b = 2, o = 8, x = 16}
 
-local function read_number(src, at)
+local function read_number(src, at, line)
+  if src:find("^0[0-9_]*[1-9]", at) and not src:find("^[%d_]*[.eEjJ]", at) then
+    bad(line, "leading zeros in decimal integer literals are not permitted; use "
+      .. "an 0o prefix for octal integers")
+  end
   local base, digits_of, after = src:match("^0([bBoOxX])([%x_]+)()", at)
   if base then
     digits_of = digits_of:gsub("_", "")
@@ -271,7 +275,7 @@ function M.tokens(src)
       line = line + lines
     elseif src:find("^%.?%d", at) then
       local value
-      value, at = read_number(src, at)
+      value, at = read_number(src, at, line)
       if src:find("^[jJ]%f[^%w_]", at) then
         value, at = {imaginary = value}, at + 1
       end

@@ -662,6 +662,14 @@ end
 
 local function is_slice(v) return getmetatable(v) == slice_mt end
 
+local function slice_parts(s) return V.tuple({s.start, s.stop, s.step}, 3) end
+function slice_mt.hash()
+  util.raise("TypeError", "unhashable type: 'slice'")
+end
+function slice_mt.equals(a, b)
+  return V.equal(slice_parts(a), slice_parts(b))
+end
+
 -- An index for a tensor.
 local function to_index(v)
   if is_slice(v) then
@@ -711,6 +719,23 @@ local function bounds(s, n)
   end
   return clip(s.start, step > 0 and lo or hi), clip(s.stop, step > 0 and hi
     or lo), step
+end
+
+-- s.indices(n)
+function slice_mt.__index(s, name)
+  if name ~= "indices" then return nil end
+  return V.builtin(function (a)
+    local n = V.index_of(a[1])
+    if math.type(n) ~= "integer" then
+      util.raise(big.is(n) and "NotImplementedError" or "TypeError", big.is(n)
+        and "the indices of a slice of more than 2**63 items are not part of "
+        .. "dtrepl" or "'%s' object cannot be interpreted as an integer",
+        V.type_name(n))
+    elseif n < 0 then
+      util.raise("ValueError", "length should not be negative")
+    end
+    return V.tuple({bounds(s, n)}, 3)
+  end, name)
 end
 
 -- The places that a slice of n items names, from 0.

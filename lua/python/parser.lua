@@ -656,7 +656,9 @@ S["try"] = function (p)
     handlers = {}})
   while take(p, "except", "name") do
     local h = {}
-    take(p, "*")
+    if is(p, "*") then
+      refuse(p, "except* is not part of dtrepl", "NotImplementedError")
+    end
     if not is(p, ":") then
       h.class = expr(p)
       if take(p, "as", "name") then h.name = name(p) end

@@ -27,7 +27,7 @@ return function (V)
   -- range(first, last, step): integers; the step is not 0.
   function V.range(first, last, step)
     local n
-    if is_small(first) and is_small(last) and math.type(step) == "integer" then
+    if is_small(first) and is_small(last) and is_small(step) then
       n = step > 0 and (last - first - 1) // step + 1
         or (first - last - 1) // -step + 1
       if n < 0 then n = 0 end
@@ -51,8 +51,7 @@ return function (V)
     if backwards and n ~= 0 then
       first, step = V.range_item(r, big.sub(n, 1)), big.neg(step)
     end
-    if is_small(first) and is_small(r.last) and math.type(step) == "integer"
-    then
+    if is_small(first) and is_small(r.last) and is_small(step) then
       local i, left = first - step, n
       return function ()
         if left == 0 then return false end
@@ -86,7 +85,7 @@ return function (V)
 
   function range_mt.hash(r, hash) return hash(facts(r)) end
 
-  function V.same_ranges(a, b) return V.equal(facts(a), facts(b)) end
+  function range_mt.equals(a, b) return V.equal(facts(a), facts(b)) end
 
   -- The place of an integer, from 0, or nil.
   local function place(r, v)

@@ -74,7 +74,7 @@ BINDS.class = BINDS["def"]
 BINDS.lambda = function () return true end
 BINDS.global = function (n, out)
   out.elsewhere = out.elsewhere or {}
-  for _, name in ipairs(n.names) do out.elsewhere[name] = true end
+  for _, name in ipairs(n.names) do out.elsewhere[name] = n.kind end
   return true
 end
 BINDS.nonlocal = BINDS.global
@@ -92,9 +92,13 @@ local function locals_of(params, body)
   local out = {}
   for _, p in ipairs(params) do if p.name then out[p.name] = true end end
   for _, n in ipairs(body) do collect(n, out) end
-  for name in pairs(out.elsewhere or {}) do out[name] = nil end
+  local globals = {}
+  for name, kind in pairs(out.elsewhere or {}) do
+    out[name] = nil
+    globals[name] = kind == "global" or nil
+  end
   out.elsewhere = nil
-  return out
+  return out, globals
 end
 
 -- ---- scopes ----
@@ -110,11 +114,19 @@ function M.inside(kind, name, n, f)
   local outer = current
   local full = M.qualified(name)
   current = {prefix = full .. (kind == "class" and "." or ".<locals>."),
-    names = kind == "def" and locals_of(n.params, n.body) or nil}
+    globals = {}}
+  if kind == "def" then
+    current.names, current.globals = locals_of(n.params, n.body)
+  end
   local ok, v = pcall(f)
   current = outer
   if not ok then error(v, 0) end
   return v
+end
+
+-- Has the function being compiled declared the name global?
+function M.is_global(name)
+  return current ~= nil and current.globals[name] == true
 end
 
 -- Is a function being compiled, not a class or a module?

@@ -396,12 +396,7 @@ S["try"] = function (n)
         local outer = env.error
         if h.name then env_of.assign(env, h.name, e) end
         env.error = err
-        if e.__context__ == nil and exceptions.handled[1] ~= e then
-          e.__context__ = exceptions.handled[1]
-        end
-        table.insert(exceptions.handled, 1, e)
-        local out = table.pack(pcall(h.body, env))
-        table.remove(exceptions.handled, 1)
+        local out = table.pack(exceptions.while_handled(e, h.body, env))
         env.error = outer
         if h.name then env_of.assign(env, h.name, nil) end
         if not out[1] then error(out[2], 0) end
@@ -420,7 +415,15 @@ S["try"] = function (n)
   if not final then return guarded end
   return function (env)
     local out = table.pack(protect.passing(guarded, env))
-    local signal, v = final(env)
+    local signal, v
+    if out[1] then
+      signal, v = final(env)
+    else
+      local run = table.pack(exceptions.while_handled(
+        exceptions.exception(out[2]), final, env))
+      if not run[1] then error(run[2], 0) end
+      signal, v = run[2], run[3]
+    end
     if signal then return signal, v end
     if not out[1] then error(out[2], 0) end
     return out[2], out[3]
@@ -440,7 +443,8 @@ S["raise"] = function (n)
       error(e.error, 0)
     end
     local err = exceptions.raised(value(env))
-    if cause and type(err) == "table" then err.__cause__ = cause(env) end
+    if cause then exceptions.set_cause(err, cause(env)) end
+    exceptions.chain(err, exceptions.handled[1])
     error(err, 0)
   end
 end

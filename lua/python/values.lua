@@ -1023,7 +1023,10 @@ function M.equal(a, b)
   if M.is_set_view(a) and M.is_set_view(b) then return M.same_views(a, b) end
   local said = M.ask(a, b, "__eq__", "__eq__")
   if said ~= nil then return said end
-  if M.is_range(a) and M.is_range(b) then return M.same_ranges(a, b) end
+  local mt = type(a) == "table" and getmetatable(a)
+  if mt and rawget(mt, "equals") and mt == getmetatable(b) then
+    return mt.equals(a, b)
+  end
   a, b = M.as_set(a), M.as_set(b)
   if (M.is_dict(a) or M.is_set(a)) and getmetatable(a) == getmetatable(b) then
     return M.same_boxes(a, b)

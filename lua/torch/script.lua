@@ -239,6 +239,28 @@ local function leave(code)
   os.exit(status)
 end
 
+-- What an error came from is told below it: `raise … from`, or the error that
+-- was being handled.
+local function tell_chain(e)
+  if type(e) ~= "table" or rawget(e, "class") == nil then return end
+  local lines, last = {}, e
+  for _ = 1, 8 do
+    local before, how = exceptions.came_from(last)
+    if not before then break end
+    lines[#lines + 1] = (how == "cause" and "The direct cause was: "
+      or "Raised while this was handled: ") .. exceptions.line(before)
+      .. (rawget(before, "where") and " (" .. before.where .. ")" or "")
+    last = before
+  end
+  local notes = rawget(e, "__notes__")
+  for i = 1, notes and notes.n or 0 do lines[#lines + 1] = V.str(notes[i]) end
+  if #lines > 0 then
+    local explain = rawget(e, "explain")
+    if explain and explain ~= "" then table.insert(lines, 1, explain) end
+    e.explain = table.concat(lines, "\n  ")
+  end
+end
+
 local function flushed(...)
   local out = table.pack(protect.passing(...))
   atexit.run()
@@ -254,6 +276,7 @@ local function flushed(...)
        or e:find("string too large", 1, true)) then
       e = exceptions.exception(e)
     end
+    tell_chain(e)
     error(e, 0)
   end
   return out[2]
