@@ -119,10 +119,11 @@ local kind_classes = {}
 local function kind_class(name)
   local class = rawget(builtin_names, name) or kind_classes[name]
   if class then return class end
+  local module, leaf = name:match("^(.*)%.([^.]+)$")
   class = V.builtin(function ()
     util.raise("TypeError", "cannot create '%s' instances", name)
-  end, name)
-  class.__qualname__ = name
+  end, leaf or name)
+  class.__qualname__, class.__module__ = leaf or name, module
   class.test = function (v)
     return V.type_name(v) == name
   end
@@ -313,10 +314,24 @@ local class_fact = {
     return V.tuple({table.unpack(b)}, #b)
   end,
   __dict__ = function (c)
-    local d = V.dict()
+    local d, rest = V.dict(), {}
+    V.dict_set(d, "__module__", V.home(c))
     for _, name in ipairs(rawget(c, "__body") or {}) do
-      V.dict_set(d, name, M.get(c, name))
+      if rawget(c, name) ~= nil then V.dict_set(d, name, M.get(c, name)) end
     end
+    for name, v in next, c do           -- methods, and what was set later
+      if type(name) == "string" and not classes.inner[name]
+         and V.dict_get(d, name) == nil then
+        local f = V.raw(v)
+        rest[#rest + 1] = {name, f and tonumber((rawget(f, "where") or "")
+          :match(":(%d+)$")) or math.huge}
+      end
+    end
+    table.sort(rest, function (a, b)
+      return a[2] < b[2] or a[2] == b[2] and a[1] < b[1]
+    end)
+    for _, row in ipairs(rest) do V.dict_set(d, row[1], M.get(c, row[1])) end
+    V.dict_set(d, "__doc__", rawget(c, "__doc") or None)
     return d
   end,
   -- Of an abstract class: register(other): its objects are this one's too.

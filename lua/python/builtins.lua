@@ -662,6 +662,17 @@ local function hooked(other, c)
   if said ~= V.not_implemented then return V.truth(said) end
 end
 
+-- A protocol answers only where it says so.
+local function refuse_protocol(c)
+  if rawget(c, "holds") then return end
+  for _, base in ipairs(rawget(c, "__bases") or {}) do
+    if type(base) == "table" and rawget(base, "protocol") then
+      util.raise("TypeError", "Instance and class checks can only be used with "
+        .. "@runtime_checkable protocols")
+    end
+  end
+end
+
 local function is_class(v, c)
   if V.is_tuple(c) then
     for i = 1, c.n do if is_class(v, c[i]) then return true end end
@@ -679,6 +690,7 @@ local function is_class(v, c)
   if c == B.object then return true end
   if classes.is_instance(v, c) then return true end
   if type(c) == "table" and rawget(c, "__python") then
+    refuse_protocol(c)
     for _, other in ipairs(rawget(c, "__registered") or {}) do
       if is_class(v, other) then return true end
     end

@@ -26,6 +26,45 @@ function M.yield(v)
   return how == nil and None or how
 end
 
+-- What an iterator's own `name` (send, throw) gives: true and a value, or false
+-- and what it returned.
+local function ask_iterator(it, name, v)
+  local f = V.special(it, name)
+  if not f then
+    if name == "throw" then error(v, 0) end
+    util.raise("AttributeError", "'%s' object has no attribute '%s'",
+      V.type_name(it), name)
+  end
+  local ok, x = pcall(f, v)
+  if ok then return true, x end
+  if not V.is_error_below(x, "StopIteration") then error(x, 0) end
+  return false, x.value
+end
+
+-- delegate(v): yield from v: what is sent or thrown goes to the inner iterator;
+-- gives what that one returned.
+function M.delegate(v)
+  local it = V.special(v, "__iter__") and V.special(v, "__iter__")() or v
+  local inner = V.is_generator(it) and it
+  local next = inner and inner.next or V.iter(it)
+  local more, x = next()
+  while more do
+    local how, err = coroutine.yield(x)
+    if how == THROW then
+      if inner and not inner.throw then error(err, 0) end
+      if inner then more, x = inner.throw(err)
+      else more, x = ask_iterator(it, "throw", err) end
+    elseif how == nil or how == None then
+      more, x = next()
+    elseif inner then
+      more, x = inner.next(how)
+    else
+      more, x = ask_iterator(it, "send", how)
+    end
+  end
+  return x
+end
+
 -- What a generator's body raised, as its caller sees it: the end of an
 -- iteration would be taken for the generator's own.
 local function left_by(err)

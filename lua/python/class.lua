@@ -68,7 +68,7 @@ local function bound(f, self)
     b.__name__ = rawget(f, "plain") or rawget(f, "name")
     b.full_name = rawget(f, "name")
   end
-  b.bound_to = self
+  b.bound_to, b.__func__, b.__self__ = self, f, self
   return b
 end
 

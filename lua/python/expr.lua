@@ -258,12 +258,8 @@ end
 function X.yield_from(n)
   local value = compile(n.value)
   return function (env)
-    local next = V.iter(value(env))
-    while true do
-      local more, v = next()
-      if not more then return v == nil and None or v end
-      yield(v)
-    end
+    local v = calls.delegate(value(env))
+    return v == nil and None or v
   end
 end
 

@@ -210,6 +210,7 @@ S["class"] = function (n)
     return block(n.body)
   end)
   local fields, noted = fields_of(n.body)
+  local doc = doc_of(n.body)
   local decorate = decorators(n)
   for i, b in ipairs(n.bases) do bases[i] = compile(b) end
   local keywords = {}
@@ -231,6 +232,9 @@ S["class"] = function (n)
     note_home(class, members.vars, env)
     inner.vars.__class__ = class
     local home = env_of.module_name(env)
+    if doc and type(class) == "table" and rawget(class, "__python") then
+      class.__doc = doc
+    end
     if type(class) == "table" and rawget(class, "__python")
        and home ~= "__main__" and rawget(class, "__home") == nil then
       class.__home = home

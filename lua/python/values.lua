@@ -410,6 +410,7 @@ end
 
 -- Functions and classes as Python shows them, or nil.
 local function callable_text(v, mt)
+  if rawget(v, "shown_as") then return v.shown_as() end
   if mt == func_mt then
     return ("<function %s at %s>"):format(rawget(v, "name") or "<lambda>",
       place_of(v))
@@ -949,7 +950,7 @@ function M.type_name(v)
     if mt == func_mt then return "function" end
     if mt == builtin_mt then
       if M.is_class_builtin(v) then return "type" end
-      return rawget(v, "bound_to") and "method"
+      return rawget(v, "kind_name") or rawget(v, "bound_to") and "method"
         or rawget(v, "of_type") and "method_descriptor"
         or "builtin_function_or_method"
     end

@@ -102,9 +102,9 @@ if __name__ == "__main__":
     main(int(os.environ["RANK"]))
 ]])
 check("a main", code == 0 and out:find("2 ranks 1", 1, true), out)
-out, code = text("import inspect\nif not inspect.isclass(int): print('no')\n")
+out, code = text("import inspect\nif not inspect.isframe(int): print('no')\n")
 check("a question that nobody answers", code == 1 and out:find(
-  "inspect.isclass is not part of dtrepl", 1, true), out)
+  "inspect.isframe is not part of dtrepl", 1, true), out)
 out, code = text("import torch\nprint(open('x'))\nimport os\nos.system('ls')\n")
 check("no files, no processes", code == 1, out)
 

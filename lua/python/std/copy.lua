@@ -79,6 +79,26 @@ local function empty(v)
   if V.is_object(v) then return object.bare(v._class) end
 end
 
+-- An object of a class below a type of data, as yet without items.
+local function empty_native(v)
+  local out = rawget(v, "_boxed") ~= nil and object.bare(v._class)
+    or assert(empty(v))
+  for _, fact in ipairs {"_class", "_native", "_boxed"} do
+    rawset(out, fact, rawget(v, fact))
+  end
+  rawset(out, "_attrs", {})
+  rawset(out, "_order", {})
+  return out
+end
+
+local function fill_native(v, out, f)
+  if rawget(v, "_boxed") == nil then fill(v, out, f) end
+  for _, name in ipairs(rawget(v, "_order")) do
+    object.put(out, name, f(v._attrs[name]))
+  end
+  return out
+end
+
 -- What an iterator has still to give stands in Lua's own state.
 local function refuse_iterator(v)
   if V.is_generator(v) then
@@ -108,10 +128,13 @@ function deep(v, seen)
   if other and other.deepcopy then
     return other.deepcopy(v, function (t) return copy_table(t, seen) end)
   end
-  local out = empty(v)
+  local native = type(v) == "table" and rawget(v, "_native")
+  local out = native and empty_native(v) or empty(v)
   if not out then return v end
   seen[v] = out
-  return fill(v, out, function (x) return deep(x, seen) end)
+  return (native and fill_native or fill)(v, out, function (x)
+    return deep(x, seen)
+  end)
 end
 
 local function shallow(v)
@@ -123,6 +146,9 @@ local function shallow(v)
   if own then return own() end
   local other = foreign.of(v)
   if other and other.copy then return other.copy(v) end
+  if type(v) == "table" and rawget(v, "_native") then
+    return fill_native(v, empty_native(v), function (x) return x end)
+  end
   local out = not V.is_tuple(v) and empty(v)
   if not out then return v end
   return fill(v, out, function (x) return x end)

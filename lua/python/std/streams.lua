@@ -154,7 +154,10 @@ local function object(s, class)
     return V.generator(V.iter(methods.readlines(s)))
   end}
   streams[obj] = s
-  return attrs.namespace(setmetatable(obj, {__name = class}))
+  return attrs.namespace(setmetatable(obj, {__name = class,
+    __index = function (_, key)
+      if key == "closed" then return s.closed == true end
+    end}))
 end
 
 M.BytesIO = builtin(function (a)

@@ -176,16 +176,14 @@ end
 -- ---- quiet ones ----
 
 -- What a program would wait for, and what to write instead.
-local instead = {["socket.socket"] = "no "
-    .. "connection is opened", ["inspect.getsource"] = "a function's text is "
-    .. "not kept", ["inspect.signature"] = "name the arguments"}
+local instead = {["socket.socket"] = "no connection is opened"}
 
 for _, name in ipairs {"gc", "faulthandler", "signal",
-  "pdb", "socket", "platform", "inspect", "shutil"} do
+  "pdb", "socket", "platform", "shutil"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end
     local why = instead[name .. "." .. key]
-    if name == "inspect" and key:find("^is") or name == "platform" then
+    if name == "platform" then
       why = why or "nothing is known of it"     -- None would be an answer
     end
     return builtin(why and function ()

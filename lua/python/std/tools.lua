@@ -7,6 +7,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local big = require "python.bigint"
 local attrs = require "python.attrs"
+local builtin_names = require "python.builtin_names"
 local expr = require "python.expr"
 local ops = require "python.ops"
 local calls = require "python.call"
@@ -30,8 +31,16 @@ end
 
 -- ---- functools ----
 
+local function is_callable(v)
+  return builtin_names.callable.call(V.list({v}, 1))
+end
+
 local function partial(a, kw)
-  return builtin(function (b, kw2)
+  if a.n == 0 or not is_callable(a[1]) then
+    util.raise("TypeError", a.n == 0 and "type 'partial' takes at least one "
+      .. "argument" or "the first argument must be callable")
+  end
+  local b = builtin(function (b, kw2)
     local list, n = {}, 0
     for i = 2, a.n do n = n + 1; list[n] = a[i] end
     for i = 1, b.n do n = n + 1; list[n] = b[i] end
@@ -40,7 +49,19 @@ local function partial(a, kw)
       if d then for k, v in V.each(d) do V.dict_set(all, k, v) end end
     end
     return calls.call(a[1], V.list(list, n), all)
-  end, "partial")
+  end)
+  b.func, b.keywords = a[1], kw or V.dict()
+  b.args = V.tuple({table.unpack(a, 2, a.n)}, a.n - 1)
+  b.kind_name = "functools.partial"
+  b.shown_as = function ()
+    local parts = {V.repr(a[1])}
+    for i = 2, a.n do parts[i] = V.repr(a[i]) end
+    for k, v in V.each(b.keywords) do
+      parts[#parts + 1] = k .. "=" .. V.repr(v)
+    end
+    return "functools.partial(" .. table.concat(parts, ", ") .. ")"
+  end
+  return b
 end
 
 -- The key of a call's arguments, as CPython's cache makes it: one number or

@@ -68,6 +68,39 @@ tools.module("dataclasses", {
   MISSING = dataclass.MISSING, KW_ONLY = dataclass.KW_ONLY,
   InitVar = aliases.of("dataclasses.", "InitVar")})
 
+-- ---- functions, for inspect ----
+
+-- parameters(f, nothing): of a function of the program, tuples of the name, 0
+-- to 4 for the kind, the default and whether it is annotated; None of others.
+local function parameters(a)
+  local f = a[1]
+  if getmetatable(f) ~= V.func_mt then return None end
+  local out = {}
+  for _, p in ipairs(rawget(f, "params") or {}) do
+    if p.name then
+      local kind = p.star == 2 and 4 or p.star == 1 and 2
+        or p.only == "keyword" and 3 or p.only == "positional" and 0 or 1
+      local default = p.value
+      if default == nil then default = a[2] end
+      out[#out + 1] = V.tuple {p.name, kind, default, p.note ~= nil}
+    end
+  end
+  return V.list(out)
+end
+
+provide("_functions", namespace {parameters = builtin(parameters, "parameters"),
+  is_generator = builtin(function (a)
+    return getmetatable(a[1]) == V.func_mt and V.truth(rawget(a[1],
+      "generator") or false)
+  end, "is_generator"),
+  wrapped = builtin(function (a)
+    return V.is_function(a[1]) and rawget(a[1], "__wrapped__") or None
+  end, "wrapped"),
+  bound_to = builtin(function (a)
+    local v = V.is_function(a[1]) and rawget(a[1], "bound_to")
+    return V.tuple {v ~= nil and v ~= false, v or None}
+  end, "bound_to")})
+
 -- ---- abc, types ----
 
 provide("__future__", namespace(setmetatable({}, {__index = function ()
@@ -87,11 +120,16 @@ tools.module("types", {
     return attrs.record("namespace", names, t)
   end,
   MethodType = function (a)
-    return builtin(function (args, kw)
+    local b = builtin(function (args, kw)
       return V.call(a[1], V.list({a[2], table.unpack(args, 1, args.n)},
         args.n + 1), kw)
     end)
+    b.bound_to, b.__func__, b.__self__ = a[2], a[1], a[2]
+    return b
   end,
 })
+attrs.module("types").MethodType.test = function (v)
+  return V.type_name(v) == "method"
+end
 
 return true

@@ -109,6 +109,7 @@ local function plain_base(name)
   return base
 end
 M.Generic, M.Protocol = plain_base "Generic", plain_base "Protocol"
+M.Protocol.protocol = true
 
 for word in ([[TypeVar ParamSpec TypeVarTuple]]):gmatch "%S+" do
   M[word] = builtin(function (a) return aliases.of("~", V.str(a[1])) end, word)
@@ -159,6 +160,9 @@ end, "get_args")
 M.get_type_hints = builtin(function (a)
   if getmetatable(a[1]) == V.func_mt then
     return annotations.of_function(a[1], true)
+  elseif type(a[1]) == "table" and rawget(a[1], "__noted")
+         and not rawget(a[1], "__python") then
+    return annotations.of_class(a[1], true)
   elseif type(a[1]) ~= "table" or not rawget(a[1], "__python") then
     util.raise("TypeError", "%s is not a module, class, method, or function.",
       V.repr(a[1]))

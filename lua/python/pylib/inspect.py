@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: MIT
+"""inspect: what functions and classes say of themselves.  Texts and frames are
+not kept and are refused by name."""
+import types
+
+import _functions
+
+
+class _empty:
+    """Marks a default or an annotation that is not there."""
+
+
+class Parameter:
+    POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD = 0, 1
+    VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD = 2, 3, 4
+    empty = _empty
+
+    def __init__(self, name, kind, *, default=_empty, annotation=_empty):
+        self.name, self.kind = name, kind
+        self.default, self.annotation = default, annotation
+
+    def replace(self, **changes):
+        fields = dict(name=self.name, kind=self.kind, default=self.default,
+                      annotation=self.annotation)
+        fields.update(changes)
+        name, kind = fields.pop("name"), fields.pop("kind")
+        return Parameter(name, kind, **fields)
+
+    def __str__(self):
+        text = self.name
+        if self.annotation is not _empty:
+            text += ": " + formatannotation(self.annotation)
+        if self.default is not _empty:
+            equals = " = " if self.annotation is not _empty else "="
+            text += equals + repr(self.default)
+        return ("*" if self.kind == 2 else "**" if self.kind == 4 else "") + text
+
+    def __repr__(self):
+        return f'<Parameter "{self}">'
+
+    def __eq__(self, other):
+        if not isinstance(other, Parameter):
+            return NotImplemented
+        return ((self.name, self.kind, self.default, self.annotation)
+                == (other.name, other.kind, other.default, other.annotation))
+
+
+def formatannotation(annotation):
+    if isinstance(annotation, type):
+        if annotation.__module__ in ("builtins", "__main__"):
+            return annotation.__qualname__
+        return annotation.__module__ + "." + annotation.__qualname__
+    return repr(annotation).replace("typing.", "")
+
+
+class BoundArguments:
+    def __init__(self, signature, arguments):
+        self.signature, self.arguments = signature, arguments
+
+    @property
+    def args(self):
+        out = []
+        for p in self.signature.parameters.values():
+            if p.kind in (3, 4) or p.name not in self.arguments:
+                break
+            value = self.arguments[p.name]
+            out.extend(value if p.kind == 2 else [value])
+        return tuple(out)
+
+    @property
+    def kwargs(self):
+        out, named = {}, False
+        for p in self.signature.parameters.values():
+            named = named or p.kind in (3, 4)
+            if p.name not in self.arguments:
+                named = named or p.kind != 2
+                continue
+            if not named:
+                continue
+            if p.kind == 4:
+                out.update(self.arguments[p.name])
+            elif p.kind != 2:
+                out[p.name] = self.arguments[p.name]
+        return out
+
+    def apply_defaults(self):
+        out = {}
+        for p in self.signature.parameters.values():
+            if p.name in self.arguments:
+                out[p.name] = self.arguments[p.name]
+            elif p.default is not _empty:
+                out[p.name] = p.default
+            elif p.kind == 2:
+                out[p.name] = ()
+            elif p.kind == 4:
+                out[p.name] = {}
+        self.arguments = out
+
+    def __repr__(self):
+        inner = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())
+        return f"<BoundArguments ({inner})>"
+
+
+class Signature:
+    empty = _empty
+
+    def __init__(self, parameters=None, *, return_annotation=_empty):
+        self.parameters = types.MappingProxyType(
+            {p.name: p for p in parameters or ()})
+        self.return_annotation = return_annotation
+
+    def replace(self, *, parameters=None, return_annotation=None):
+        return Signature(
+            self.parameters.values() if parameters is None else parameters,
+            return_annotation=(self.return_annotation
+                               if return_annotation is None
+                               else return_annotation))
+
+    def __str__(self):
+        out, only, starred = [], False, False
+        for p in self.parameters.values():
+            if p.kind == 0:
+                only = True
+            elif only:
+                out.append("/")
+                only = False
+            if p.kind == 2:
+                starred = True
+            elif p.kind == 3 and not starred:
+                out.append("*")
+                starred = True
+            out.append(str(p))
+        if only:
+            out.append("/")
+        text = "(" + ", ".join(out) + ")"
+        if self.return_annotation is not _empty:
+            text += " -> " + formatannotation(self.return_annotation)
+        return text
+
+    def __repr__(self):
+        return f"<Signature {self}>"
+
+    def __eq__(self, other):
+        if not isinstance(other, Signature):
+            return NotImplemented
+        return (list(self.parameters.values())
+                == list(other.parameters.values())
+                and self.return_annotation == other.return_annotation)
+
+    def _bind(self, args, kwargs, partial):
+        out, left, kwargs = {}, list(args), dict(kwargs)
+        for p in self.parameters.values():
+            if p.kind == 2:
+                if left:
+                    out[p.name] = tuple(left)
+                left = []
+            elif p.kind == 4:
+                if kwargs:
+                    out[p.name] = kwargs
+                kwargs = {}
+            elif left and p.kind in (0, 1):
+                if p.kind == 1 and p.name in kwargs:
+                    raise TypeError(
+                        f"multiple values for argument {p.name!r}")
+                out[p.name] = left.pop(0)
+            elif p.name in kwargs and p.kind != 0:
+                out[p.name] = kwargs.pop(p.name)
+            elif p.default is _empty and not partial:
+                raise TypeError(f"missing a required argument: {p.name!r}")
+        if left:
+            raise TypeError("too many positional arguments")
+        if kwargs:
+            raise TypeError("got an unexpected keyword argument "
+                            f"{next(iter(kwargs))!r}")
+        return BoundArguments(self, out)
+
+    def bind(self, /, *args, **kwargs):
+        return self._bind(args, kwargs, False)
+
+    def bind_partial(self, /, *args, **kwargs):
+        return self._bind(args, kwargs, True)
+
+
+def _of_function(f, skip):
+    rows = _functions.parameters(f, _empty)
+    if rows is None:
+        if not callable(f):
+            raise TypeError(f"{f!r} is not a callable object")
+        raise NotImplementedError(f"inspect.signature of {f!r} is not part of "
+                                  "dtrepl: the parameters of what is built in "
+                                  "are not kept")
+    notes = f.__annotations__
+    out = [Parameter(name, kind, default=default,
+                     annotation=notes[name] if noted else _empty)
+           for name, kind, default, noted in rows]
+    return Signature(out[skip:],
+                     return_annotation=notes.get("return", _empty))
+
+
+def signature(obj, *, follow_wrapped=True):
+    is_bound, _ = _functions.bound_to(obj)
+    if is_bound:
+        return _of_function(obj.__func__, 1)
+    wrapped = _functions.wrapped(obj) if follow_wrapped else None
+    if wrapped is not None:
+        return signature(wrapped)
+    if isinstance(obj, type):
+        for name in ("__init__", "__new__"):
+            method = getattr(obj, name, None)
+            if _functions.parameters(method, _empty) is not None:
+                own = _of_function(method, 1)
+                return Signature(own.parameters.values())
+        return _of_function(obj, 0)
+    if not isfunction(obj) and hasattr(type(obj), "__call__"):
+        method = type(obj).__call__
+        if isfunction(method):
+            return _of_function(method, 1)
+    return _of_function(obj, 0)
+
+
+class FullArgSpec:
+    def __init__(self, f):
+        params = signature(f).parameters.values()
+        self.args = [p.name for p in params if p.kind in (0, 1)]
+        names = [p.name for p in params if p.kind == 2]
+        self.varargs = names[0] if names else None
+        names = [p.name for p in params if p.kind == 4]
+        self.varkw = names[0] if names else None
+        self.defaults = tuple(p.default for p in params if p.kind in (0, 1)
+                              and p.default is not _empty) or None
+        self.kwonlyargs = [p.name for p in params if p.kind == 3]
+        self.kwonlydefaults = {p.name: p.default for p in params
+                               if p.kind == 3
+                               and p.default is not _empty} or None
+        self.annotations = getattr(f, "__annotations__", {})
+
+
+def getfullargspec(func):
+    return FullArgSpec(func)
+
+
+def isclass(object):
+    return isinstance(object, type)
+
+
+def isfunction(object):
+    return isinstance(object, types.FunctionType)
+
+
+def ismethod(object):
+    return isinstance(object, types.MethodType)
+
+
+def isbuiltin(object):
+    return isinstance(object, types.BuiltinFunctionType)
+
+
+def isroutine(object):
+    return isfunction(object) or ismethod(object) or isbuiltin(object)
+
+
+def isgenerator(object):
+    return isinstance(object, types.GeneratorType)
+
+
+def isgeneratorfunction(obj):
+    is_bound, _ = _functions.bound_to(obj)
+    return _functions.is_generator(obj.__func__ if is_bound else obj)
+
+
+def ismodule(object):
+    return type(object).__name__ == "module"
+
+
+def iscoroutinefunction(obj):
+    return False
+
+
+def iscoroutine(object):
+    return False
+
+
+def isabstract(object):
+    return isinstance(object, type) and bool(
+        getattr(object, "__abstractmethods__", ()))
+
+
+def unwrap(func, *, stop=None):
+    while (stop is None or not stop(func)) and (
+            _functions.wrapped(func) is not None):
+        func = _functions.wrapped(func)
+    return func
+
+
+def getdoc(object):
+    doc = getattr(object, "__doc__", None)
+    return None if not isinstance(doc, str) else cleandoc(doc)
+
+
+def cleandoc(doc):
+    lines = doc.expandtabs().split("\n")
+    margins = [len(line) - len(line.lstrip()) for line in lines[1:]
+               if line.lstrip()]
+    margin = min(margins) if margins else 0
+    lines = [lines[0].lstrip(), *(line[margin:] for line in lines[1:])]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return "\n".join(lines)
+
+
+def getmembers(object, predicate=None):
+    out = []
+    for name in dir(object):
+        try:
+            value = getattr(object, name)
+        except AttributeError:
+            continue
+        if predicate is None or predicate(value):
+            out.append((name, value))
+    return out
+
+
+def getmro(cls):
+    return cls.__mro__
+
+
+def _refused(name, why):
+    def f(*args, **kwargs):
+        raise NotImplementedError(f"inspect.{name} is not part of dtrepl: {why}")
+    return f
+
+
+getsource = _refused("getsource", "a function's text is not kept")
+getsourcelines = _refused("getsourcelines", "a function's text is not kept")
+getsourcefile = _refused("getsourcefile", "a function's file is not kept")
+getfile = _refused("getfile", "a function's file is not kept")
+currentframe = _refused("currentframe", "frames are not kept")
+stack = _refused("stack", "frames are not kept")
+trace = _refused("trace", "frames are not kept")
+getmodule = _refused("getmodule", "nothing is known of it")
+isframe = _refused("isframe", "frames are not kept")
+isawaitable = _refused("isawaitable", "nothing runs beside the program")
