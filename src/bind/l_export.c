@@ -27,8 +27,10 @@ static void all_fini (DtCtx *cx, All *a) {
   dt_arena_fini(cx, &a->arena);
 }
 
-/* Spans of every rank.  Collective. */
-static DtStatus gather_spans (DtSession *s, const DtSpans *mine, All *a) {
+/* Spans of every rank, with notes and these lines `more`; without them for a
+** page, which shows the record.  Collective. */
+static DtStatus gather_spans (DtSession *s, const DtSpans *mine, const DtBuf *more,
+                              All *a) {
   DtCtx *cx = s->cx;
   DtCollInfo info = { "timeline", 0, "", "" };
   DtStatus st = DT_OK;
@@ -42,7 +44,8 @@ static DtStatus gather_spans (DtSession *s, const DtSpans *mine, All *a) {
   a->len = DT_NEWN(cx, size_t, a->n);
   if (!a->v || !a->count || !a->text || !a->len) st = DT_E_NOMEM;
   dt_buf_init(&b, cx);
-  dt_spans_write(mine, MAX_LINES / a->n, &b);
+  dt_spans_write(mine, MAX_LINES / a->n, more != NULL, &b);
+  if (more && more->len > 0) dt_buf_addn(&b, more->s, more->len);
   if (st == DT_OK) st = dt_buf_ok(&b);
   if (st == DT_OK && a->n > 1)
     st = dt_comm_gather_text(cx, s->comm->world, &info, dt_buf_str(&b), b.len,
@@ -100,27 +103,48 @@ static DtStatus write_page (DtSession *s, DtDiag *g, const All *a,
   return dt_html_page(&p, b);
 }
 
+/* Lines of memory, from a list of {seq, at its end?, bytes by kind as JSON} at
+** index 1, operators in order. */
+static void memory_lines (lua_State *L, const DtSpans *p, DtBuf *out) {
+  int at = 0;
+  if (!lua_istable(L, 1)) return;
+  for (lua_Integer i = 1; lua_geti(L, 1, i) == LUA_TTABLE; i++) {
+    lua_geti(L, -1, 1);
+    lua_geti(L, -2, 2);
+    lua_geti(L, -3, 3);
+    if (lua_isinteger(L, -3) && lua_isstring(L, -1))
+      dt_spans_write_memory(p, lua_tointeger(L, -3), lua_toboolean(L, -2),
+                            lua_tostring(L, -1), &at, out);
+    lua_pop(L, 4);
+  }
+  lua_pop(L, 1);
+}
+
 /* Push the text and the number of operators; "" where rank is not 0. */
 static int push_export (lua_State *L, bool html) {
   DtSession *s = dtL_session(L);
   DtDiag *g = check_diag(L);
   DtStatus st = html ? dt_diag_settle(g) : DT_OK;
   All a;
-  DtBuf b, failed;
+  DtBuf b, failed, memory;
   if (st != DT_OK) return dtL_raise(L);
   dt_buf_init(&b, s->cx);
   dt_buf_init(&failed, s->cx);
+  dt_buf_init(&memory, s->cx);
   if (html)
     report_failure(s, luaL_optstring(L, 1, NULL), luaL_optinteger(L, 2, 0),
                    &failed);
-  st = gather_spans(s, dt_diag_spans(g), &a);
+  else
+    memory_lines(L, dt_diag_spans(g), &memory);
+  st = gather_spans(s, dt_diag_spans(g), html ? NULL : &memory, &a);
   if (st == DT_OK && (a.n == 1 || s->comm->rank == 0)) {
     if (html) st = write_page(s, g, &a, dt_buf_str(&failed), &b);
-    else dt_trace_json(a.n, a.v, a.count, &b);
+    else st = dt_trace_json(s->cx, a.n, a.v, a.count, &b);
   }
   if (st == DT_OK) st = dt_buf_ok(&b);
   all_fini(s->cx, &a);
   dt_buf_fini(&failed);
+  dt_buf_fini(&memory);
   if (st != DT_OK) {
     dt_buf_fini(&b);
     return dtL_raise(L);
@@ -135,7 +159,8 @@ static int push_export (lua_State *L, bool html) {
 ** program had come to #after.  Collective. */
 static int l_page (lua_State *L) { return push_export(L, true); }
 
-/* dt.debug.chrome() -> a trace for chrome://tracing and Perfetto, on rank 0.
+/* dt.debug.chrome([memory]) -> a trace for chrome://tracing and Perfetto, on
+** rank 0.  `memory`: {{seq, at its end?, bytes by kind as JSON}}, in order.
 ** Collective. */
 static int l_chrome (lua_State *L) { return push_export(L, false); }
 

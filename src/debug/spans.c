@@ -37,7 +37,8 @@ static int kind_of (DtEventKind k) {
 
 const char *dt_span_kind (DtSpanKind k) {
   static const char *const names[] = {
-    "function", "op", "redistribute", "collective", "backward", "module"
+    "function", "op", "redistribute", "collective", "backward", "module",
+    "memory"
   };
   return k < DT_NSPANS ? names[k] : "?";
 }
@@ -103,6 +104,14 @@ static const char *name_of (DtSpans *p, const DtEvent *e) {
   }
 }
 
+/* FNV-1a of the ranks; never 0. */
+static uint64_t group_of (const DtEvent *e) {
+  uint64_t h = UINT64_C(14695981039346656037);
+  for (int i = 0; i < e->ngroup; i++)
+    h = (h ^ (uint64_t)(unsigned)e->group[i]) * UINT64_C(1099511628211);
+  return h ? h : 1;
+}
+
 static void begin_span (DtSpans *p, const DtEvent *e, int kind, double t) {
   DtSpan *s;
   close_from(p, e->depth, t);
@@ -114,6 +123,8 @@ static void begin_span (DtSpans *p, const DtEvent *e, int kind, double t) {
   s->bytes = e->bytes_in;
   s->name = name_of(p, e);
   s->mdim = label_of(p, e);
+  s->group = kind == DT_SPAN_COLL ? group_of(e) : 0;
+  s->note = "";
   s->file = e->file;
   s->line = e->line;
   s->kind = (uint8_t)kind;
@@ -173,18 +184,81 @@ static void write_field (DtBuf *out, const char *s) {
   }
 }
 
-void dt_spans_write (const DtSpans *p, int max, DtBuf *out) {
-  int i;
+static void write_head (const DtSpan *s, DtBuf *out) {
+  dt_buf_addf(out, "%d %d %d %d %lld %lld %d %llx %.9f %.9f",
+              s->kind, s->depth, s->backward, s->implicit,
+              (long long)s->seq, (long long)s->bytes, s->line,
+              (unsigned long long)s->group, s->t0, s->t1);
+  write_field(out, s->name);
+  write_field(out, s->mdim);
+  write_field(out, s->file);
+}
+
+/* --- what a span took and gave, by the record --- */
+
+static void add_var (const DtRecVar *v, DtBuf *b) {
+  if (v->none) dt_buf_add(b, "None");
+  else if (v->spec) dt_spec_print(v->spec, b);
+  else dt_meta_print(v->meta, b);
+}
+
+static void add_vars (int n, const DtRecVar *v, DtBuf *b) {
+  for (int i = 0; i < n; i++) {
+    if (i) dt_buf_add(b, ", ");
+    add_var(&v[i], b);
+  }
+}
+
+/* `k`: which redistribution of its operator it is. */
+static void note_of (const DtSpans *p, const DtSpan *s, int k, DtBuf *b) {
+  const DtRecOp *r = s->seq > 0 ? dt_record_find(p->d, s->seq) : NULL;
+  if (r == NULL) return;
+  if (s->kind == DT_SPAN_OP && s->name && strcmp(s->name, r->label) == 0) {
+    add_vars(r->nin, r->in, b);
+    dt_buf_add(b, " -> ");
+    add_vars(r->nout, r->out, b);
+  } else if (s->kind == DT_SPAN_REDIST && k < r->nmove) {
+    dt_spec_print(r->move[k].src, b);
+    dt_buf_add(b, " -> ");
+    dt_spec_print(r->move[k].dst, b);
+  }
+}
+
+void dt_spans_write (const DtSpans *p, int max, bool notes, DtBuf *out) {
+  DtBuf note;
+  int64_t moved = 0;            /* the operator of the last redistribution */
+  int i, k = 0;
+  dt_buf_init(&note, p->s->cx);
   for (i = p->n > max ? p->n - max : 0; i < p->n; i++) {
     const DtSpan *s = &p->v[i];
     if (s->t1 < s->t0) continue;
-    dt_buf_addf(out, "%d %d %d %d %lld %lld %d %.9f %.9f",
-                s->kind, s->depth, s->backward, s->implicit,
-                (long long)s->seq, (long long)s->bytes, s->line, s->t0, s->t1);
-    write_field(out, s->name);
-    write_field(out, s->mdim);
-    write_field(out, s->file);
+    if (s->kind == DT_SPAN_REDIST) {
+      k = s->seq == moved ? k + 1 : 0;
+      moved = s->seq;
+    }
+    write_head(s, out);
+    dt_buf_clear(&note);
+    if (notes) note_of(p, s, k, &note);
+    write_field(out, dt_buf_str(&note));
     dt_buf_addc(out, '\n');
+  }
+  if (note.oom) out->oom = true;
+  dt_buf_fini(&note);
+}
+
+void dt_spans_write_memory (const DtSpans *p, int64_t seq, bool end,
+                            const char *json, int *at, DtBuf *out) {
+  for (; *at < p->n; (*at)++) {
+    const DtSpan *s = &p->v[*at];
+    if (s->kind != DT_SPAN_OP || s->t1 < s->t0 || s->seq < seq) continue;
+    if (s->seq == seq) {
+      DtSpan m = { .kind = DT_SPAN_MEMORY, .seq = seq, .name = "memory" };
+      m.t0 = m.t1 = end ? s->t1 : s->t0;
+      write_head(&m, out);
+      write_field(out, json);
+      dt_buf_addc(out, '\n');
+    }
+    return;
   }
 }
 
@@ -208,11 +282,12 @@ static const char *read_field (DtCtx *cx, DtArena *a, const char **at) {
 
 static DtStatus read_line (DtCtx *cx, DtArena *a, const char *s, DtSpan *p) {
   long long seq, bytes;
+  unsigned long long group;
   int k, depth, back, imp, at = 0;
   memset(p, 0, sizeof *p);
-  if (sscanf(s, "%d %d %d %d %lld %lld %d %lf %lf%n", &k, &depth, &back, &imp,
-             &seq, &bytes, &p->line, &p->t0, &p->t1, &at) < 9 || at == 0 ||
-      k < 0 || k >= DT_NSPANS)
+  if (sscanf(s, "%d %d %d %d %lld %lld %d %llx %lf %lf%n", &k, &depth, &back,
+             &imp, &seq, &bytes, &p->line, &group, &p->t0, &p->t1, &at) < 10 ||
+      at == 0 || k < 0 || k >= DT_NSPANS)
     return dt_raise(cx, DT_E_IO, "not a line of spans");
   p->kind = (uint8_t)k;
   p->depth = (uint8_t)depth;
@@ -220,12 +295,14 @@ static DtStatus read_line (DtCtx *cx, DtArena *a, const char *s, DtSpan *p) {
   p->implicit = imp != 0;
   p->seq = seq;
   p->bytes = bytes;
+  p->group = group;
   s += at;
   if (*s == '\t') s++;
   p->name = read_field(cx, a, &s);
   p->mdim = read_field(cx, a, &s);
   p->file = read_field(cx, a, &s);
-  return p->name && p->mdim && p->file ? DT_OK : DT_E_NOMEM;
+  p->note = read_field(cx, a, &s);
+  return p->name && p->mdim && p->file && p->note ? DT_OK : DT_E_NOMEM;
 }
 
 DtStatus dt_spans_read (DtCtx *cx, DtArena *a, const char *text, DtSpan **v,

@@ -17,7 +17,8 @@ DtStatus dt_svg_layout (DtCtx *cx, const DtSpec *s, DtBuf *b);
 /* One lane of operators and one of collectives for each rank; `v[r]` are the
 ** n[r] spans of rank r. */
 void dt_svg_timeline (int nranks, DtSpan *const *v, const int *n, DtBuf *b);
-/* Chrome's trace format: one process per rank. */
-void dt_trace_json (int nranks, DtSpan *const *v, const int *n, DtBuf *b);
+/* Chrome's trace format (trace.c): one process per rank.  NOMEM. */
+DtStatus dt_trace_json (DtCtx *cx, int nranks, DtSpan *const *v, const int *n,
+                        DtBuf *b);
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
-** render/timeline.c: spans of all ranks as a picture and as Chrome's trace.
+** render/timeline.c: spans of all ranks as a picture.
 **
 ** The ranks of one host share the monotonic clock, so their times lie on one
 ** axis.  Spans narrower than a pixel are drawn only where nothing is yet. */
-#include <stdio.h>
 #include <string.h>
-#include "base/json.h"
 #include "render/svg.h"
 
 enum { LEFT = 64, WIDE = 1000, LANE = 18, GAP = 8, TOP = 26 };
@@ -97,49 +95,4 @@ void dt_svg_timeline (int nranks, DtSpan *const *v, const int *n, DtBuf *b) {
     lane(v[r], n[r], true, t0, scale, y + LANE, b);
   }
   dt_buf_add(b, "</svg>\n");
-}
-
-/* --- Chrome's trace --- */
-
-static void json_text (DtBuf *b, const char *s) {
-  dt_json_string(b, s, strlen(s));
-}
-
-static void trace_span (int rank, const DtSpan *s, double t0, DtBuf *b) {
-  dt_buf_add(b, ",\n{\"name\":");
-  json_text(b, s->name);
-  dt_buf_addf(b, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d,"
-              "\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"seq\":%lld",
-              dt_span_kind((DtSpanKind)s->kind), rank,
-              s->kind == DT_SPAN_COLL ? 1 : 0, (s->t0 - t0) * 1e6,
-              (s->t1 - s->t0) * 1e6, (long long)s->seq);
-  if (s->kind == DT_SPAN_COLL) {
-    dt_buf_addf(b, ",\"bytes\":%lld,\"mesh_dim\":", (long long)s->bytes);
-    json_text(b, s->mdim);
-  }
-  if (s->line > 0) {
-    char where[512];
-    snprintf(where, sizeof where, "%.480s:%d", s->file, s->line);
-    dt_buf_add(b, ",\"line\":");
-    json_text(b, where);
-  }
-  dt_buf_add(b, s->backward ? ",\"backward\":true}}" : "}}");
-}
-
-void dt_trace_json (int nranks, DtSpan *const *v, const int *n, DtBuf *b) {
-  double t0, t1;
-  int r, i;
-  bounds(nranks, v, n, &t0, &t1);
-  dt_buf_add(b, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
-             "{\"name\":\"trace\",\"ph\":\"M\",\"pid\":0,\"args\":{}}");
-  for (r = 0; r < nranks; r++) {
-    dt_buf_addf(b, ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,"
-                "\"args\":{\"name\":\"rank %d\"}}", r, r);
-    dt_buf_addf(b, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,"
-                "\"tid\":0,\"args\":{\"name\":\"operators\"}}", r);
-    dt_buf_addf(b, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,"
-                "\"tid\":1,\"args\":{\"name\":\"collectives\"}}", r);
-    for (i = 0; i < n[r]; i++) trace_span(r, &v[r][i], t0, b);
-  }
-  dt_buf_add(b, "\n]}\n");
 }

@@ -5,6 +5,7 @@
 local dt = require "dt"
 local page = require "dt.debug.page"
 local agreed = require "dt.debug.agreed"
+local mem = require "dt.debug.mem"
 local program = require "dt.debug.program"
 
 local M = {}
@@ -44,7 +45,9 @@ local function html()
   if dt.debug.last_error then e, after = dt.debug.last_error() end
   return dt.debug.page(e and tostring(e), e and after)
 end
-local function trace() return dt.debug.chrome() end
+local function trace()
+  return dt.debug.chrome(mem.series())
+end
 
 local makers = {torch = torch, lua = lua, json = json, html = html,
   trace = trace}

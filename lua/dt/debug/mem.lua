@@ -99,10 +99,11 @@ end
 
 local stays = {parameters = true, gradients = true, optimizer = true}
 
-local function walk(entries, order)
+-- Births and deaths of storages and of what collectives send, in order: {when,
+-- 1 or -1, storage}.
+local function births(entries, order)
   local last = #entries > 0 and entries[#entries].when or 0
-  local events, now, peak, at = {}, {}, {total = 0}, 0
-  for _, k in ipairs(KINDS) do now[k], peak[k] = 0, 0 end
+  local events = {}
   for _, s in ipairs(order) do
     s.kind = s.kind or "activations"
     if s.live or (stays[s.kind] and not s.known) then s.to = last + 1 end
@@ -124,6 +125,13 @@ local function walk(entries, order)
     if a[1] ~= b[1] then return a[1] < b[1] end
     return a[2] < b[2]
   end)
+  return events, last
+end
+
+local function walk(entries, order)
+  local events, last = births(entries, order)
+  local now, peak, at = {}, {total = 0}, 0
+  for _, k in ipairs(KINDS) do now[k], peak[k] = 0, 0 end
   local total, finish = 0, {total = 0}
   for _, k in ipairs(KINDS) do finish[k] = 0 end
   for _, ev in ipairs(events) do
@@ -171,15 +179,48 @@ local function ordered(entries)
   return entries
 end
 
--- dt.debug.mem(): bytes of this rank: {now = {parameters, gradients, optimizer,
--- activations, comm, total}, peak = {...}, at = {seq, op, file, line}}.
-function M.mem()
+local function read()
   collectgarbage()                      -- held or not: no matter of when
   collectgarbage()
   local entries = ordered(dt.debug.entries())
   local all, order, grads = storages(entries)
   mark_leaves(entries, all)
   mark_optimizer(entries, all, grads)
+  return entries, order
+end
+
+-- series() -> {{seq, at its end?, bytes by kind as JSON}}: memory as operators
+-- run, in order: with what a call makes, and after it; what is on its way to
+-- other ranks is not in it.  Local.
+function M.series()
+  local entries, order = read()
+  local now, out, pending = {}, {}, nil
+  for _, k in ipairs(KINDS) do now[k] = 0 end
+  local function say(seq, at_end)
+    if seq < 1 then return end
+    local text = {}
+    for i, k in ipairs(KINDS) do
+      if k ~= "comm" then text[i] = ("%q:%d"):format(k, now[k]) end
+    end
+    out[#out + 1] = {seq, at_end, "{" .. table.concat(text, ",") .. "}"}
+  end
+  for _, ev in ipairs(births(entries, order)) do
+    local seq = math.floor(ev[1])
+    local at_end = ev[1] - seq > 0.3
+    if pending and (pending.seq ~= seq or pending.at_end ~= at_end) then
+      say(pending.seq, pending.at_end)
+    end
+    pending = {seq = seq, at_end = at_end}
+    now[ev[3].kind] = now[ev[3].kind] + ev[2] * ev[3].bytes
+  end
+  if pending then say(pending.seq, pending.at_end) end
+  return out
+end
+
+-- dt.debug.mem(): bytes of this rank: {now = {parameters, gradients, optimizer,
+-- activations, comm, total}, peak = {...}, at = {seq, op, file, line}}.
+function M.mem()
+  local entries, order = read()
   local now, peak, seq = walk(entries, order)
   local at
   for _, e in ipairs(entries) do
