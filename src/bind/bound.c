@@ -41,6 +41,12 @@ void dtL_set_prompt_locals (lua_State *L) {
   lua_replace(g, LOCALS);
 }
 
+void dtL_push_prompt_locals (lua_State *L) {
+  lua_State *g = stack_for_queries(L);
+  lua_pushvalue(g, LOCALS);
+  lua_xmove(g, L, 1);
+}
+
 /* --- globals a source assigns to --- */
 
 static bool is_word (char c) {

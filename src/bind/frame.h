@@ -47,6 +47,7 @@ void dtL_frame_locals (lua_State *L, const DtLuaFrame *f);
 void dtL_set_prompt_env (lua_State *L);
 /* And the table of the prompt's locals (popped). */
 void dtL_set_prompt_locals (lua_State *L);
+void dtL_push_prompt_locals (lua_State *L);
 
 /* Remember which globals a source assigns to: they are recorded by name. */
 void dtL_names_from (lua_State *L, const char *text, size_t n);
@@ -79,5 +80,10 @@ DtStatus dtL_control_open (lua_State *L);
 void dtL_push_event (lua_State *L, const DtEvent *e);
 /* Write a value as JSON.  Cycles and functions become strings. */
 void dtL_to_json (lua_State *L, int idx, DtBuf *b);
+
+/* dt.debug.variables() -> {[name] = value}: modules and tensors that variables of
+** the frames (innermost first), the prompt's locals and globals hold
+** (modules.c). */
+int dtL_variables (lua_State *L);
 
 #endif

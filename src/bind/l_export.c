@@ -84,12 +84,34 @@ static void report_failure (DtSession *s, const char *error, int64_t after,
   if (!here || !dt_autopsy_again(s, b)) dt_buf_add(b, error ? error : "");
 }
 
+/* The parameters in the list {{name, tensor, variable?}} at index 3: borrowed
+** from it. */
+static int read_parameters (lua_State *L, DtArena *arena, DtPageParam **out) {
+  DtCtx *cx = dtL_session(L)->cx;
+  int n = lua_istable(L, 3) ? (int)lua_rawlen(L, 3) : 0, k = 0;
+  DtPageParam *v = DT_ANEWN(cx, arena, DtPageParam, n + 1);
+  *out = v;
+  for (int i = 1; v && i <= n; i++) {
+    lua_rawgeti(L, 3, i);
+    lua_rawgeti(L, -1, 1);
+    lua_rawgeti(L, -2, 2);
+    lua_rawgeti(L, -3, 3);
+    v[k] = (DtPageParam){ lua_tostring(L, -3), dtL_test_tensor(L, -2),
+                          lua_toboolean(L, -1) };
+    if (v[k].name && v[k].var) k++;
+    lua_pop(L, 4);
+  }
+  return k;
+}
+
 static DtStatus write_page (DtSession *s, DtDiag *g, const All *a,
-                            const char *failed, DtBuf *b) {
+                            const char *failed, int nparam,
+                            const DtPageParam *param, DtBuf *b) {
   DtControl *c = dt_control_of(s);
   const DtFailed *f = &dt_debug_of(s)->failed;
   DtPage p = { .cx = s->cx, .nranks = a->n, .d = dt_debug_of(s), .diag = g,
-               .span = a->v, .nspan = a->count };
+               .span = a->v, .nspan = a->count, .nparam = nparam,
+               .param = param };
   if (*failed) p.failure = failed;
   if (f->valid && f->message && strstr(failed, f->op->sig->full)) {
     p.file = f->file;
@@ -127,6 +149,8 @@ static int push_export (lua_State *L, bool html) {
   DtStatus st = html ? dt_diag_settle(g) : DT_OK;
   All a;
   DtBuf b, failed, memory;
+  DtPageParam *param = NULL;
+  int nparam = 0;
   if (st != DT_OK) return dtL_raise(L);
   dt_buf_init(&b, s->cx);
   dt_buf_init(&failed, s->cx);
@@ -137,8 +161,10 @@ static int push_export (lua_State *L, bool html) {
   else
     memory_lines(L, dt_diag_spans(g), &memory);
   st = gather_spans(s, dt_diag_spans(g), html ? NULL : &memory, &a);
+  if (html && st == DT_OK) nparam = read_parameters(L, &a.arena, &param);
   if (st == DT_OK && (a.n == 1 || s->comm->rank == 0)) {
-    if (html) st = write_page(s, g, &a, dt_buf_str(&failed), &b);
+    if (html)
+      st = write_page(s, g, &a, dt_buf_str(&failed), nparam, param, &b);
     else st = dt_trace_json(s->cx, a.n, a.v, a.count, &b);
   }
   if (st == DT_OK) st = dt_buf_ok(&b);
@@ -154,9 +180,10 @@ static int push_export (lua_State *L, bool html) {
   return 2;
 }
 
-/* dt.debug.page([error, after]) -> the page's text on rank 0, number of
-** operators.  `error` is the text of one that no operator raised, when the
-** program had come to #after.  Collective. */
+/* dt.debug.page([error, after, parameters]) -> the page's text on rank 0, number
+** of operators.  `error` is the text of one that no operator raised, when the
+** program had come to #after; `parameters` are {{name, tensor, no parameter but
+** a variable?}}.  Collective. */
 static int l_page (lua_State *L) { return push_export(L, true); }
 
 /* dt.debug.chrome([memory]) -> a trace for chrome://tracing and Perfetto, on
@@ -206,7 +233,7 @@ static int l_source (lua_State *L) {
 void dtL_open_export (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"busy", l_busy}, {"clock", l_clock}, {"chrome", l_chrome}, {"page", l_page},
-    {"source", l_source}, {NULL, NULL}
+    {"source", l_source}, {"variables", dtL_variables}, {NULL, NULL}
   };
   if (lua_getfield(L, dt, "debug") == LUA_TTABLE) luaL_setfuncs(L, funcs, 0);
   lua_pop(L, 1);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
-** render/html.c: the page: findings, meshes, layouts, timeline, ledger,
-** operators, source.
+** render/html.c: the page: findings, meshes, layouts, parameters, timeline,
+** ledger, operators (html_parts.c), source.
 **
 ** All of it is text and SVG, so it opens from a file anywhere, prints, and
 ** can be read by a screen reader; colours follow the reader's light or dark
 ** setting.  Bytes are the same for the same record, but for the times. */
-#include "render/html.h"
+#include "render/html_int.h"
 
 #include <string.h>
 
-enum { MAX_OPS = 400, MAX_LAYOUTS = 24, MAX_MESHES = 8, MAX_ROWS = 64,
+enum { MAX_LAYOUTS = 24, MAX_MESHES = 8, MAX_ROWS = 64,
   MAX_FILES = 8, MAX_LINES = 5000, MAX_NAMES = 6 };
 
 static const char style[] =
@@ -47,31 +47,22 @@ static const char style[] =
   "svg .r0{fill:#8fb8e8}svg .r1{fill:#f2b880}svg .r2{fill:#9bd19b}"
   "svg .r3{fill:#e8a0b4}svg .r4{fill:#c5aee8}svg .r5{fill:#e3d27c}"
   "svg .r6{fill:#8fd3cf}svg .r7{fill:#c9c2b8}\n"
+  "svg .deep{stroke-width:3}\n"
   "table.src td{padding:0 .8rem 0 0;white-space:pre}table.src tr.hit td"
-  "{background:var(--hit)}table.src td.n{color:var(--dim)}\n";
+  "{background:var(--hit)}table.src td.n{color:var(--dim);padding-left:.2rem}\n"
+  "details{margin:.3rem 0}summary{cursor:pointer}"
+  "input[type=search]{font:inherit;width:100%;max-width:32rem;padding:.3rem "
+  ".6rem;color:var(--fg);background:var(--card);border:1px solid var(--line);"
+  "border-radius:6px}\n"
+  "@media(max-width:40rem){body{margin:1rem auto;padding:0 .6rem;"
+  "font-size:14px}figure{display:block;margin-right:0}"
+  "figure svg{max-width:100%;height:auto}pre{white-space:pre-wrap}}\n"
+  "@media print{:root{color-scheme:light}body{max-width:none;margin:0;"
+  "font-size:10pt}.scroll{overflow:visible}.scroll svg{min-width:0}"
+  "pre{white-space:pre-wrap}figure,.card,tr{break-inside:avoid}"
+  "h2{break-after:avoid}input[type=search],#found{display:none}}\n";
 
-static void esc (DtBuf *b, const char *s) { dt_xml(b, s ? s : ""); }
-
-static void esc_n (DtBuf *b, const char *s, size_t n) {
-  char piece[256];
-  while (n > 0) {
-    size_t k = n < sizeof piece - 1 ? n : sizeof piece - 1;
-    memcpy(piece, s, k);
-    piece[k] = '\0';
-    dt_xml(b, piece);
-    s += k;
-    n -= k;
-  }
-}
-
-static void place (DtBuf *b, const char *file, int line) {
-  if (line <= 0) return;
-  dt_buf_add(b, "<a href=\"#L-");
-  esc(b, file);
-  dt_buf_addf(b, "-%d\">", line);
-  esc(b, file);
-  dt_buf_addf(b, ":%d</a> ", line);
-}
+static void esc (DtBuf *b, const char *s) { dt_html_text(b, s); }
 
 /* --- what failed --- */
 
@@ -83,11 +74,11 @@ static void failure (const DtPage *p, DtBuf *b) {
              "<div class=\"card wrong\">");
   if (p->file && p->line > 0) {
     dt_buf_add(b, "<p>");
-    place(b, p->file, p->line);
+    dt_html_place(b, p->file, p->line);
     if (p->source) s = p->source(p->ud, p->file, p->line, &n);
     if (s) {
       dt_buf_add(b, "<code>");
-      esc_n(b, s, n);
+      dt_html_text_n(b, s, n);
       dt_buf_add(b, "</code>");
     }
     dt_buf_add(b, "</p>");
@@ -106,7 +97,7 @@ static void finding (const DtFinding *f, DtBuf *b) {
               f->kind->trap);
   esc(b, f->kind->title);
   dt_buf_add(b, "</p><p class=\"dim\">");
-  place(b, f->file, f->line);
+  dt_html_place(b, f->file, f->line);
   if (f->seq > 0) dt_buf_addf(b, "#%lld ", (long long)f->seq);
   esc(b, f->op);
   if (f->count > 1) dt_buf_addf(b, ", %lld times", (long long)f->count);
@@ -135,11 +126,12 @@ static void findings (const DtPage *p, DtBuf *b) {
 /* --- meshes and layouts --- */
 
 typedef struct Layout {
-  const DtSpec *spec; int nname; const char *name[MAX_NAMES];
+  const DtSpec *spec; int nname, more; const char *name[MAX_NAMES];
 } Layout;
 
 typedef struct Seen {
   int nlay; Layout lay[MAX_LAYOUTS];
+  bool more;                    /* there were others */
   int nmesh; const DtMesh *mesh[MAX_MESHES];
 } Seen;
 
@@ -151,35 +143,43 @@ static void see_mesh (Seen *s, const DtMesh *m) {
   if (s->nmesh < MAX_MESHES) s->mesh[s->nmesh++] = m;
 }
 
-static void see_var (Seen *s, const DtRecord *k, const DtRecVar *v) {
-  const char *name;
+static void see_spec (Seen *s, const DtSpec *spec, const char *name) {
   Layout *l;
   int i;
-  if (v->none || v->spec == NULL || !v->spec->has_meta) return;
-  see_mesh(s, v->spec->mesh);
-  name = dt_record_var_name(k, v);
+  if (spec == NULL || !spec->has_meta) return;
+  see_mesh(s, spec->mesh);
   if (name == NULL) return;
-  for (i = 0; i < s->nlay && !dt_spec_equal(s->lay[i].spec, v->spec); i++) ;
-  if (i == MAX_LAYOUTS) return;
+  for (i = 0; i < s->nlay && !dt_spec_equal(s->lay[i].spec, spec); i++) ;
+  if (i == MAX_LAYOUTS) {
+    s->more = true;
+    return;
+  }
   l = &s->lay[i];
   if (i == s->nlay) {
     s->nlay++;
-    l->spec = v->spec;
-    l->nname = 0;
+    l->spec = spec;
+    l->nname = l->more = 0;
   }
   for (i = 0; i < l->nname; i++)
     if (strcmp(l->name[i], name) == 0) return;
   if (l->nname < MAX_NAMES) l->name[l->nname++] = name;
+  else l->more++;
 }
 
-static void see_all (const DtPage *p, Seen *s) {
+static void see_all (const DtPage *p, const DtVarNames *names, Seen *s) {
   const DtRecOp *r;
   int i, k;
   memset(s, 0, sizeof *s);
+  for (i = 0; i < p->nparam; i++)
+    see_spec(s, p->param[i].var->spec, p->param[i].name);
   for (i = p->d->rec.n - 1; i >= 0; i--) {
     r = dt_record_at(p->d, i);
-    for (k = 0; k < r->nin; k++) see_var(s, &p->d->rec, &r->in[k]);
-    for (k = 0; k < r->nout; k++) see_var(s, &p->d->rec, &r->out[k]);
+    for (k = 0; k < r->nin; k++)
+      if (!r->in[k].none)
+        see_spec(s, r->in[k].spec, dt_var_name(names, &r->in[k]));
+    for (k = 0; k < r->nout; k++)
+      if (!r->out[k].none)
+        see_spec(s, r->out[k].spec, dt_var_name(names, &r->out[k]));
   }
 }
 
@@ -212,7 +212,7 @@ static DtStatus layouts (const DtPage *p, const Seen *s, DtBuf *b) {
       if (k) dt_buf_add(b, ", ");
       esc(b, l->name[k]);
     }
-    dt_buf_add(b, "</b> ");
+    dt_buf_add(b, l->more ? ", …</b> " : "</b> ");
     dt_buf_clear(&t);
     dt_spec_print(l->spec, &t);
     dt_buf_add(&t, " mesh ");
@@ -220,6 +220,8 @@ static DtStatus layouts (const DtPage *p, const Seen *s, DtBuf *b) {
     esc(b, dt_buf_str(&t));
     dt_buf_add(b, "</figcaption></figure>\n");
   }
+  if (s->more)
+    dt_buf_addf(b, "<p class=\"dim\">The first %d layouts.</p>\n", MAX_LAYOUTS);
   dt_buf_fini(&t);
   return st;
 }
@@ -272,63 +274,6 @@ static void ledger (const DtPage *p, DtBuf *b) {
   dt_buf_add(b, "</table></div>\n");
 }
 
-/* --- operators --- */
-
-static void var_cell (const DtPage *p, int n, const DtRecVar *v, DtBuf *b) {
-  DtBuf t;
-  int i;
-  dt_buf_init(&t, p->cx);
-  dt_buf_add(b, "<td>");
-  for (i = 0; i < n; i++) {
-    const char *name = v[i].none ? NULL : dt_record_var_name(&p->d->rec, &v[i]);
-    if (i) dt_buf_add(b, "<br>");
-    if (name) { dt_buf_add(b, "<b>"); esc(b, name); dt_buf_add(b, "</b> "); }
-    dt_buf_clear(&t);
-    if (v[i].none) dt_buf_add(&t, "None");
-    else if (v[i].spec) dt_spec_print(v[i].spec, &t);
-    else { dt_buf_add(&t, "t: "); dt_meta_print(v[i].meta, &t); }
-    esc(b, dt_buf_str(&t));
-  }
-  dt_buf_add(b, "</td>");
-  dt_buf_fini(&t);
-}
-
-static void operators (const DtPage *p, DtBuf *b) {
-  DtBuf t;
-  int i, n = p->d->rec.n < MAX_OPS ? p->d->rec.n : MAX_OPS;
-  dt_buf_add(b, "<h2 id=\"operators\">Operators</h2>\n");
-  if (n < p->d->rec.n)
-    dt_buf_addf(b, "<p class=\"dim\">The last %d of %d.</p>\n", n,
-                p->d->rec.n);
-  dt_buf_add(b, "<div class=\"scroll\"><table class=\"mono\"><tr>"
-             "<th class=\"n\">#</th><th>operator</th><th>takes</th>"
-             "<th>gives</th><th>communication</th><th>line</th></tr>\n");
-  dt_buf_init(&t, p->cx);
-  for (i = n - 1; i >= 0; i--) {
-    const DtRecOp *r = dt_record_at(p->d, i);
-    dt_buf_addf(b, "<tr><td class=\"n\">%lld</td><td>", (long long)r->seq);
-    esc(b, r->label);
-    if (r->backward) dt_buf_add(b, " <span class=\"dim\">backward</span>");
-    if (r->error) {
-      dt_buf_add(b, "<br><span style=\"color:var(--bad)\">");
-      esc_n(b, r->error, strcspn(r->error, "\n"));
-      dt_buf_add(b, "</span>");
-    }
-    dt_buf_add(b, "</td>");
-    var_cell(p, r->nin, r->in, b);
-    var_cell(p, r->nout, r->out, b);
-    dt_buf_clear(&t);
-    dt_record_print_colls(r, &t);
-    dt_buf_add(b, "<td>");
-    esc(b, dt_buf_str(&t));
-    dt_buf_add(b, "</td><td>");
-    place(b, r->file, r->line);
-    dt_buf_add(b, "</td></tr>\n");
-  }
-  dt_buf_fini(&t);
-  dt_buf_add(b, "</table></div>\n");
-}
-
 /* --- source --- */
 
 static bool on_line (const char *file, int line, const char *f, int l) {
@@ -351,7 +296,7 @@ static void source_line (const DtPage *p, const char *file, int line,
   dt_buf_addf(b, "<tr%s id=\"L-", hits ? " class=\"hit\"" : "");
   esc(b, file);
   dt_buf_addf(b, "-%d\"><td class=\"n\">%d</td><td>", line, line);
-  esc_n(b, text, n);
+  dt_html_text_n(b, text, n);
   dt_buf_add(b, "</td><td class=\"n\">");
   if (ops) dt_buf_addf(b, "%d op%s", ops, ops == 1 ? "" : "s");
   if (bytes) dt_buf_addf(b, ", %lld B", (long long)bytes);
@@ -402,11 +347,7 @@ static void summary (const DtPage *p, DtBuf *b) {
               (long long)p->d->rec.total);
 }
 
-DtStatus dt_html_page (const DtPage *p, DtBuf *b) {
-  Seen *s = DT_NEW(p->cx, Seen);
-  DtStatus st;
-  if (s == NULL) return DT_E_NOMEM;
-  see_all(p, s);
+static void head (const DtPage *p, DtBuf *b) {
   dt_buf_add(b, "<!doctype html>\n<html lang=\"en\"><head>"
              "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
              "content=\"width=device-width,initial-scale=1\">\n"
@@ -417,20 +358,44 @@ DtStatus dt_html_page (const DtPage *p, DtBuf *b) {
   dt_buf_add(b, "</style></head><body>\n<h1>");
   esc(b, p->title);
   dt_buf_add(b, "</h1>\n");
+}
+
+static void timeline (const DtPage *p, DtBuf *b) {
+  dt_buf_add(b, "<h2 id=\"timeline\">Timeline</h2>\n<p class=\"dim\">Upper "
+             "lanes: operators; lower lanes: collectives, with their wait for "
+             "the other ranks; paler: backward. Point at a bar for its name.</p>\n<div class=\"scroll\">");
+  dt_svg_timeline(p->nranks, p->span, p->nspan, b);
+  dt_buf_add(b, "</div>\n");
+}
+
+static DtStatus body (const DtPage *p, const DtVarNames *names, Seen *s,
+                      DtBuf *b) {
+  see_all(p, names, s);
   failure(p, b);
   summary(p, b);
   findings(p, b);
   meshes(p, s, b);
-  st = layouts(p, s, b);
-  dt_buf_add(b, "<h2 id=\"timeline\">Timeline</h2>\n<p class=\"dim\">Upper "
-             "lanes: operators; lower lanes: collectives; paler: backward. "
-             "Point at a bar for its name.</p>\n<div class=\"scroll\">");
-  dt_svg_timeline(p->nranks, p->span, p->nspan, b);
-  dt_buf_add(b, "</div>\n");
+  DT_TRY(p->cx, layouts(p, s, b));
+  dt_html_parameters(p, b);
+  timeline(p, b);
   ledger(p, b);
-  operators(p, b);
+  DT_TRY(p->cx, dt_html_operators(p, names, b));
   sources(p, b);
-  dt_buf_add(b, "</body></html>\n");
+  return DT_OK;
+}
+
+DtStatus dt_html_page (const DtPage *p, DtBuf *b) {
+  Seen *s = DT_NEW(p->cx, Seen);
+  DtVarNames names;
+  DtStatus st;
+  if (s == NULL) return DT_E_NOMEM;
+  st = dt_var_names_new(p->cx, &p->d->rec, &names);
+  if (st == DT_OK) {
+    head(p, b);
+    st = body(p, &names, s, b);
+    dt_buf_add(b, "</body></html>\n");
+    dt_var_names_free(p->cx, &names);
+  }
   dt_free(p->cx, s);
   return st == DT_OK ? dt_buf_ok(b) : st;
 }

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # TEST: timeout=180
-# The page of :export html in a real browser, light and dark: it draws, every
-# section is there, nothing is fetched, the console stays silent.
+# The page of :export html in a real browser, light and dark, narrow and printed:
+# it draws, every section is there, nothing is fetched, the console stays silent,
+# its search finds.
 here=$(cd "$(dirname "$0")/../.." && pwd)
 DTREPL=${DTREPL:-$here/build/dtrepl}
 browser=
@@ -69,9 +70,9 @@ check "dark: not blank" $?
 check "dark looks otherwise than light" $?
 ! grep -q 'CONSOLE' log.txt
 check "the console is silent" $?
-! grep -Eq '(src|href)="?https?:|@import|url\(|<script' page.html
-check "nothing from outside, no scripts" $?
-for part in findings meshes layouts timeline ledger operators source; do
+! grep -Eq '(src|href)="?https?:|@import|url\(' page.html
+check "nothing from outside" $?
+for part in findings meshes layouts parameters timeline ledger operators source; do
   grep -q "id=\"$part\"" dom.html
   check "section $part" $?
 done
@@ -81,6 +82,29 @@ grep -q 'DT1001' dom.html && grep -q 'class="hit"' dom.html
 check "the finding and its line" $?
 grep -q 'aria-label="timeline"' dom.html && grep -q 'class="coll' dom.html
 check "collectives on the timeline" $?
+# The search, as if typed: what does not fit is hidden, folds with hits open.
+sed 's|</body>|<script>var q=document.getElementById("q");q.value="aten.mm tensor";\
+q.dispatchEvent(new Event("input"));q.value="aten.mm.default";\
+q.dispatchEvent(new Event("input"));\
+var w=document.documentElement.scrollWidth;\
+document.title="wide "+w;</script></body>|' page.html >search.html
+run --dump-dom "file://$tmp/search.html" >found.html
+shown=$(grep -c 'class="row">' found.html)
+hidden=$(grep -c 'class="row" hidden' found.html)
+check "the search shows what fits ($shown) and hides the rest ($hidden)" \
+  "$([ "$shown" -gt 0 ] && [ "$hidden" -gt "$shown" ]; echo $?)"
+grep -q ">$shown found<" found.html
+check "it counts" $?
+run --window-size=420,1200 --screenshot="$tmp/narrow.png" \
+  "file://$tmp/page.html" >/dev/null
+[ "$(size narrow.png)" -gt 20000 ]
+check "narrow: it draws" $?
+run --window-size=500,1200 --dump-dom "file://$tmp/search.html" >narrow.html
+wide=$(sed -n 's/.*<title>wide \([0-9]*\).*/\1/p' narrow.html)
+check "narrow: nothing hangs over (${wide:-?})" "$([ "${wide:-9999}" -le 500 ]; echo $?)"
+run --print-to-pdf="$tmp/page.pdf" "file://$tmp/page.html" >/dev/null
+head -c 5 page.pdf 2>/dev/null | grep -q '%PDF' && [ "$(size page.pdf)" -gt 20000 ]
+check "it prints" $?
 if [ -n "$KEEP_SHOTS" ]; then cp light.png dark.png "$KEEP_SHOTS"; fi
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

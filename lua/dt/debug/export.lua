@@ -7,6 +7,7 @@ local page = require "dt.debug.page"
 local agreed = require "dt.debug.agreed"
 local mem = require "dt.debug.mem"
 local program = require "dt.debug.program"
+local util = require "dt.util"
 
 local M = {}
 
@@ -39,11 +40,46 @@ local function json()
   return table.concat(out, "\n") .. "\n", #entries
 end
 
+-- Parameters of the modules that the script's variables hold, each once, by the
+-- path of the outermost module, then distributed tensors of variables: {{name,
+-- tensor, a variable?}}.
+local function parameters()
+  local found, out, seen = {}, {}, {}
+  for name, m in pairs(dt.debug.variables()) do
+    local list = {}
+    if util.is_tensor(m) then
+      if m.is_dtensor and not name:find("^_") then list[1] = {name, m, true} end
+      m = nil
+    end
+    for path, p in m and m:named_parameters() or next, {} do
+      local whole = (name .. "." .. path):gsub("%.(%d+)%f[%.\0]", "[%1]")
+      list[#list + 1] = {whole, p}
+    end
+    found[#found + 1] = {name = name, list = list}
+  end
+  table.sort(found, function (a, b)
+    local va, vb = a.list[1] and a.list[1][3], b.list[1] and b.list[1][3]
+    if va ~= vb then return not va end
+    if #a.list ~= #b.list then return #a.list > #b.list end
+    return a.name < b.name
+  end)
+  for _, m in ipairs(found) do
+    for _, entry in ipairs(m.list) do
+      local id = dt.debug.id(entry[2])
+      if not seen[id] then
+        seen[id] = true
+        out[#out + 1] = entry
+      end
+    end
+  end
+  return out
+end
+
 -- One page for a browser; a trace for Chrome or Perfetto.  Rank 0 makes it.
 local function html()
   local e, after
   if dt.debug.last_error then e, after = dt.debug.last_error() end
-  return dt.debug.page(e and tostring(e), e and after)
+  return dt.debug.page(e and tostring(e), e and after, parameters())
 end
 local function trace()
   return dt.debug.chrome(mem.series())
