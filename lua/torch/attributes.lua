@@ -122,6 +122,9 @@ local of_module = {
 
 M.of_module = of_module                 -- module_hooks.lua has more
 
+-- Methods of the modules that have one of this name in Lua, too.
+M.of_some_modules = {}
+
 -- list.extend(modules or parameters): Lua's name is taken by classes.
 local function extend(m, args)
   m:extend_with((V.items(args[1])))
@@ -288,7 +291,9 @@ end
 local module = {is = nnm.is_module, isinstance = nnm.isinstance}
 
 function module.get(v, name)
-  if of_module[name] then return method(v, of_module[name], name), true end
+  local f = of_module[name]
+    or M.of_some_modules[name] and v[name] and M.of_some_modules[name]
+  if f then return method(v, f, name), true end
   if module_maps[name] then return module_maps[name](v), true end
   if name == "extend" and v.extend_with then
     return method(v, extend, name), true

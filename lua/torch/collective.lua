@@ -92,7 +92,18 @@ function plain.broadcast(a)
   dist.broadcast(a.tensor, {group_src = own, src = not own and given(a.src)
     and a.src or nil, group = options(a).group})
 end
+-- As many tensors as the group has ranks.
+local function check_length(list, a, text)
+  local n = given(a.group) and a.group.size() or dt.world_size()
+  if V.is_seq(list) and list.n ~= n then
+    util.raise("RuntimeError", "%s", (text:gsub("#got", list.n)
+      :gsub("#want", n)))
+  end
+end
+
 function plain.all_gather(a)
+  check_length(a.tensor_list, a, "ProcessGroupGloo::allgather: invalid output "
+    .. "tensor list at index 0 (expected length #want, got #got)")
   fill(a.tensor_list, dist.all_gather(a.tensor, {group = options(a).group}))
 end
 function plain.all_gather_single(a)
@@ -103,11 +114,17 @@ plain.all_gather_into_tensor = plain.all_gather_single
 function plain.gather(a)
   local o = named(a, "dst", "group_dst")
   o.gather_list = lua_list(a.gather_list)
+  check_length(a.gather_list, a, "ProcessGroupGloo::gather: Incorrect output "
+    .. "list size #got. Output list size should be #want, same as size of the "
+    .. "process group.")
   dist.gather(a.tensor, o)
 end
 function plain.scatter(a)
   local o = named(a, "src", "group_src")
   o.scatter_list = lua_list(a.scatter_list)
+  check_length(a.scatter_list, a, "ProcessGroupGloo::scatter: Incorrect input "
+    .. "list size #got. Input list size should be #want, same as size of the "
+    .. "process group.")
   dist.scatter(a.tensor, o)
 end
 function plain.reduce_scatter_single(a)
@@ -151,6 +168,15 @@ message("recv", "src")
 message("isend", "dst")
 message("irecv", "src")
 
+-- get_future() of work that is done: what was written, in a list.
+local function future_of(written)
+  local future = V.call(attrs.get(attrs.module("torch.futures"), "Future"),
+    V.list({}, 0))
+  V.call(attrs.get(future, "set_result"), V.list {V.is_seq(written) and written
+    or V.list {written}})
+  return future
+end
+
 -- What a collective gives back: None, or something to wait for.
 local function result(a)
   if a.async_op ~= true then return None end
@@ -171,6 +197,10 @@ local function result(a)
     return true
   end, "wait")
   work.is_completed = V.builtin(function () return true end, "is_completed")
+  work.get_future = V.builtin(function ()
+    mark(false)
+    return future_of(written)
+  end, "get_future")
   return work
 end
 

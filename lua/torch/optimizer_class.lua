@@ -257,14 +257,17 @@ local function start(self, params, defaults)
   attrs.set(self, "state", new_state())
   attrs.set(self, "param_groups", V.list({}, 0))
   rawset(self, "schedulable", groups_of(self))
+  local function add(group)             -- as the program's class has it
+    V.call(attrs.get(self, "add_param_group"), V.list {group})
+  end
   if list.n == 0 then
     util.raise("ValueError", "optimizer got an empty parameter list")
   elseif V.is_dict(list[1]) then
-    for i = 1, list.n do add_group(self, list[i]) end
+    for i = 1, list.n do add(list[i]) end
   else
     local group = V.dict()
     V.dict_set(group, "params", list)
-    add_group(self, group)
+    add(group)
   end
 end
 

@@ -12,6 +12,7 @@ local names = require "torch.names"
 local recompute = require "dt.nn.recompute"
 local fsdp = require "dt.fsdp"
 require "torch.dcp"
+require "torch.comm_hooks"
 require "torch.module_hooks"
 require "torch.optimizer"
 require("torch.generator").provide(names.torch)

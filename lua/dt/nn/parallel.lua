@@ -141,6 +141,12 @@ function DDP:forward(...)
   return table.unpack(outs, 1, outs.n)
 end
 
+-- m:register_comm_hook(state, hook): hook(state, bucket) reduces the buckets of
+-- gradients from now on and returns what becomes of bucket.buffer.
+function DDP:register_comm_hook(state, hook)
+  reducer.set_hook(self._attrs._ddp, function (b) return hook(state, b) end)
+end
+
 -- ---- replicate ----
 
 local methods = {}

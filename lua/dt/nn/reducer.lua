@@ -134,13 +134,35 @@ end
 
 -- ---- backward ----
 
--- All-reduce what is complete, in the order of the buckets.
+-- What a communication hook is given of a bucket: its gradients, in one flat
+-- tensor and one by one.
+local function shown_bucket(self, b)
+  return {index = self.next - 1, is_last = self.next == #self.buckets,
+    parameters = b.params, buffer = b.flat,
+    gradients = function ()
+      local list = {}
+      for i, p in ipairs(b.params) do list[i] = view(b, p) end
+      return list
+    end}
+end
+
+-- The gradients of a bucket over all ranks: their mean, or what the hook that
+-- the program gave makes of them.
+local function reduce(self, b)
+  if self.hook then
+    b.flat = dt.no_grad(self.hook, shown_bucket(self, b))
+  else
+    b.flat = dt._coll("all_reduce", b.flat, self.mesh, 0,
+      {op = "sum", name = "allreduce_"})
+  end
+end
+
+-- Reduce what is complete, in the order of the buckets.
 local function launch(self)
   local b = self.buckets[self.next]
   if not b then return end
   while b and b.left == 0 do
-    b.flat = dt._coll("all_reduce", b.flat, self.mesh, 0,
-      {op = "sum", name = "allreduce_"})
+    reduce(self, b)
     self.next = self.next + 1
     b = self.buckets[self.next]
   end
@@ -170,7 +192,7 @@ local function finish(self)
     for i, p in ipairs(b.params) do views[i] = view(b, p) end
     for i, p in ipairs(b.params) do
       if p.grad or self.unused then take(self, p, views[i]) end
-      dt._reduced(p, self.mesh, 0)
+      if not self.hook then dt._reduced(p, self.mesh, 0) end
     end
   end
   if self.unused then A.fill_.Scalar(self.used, 0) end
@@ -180,7 +202,10 @@ end
 local function ready(self, p)
   local b = self.bucket_of[p]
   local into = dt._part(b.flat, shape_of(p), b.offset[p])
-  if p.grad and p.grad:_data_id() == into:_data_id() then
+  if self.hook then                     -- it divides where it wants to
+    if not p.grad then A.zero_.default(into)
+    elseif p.grad:_data_id() ~= into:_data_id() then A.copy_.default(into, p.grad) end
+  elseif p.grad and p.grad:_data_id() == into:_data_id() then
     A.div_.Scalar(into, self.mesh:size())
   elseif p.grad then
     A.mul.out(p.grad, 1 / self.mesh:size(), {out = into})
@@ -340,6 +365,16 @@ function M.start(s, params, buffers, init_sync)
     s.used_sum = A.empty_like.default(s.used)
   end
   autograd.watch_backward()
+end
+
+-- f(bucket) reduces the buckets from now on: {buffer =, index =, is_last =,
+-- parameters =, gradients()}; it returns the new flat tensor.
+function M.set_hook(s, f)
+  if s.hook then
+    util.raise("RuntimeError", "register_comm_hook or "
+      .. "register_builtin_comm_hook can only be called once.")
+  end
+  s.hook = f
 end
 
 local CHANGED = "your training graph has changed in this iteration, e.g., one "

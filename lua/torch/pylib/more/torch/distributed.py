@@ -123,3 +123,57 @@ class _World:
 
 
 _world = _World()
+
+
+def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None,
+                                 backend=None, pg_options=None,
+                                 group_desc=None):
+    """This rank's group of those listed, and all of them."""
+    if ranks_per_subgroup_list is None or len(ranks_per_subgroup_list) == 0:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    owner, groups, mine = {}, [], None
+    for ranks in ranks_per_subgroup_list:
+        group = new_group(ranks)
+        groups.append(group)
+        for rank in ranks:
+            if rank in owner:
+                raise ValueError(f"Rank {rank} has appeared in both subgroup "
+                                 f"{owner[rank]} and {ranks}")
+            owner[rank] = ranks
+            if rank == get_rank():
+                mine = group
+    return mine, groups
+
+
+def new_subgroups(group_size=None, group=None, timeout=None, backend=None,
+                  pg_options=None, group_desc=None):
+    """Groups of `group_size` neighbours: this rank's, and all of them."""
+    if group_size is None:
+        raise ValueError("Default group size only takes effect when CUDA is "
+                         "available. If your subgroup using a backend that "
+                         "does not depend on CUDA, please pass in 'group_size'"
+                         " correctly.")
+    if group_size <= 0:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must be "
+                         "positive")
+    world = get_world_size(group)
+    if world < group_size:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed "
+                         f"the world size ({world})")
+    if world % group_size != 0:
+        raise ValueError(f"The world size ({world}) must be divisible by "
+                         f"'{group_size}'")
+    ranks = get_process_group_ranks(group)
+    return new_subgroups_by_enumeration(
+        [ranks[at:at + group_size] for at in range(0, world, group_size)])
+
+
+def all_reduce_coalesced(tensors, op=None, group=None, async_op=False):
+    from torch.distributed import ReduceOp, all_reduce
+    op = ReduceOp.SUM if op is None else op
+    works = [all_reduce(t, op=op, group=group, async_op=True)
+             for t in (tensors if isinstance(tensors, list) else [tensors])]
+    if async_op:
+        return works[-1]
+    for work in works:
+        work.wait()

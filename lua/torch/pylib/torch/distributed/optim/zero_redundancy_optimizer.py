@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""torch.distributed.optim.zero_redundancy_optimizer: each rank has the states
+of a part of the parameters, updates these and sends them to the others."""
+import torch
+import torch.distributed as dist
+
+
+def _smallest_first(params, size):
+    """The ranks' lists of parameters: the largest go first, each to the rank
+    that has the fewest elements."""
+    parts, counts = [[] for _ in range(size)], [0] * size
+    for param in sorted(params, key=lambda p: p.numel(), reverse=True):
+        rank = counts.index(min(counts))
+        parts[rank].append(param)
+        counts[rank] += param.numel()
+    return parts
+
+
+class ZeroRedundancyOptimizer(torch.optim.Optimizer):
+    def __init__(self, params, optimizer_class, process_group=None,
+                 parameters_as_bucket_view=False, overlap_with_ddp=False,
+                 **defaults):
+        if overlap_with_ddp:
+            raise NotImplementedError("ZeroRedundancyOptimizer("
+                                      "overlap_with_ddp=True) is not part of "
+                                      "dtrepl")
+        self.process_group = process_group if process_group is not None \
+            else dist.group.WORLD
+        self.world_size = dist.get_world_size(self.process_group)
+        self.rank = dist.get_rank(self.process_group)
+        self.global_rank = dist.get_rank()
+        self._optim_defaults = defaults
+        self._optim_constructor = optimizer_class
+        self._all_state_dicts = []
+        self._parts_of_groups = []
+        super().__init__(params, {})
+        own = [self._settings(group, parts[self.rank]) for group, parts in
+               zip(self.param_groups, self._parts_of_groups)]
+        self.optim = optimizer_class([group for group in own
+                                      if group["params"]]
+                                     or [{"params": []}], **defaults)
+        for name, value in self.optim.defaults.items():
+            for group in self.param_groups:
+                group.setdefault(name, value)
+
+    def _settings(self, group, params):
+        own = {name: value for name, value in group.items()
+               if name != "params"}
+        own["params"] = params
+        return own
+
+    def add_param_group(self, param_group):
+        super().add_param_group(param_group)
+        group = self.param_groups[-1]
+        parts = _smallest_first(group["params"], self.world_size)
+        self._parts_of_groups.append(parts)
+        if hasattr(self, "optim") and parts[self.rank]:
+            self.optim.add_param_group(self._settings(group,
+                                                      parts[self.rank]))
+
+    def _pairs_of_groups(self):
+        """This optimizer's groups with those of the one that works here."""
+        mine = [group for group, parts in zip(self.param_groups,
+                                              self._parts_of_groups)
+                if parts[self.rank]]
+        return zip(mine, self.optim.param_groups)
+
+    def step(self, closure=None, **kwargs):
+        for group, own in self._pairs_of_groups():
+            for name, value in group.items():
+                if name != "params":
+                    own[name] = value
+        if closure is not None:
+            loss = self.optim.step(closure=closure, **kwargs)
+        else:
+            loss = self.optim.step(**kwargs)
+        self._send_parameters()
+        return loss
+
+    def _send_parameters(self):
+        ranks = dist.get_process_group_ranks(self.process_group)
+        for parts in self._parts_of_groups:
+            for rank, params in enumerate(parts):
+                for param in params:
+                    dist.broadcast(param.data, src=ranks[rank],
+                                   group=self.process_group)
+
+    def join_hook(self, **kwargs):
+        raise NotImplementedError("ZeroRedundancyOptimizer.join_hook is not "
+                                  "part of dtrepl")
+
+    def consolidate_state_dict(self, to=0):
+        raise NotImplementedError("ZeroRedundancyOptimizer."
+                                  "consolidate_state_dict is not part of "
+                                  "dtrepl")
+
+    def state_dict(self):
+        raise RuntimeError(
+            "Optimizer state has not been consolidated on this rank. "
+            f"Please call `consolidate_state_dict(to={self.rank})` on all "
+            "ranks beforehand if you meant to save the global state.")
