@@ -189,6 +189,19 @@ static DtStatus narrow_copy_decomp (DtDecompCall *c) {
                         dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS)));
 }
 
+static DtStatus narrow_copy_grad (DtGradCall *c) {
+  DtMeta m;
+  int d;
+  dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
+  DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, m.ndim, &d));
+  int64_t start = dt_arg_int(c->args, 2), n = dt_arg_int(c->args, 3);
+  if (start < 0) start += m.shape[d];
+  op_g_set(c, 0, EMIT("aten.slice_backward.default", "tIiiii", GOUT,
+                      (int)m.ndim, m.shape, (int64_t)d, start, start + n,
+                      (int64_t)1));
+  return op_g_finish(c);
+}
+
 static DtStatus std_mean_decomp (DtDecompCall *c) {
   int dim = at(c, "dim");
   int64_t k = dt_arg_bool(c->args, at(c, "unbiased"));
@@ -342,7 +355,7 @@ C(to_dtype_layout, "to.dtype_layout(Tensor(a) self, *, ScalarType? "
   U);
 K(narrow_copy, "narrow_copy(Tensor self, int dim, SymInt start, SymInt "
   "length) -> Tensor", "A copy of a range of a dim.", narrow_copy_decomp,
-  NULL, NULL, "f32[8, 6], 0, 2, 4");
+  narrow_copy_grad, NULL, "f32[8, 6], 0, 2, 4");
 C(std_mean, "std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
   "Standard deviation and mean.", std_mean_decomp, U);
 C(std_mean_dim, "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, "

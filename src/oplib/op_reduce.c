@@ -509,6 +509,19 @@ static DtHandle *norm_inf (DtGradCall *c, DtHandle *g, DtHandle *o,
   return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", IN), s);
 }
 
+DtHandle *op_g_norm (DtGradCall *c, DtHandle *g, DtHandle *o, double p,
+                     uint32_t mask) {
+  if (p == 0) return NULL;
+  if (p == 1)
+    return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", IN), g);
+  if (isinf(p)) return norm_inf(c, g, o, mask);
+  if (p != 2) return norm_p(c, g, o, p);
+  DtHandle *q = EMIT("aten.div.Tensor", "tt", IN, o);
+  DtHandle *z = EMIT("aten.eq.Scalar", "ti", o, (int64_t)0);
+  q = EMIT("aten.masked_fill_.Scalar", "tti", q, z, (int64_t)0);
+  return EMIT("aten.mul.Tensor", "tt", g, q);
+}
+
 static DtStatus norm_grad (DtGradCall *c) {
   uint32_t mask;
   DtMeta m;
@@ -519,21 +532,9 @@ static DtStatus norm_grad (DtGradCall *c) {
              dt_arg_is_none(c->args, c->op->row[RD_DIM]);
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
-  DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask, keep, all), *r = NULL;
+  DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask, keep, all);
   DtHandle *o = op_g_unsqueeze(c->e, OUT, m.ndim, mask, keep, all);
-  if (p == 1) {
-    r = EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", IN), g);
-  } else if (p == 2) {
-    DtHandle *q = EMIT("aten.div.Tensor", "tt", IN, o);
-    DtHandle *z = EMIT("aten.eq.Scalar", "ti", o, (int64_t)0);
-    q = EMIT("aten.masked_fill_.Scalar", "tti", q, z, (int64_t)0);
-    r = EMIT("aten.mul.Tensor", "tt", g, q);
-  } else if (isinf(p)) {
-    r = norm_inf(c, g, o, mask);
-  } else if (p != 0) {
-    r = norm_p(c, g, o, p);
-  }
-  op_g_set(c, 0, r);
+  op_g_set(c, 0, op_g_norm(c, g, o, p, mask));
   return op_g_finish(c);
 }
 

@@ -6,6 +6,7 @@
 ** What PyTorch computes in one kernel but decides by a decomposition is an
 ** operator with that decomposition and no kernel of its own. */
 #include "base/sat.h"
+#include "oplib/op_slices_grad.h"
 #include "oplib/op_spatial.h"
 #include "oplib/op_unwritten.h"
 #include "oplib/emitting.h"
@@ -536,5 +537,5 @@ static const char *const renorm_samples[] = { "f32[8, 6], 2, 0, 0.5",
                                               NULL };
 OP_DEF(renorm, "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) "
        "-> Tensor", "Slices of a dim scaled down to a largest norm.",
-       DT_OP_NOSTRATEGY, renorm_meta, renorm_kernel, op_g_unwritten,
+       DT_OP_NOSTRATEGY, renorm_meta, renorm_kernel, op_g_renorm,
        renorm_samples, .row = NULL);

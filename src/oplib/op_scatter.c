@@ -7,6 +7,7 @@
 ** dims pass.  Where local results combine, partial inputs pass as well. */
 #include "base/sat.h"
 #include "oplib/op_linalg_int.h"
+#include "oplib/op_slices_grad.h"
 
 #include <math.h>
 #include <inttypes.h>
@@ -720,7 +721,7 @@ OP_DEF(index_fill_int_Tensor, "aten::index_fill.int_Tensor(Tensor self, int "
 OP_DEF(index_reduce, "aten::index_reduce(Tensor self, int dim, Tensor index, "
        "Tensor source, str reduce, *, bool include_self=True) -> Tensor",
        "A copy with slices reduced into indices of a dim.", DT_OP_SAVE_OUT, ireduce_meta,
-       ireduce_kernel, op_g_unwritten, ireduce_samples,
+       ireduce_kernel, op_g_index_reduce, ireduce_samples,
        .rulefn = ireduce_rules);
 OP_DEF(bucketize_Tensor, "aten::bucketize.Tensor(Tensor self, Tensor "
        "boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
