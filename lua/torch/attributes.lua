@@ -62,34 +62,6 @@ local function load_state(m, args, kw)
     assign = V.truth(kw and V.dict_get(kw, "assign") or args[3] or false)}))
 end
 
--- state_dict() in the order of registration: a module's parameters, its
--- buffers, then its children.
-local function state_dict(m, args, kw)
-  local own = V.raw(m._class.state_dict)
-  if own then
-    return V.call(own, V.list({m, table.unpack(args, 1, args.n)}, args.n + 1),
-      kw)
-  end
-  local state, d = m:state_dict(), V.dict()
-  d.ordered = true
-  local prefix = kw and V.dict_get(kw, "prefix") or args[2] or ""
-  for path, sub in m:named_modules() do
-    for _, map in ipairs {sub._parameters, sub._buffers} do
-      for name in map:each() do
-        local key = path == "" and name or path .. "." .. name
-        if state[key] ~= nil then
-          V.dict_set(d, prefix .. key, state[key])
-          state[key] = nil
-        end
-      end
-    end
-  end
-  for _, key in ipairs(util.sorted_keys(state)) do
-    V.dict_set(d, prefix .. key, state[key])
-  end
-  return d
-end
-
 -- get_parameter("a.weight"), get_buffer("a.mean")
 local function of_path(kind, word)
   return function (m, args, kw)
@@ -110,7 +82,6 @@ end
 local of_module = {
   get_parameter = of_path("_parameters", "an nn.Parameter"),
   get_buffer = of_path("_buffers", "a buffer"),
-  state_dict = state_dict,
   load_state_dict = load_state,
   parameters = listed("parameters", 1), modules = listed("modules", 1),
   children = listed("children", 1), buffers = listed("buffers", 1),

@@ -184,6 +184,7 @@ M.torch = space({
   empty = sized "empty", rand = sized "rand", randn = sized "randn",
   float = dt.float32, double = dt.float64, long = dt.int64, half = dt.float16,
   int = dt.int32, short = dt.int16, inf = math.huge,
+  pi = math.pi, e = math.exp(1), newaxis = dt.None,
   linalg = family("linalg_", {LinAlgError = linalg_error}),
   _C = namespace {_LinAlgError = linalg_error}, fft = family "fft_",
   return_types = namespace(require("torch.structseq").names),

@@ -203,6 +203,7 @@ local function provide(argv)
   attrs.provide("torch.multiprocessing", mp)
   names.torch.multiprocessing = mp
   names.torch.cuda = cuda()
+  attrs.provide("torch.cuda", names.torch.cuda)
   names.dist.init_process_group = args.def("init_process_group", {"backend?",
     "init_method?", "timeout?", "world_size?", "rank?", "store?",
     "group_name?", "pg_options?", "device_id?", "_ranks?"}, begin_group)

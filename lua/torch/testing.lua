@@ -119,6 +119,7 @@ attrs.provide("_dtrepl", namespace {
   rank = builtin(dt.rank, "rank"),
   world_size = builtin(dt.world_size, "world_size"),
   fake = builtin(dt.is_fake, "fake"),
+  release = builtin(function () return dt._profile().torch end, "release"),
 })
 
 return M

@@ -14,6 +14,7 @@ local fsdp = require "dt.fsdp"
 require "torch.dcp"
 require "torch.comm_hooks"
 require "torch.module_hooks"
+require "torch.module_state"
 require "torch.optimizer"
 require("torch.generator").provide(names.torch)
 

@@ -342,6 +342,15 @@ function Module:to(...)
   end)
 end
 
+-- The engine has one device, and programs for another run on it.
+function Module:cpu() return self:to("cpu") end
+function Module:cuda() return self:to("cuda") end
+
+-- m:type(dtype): of all parameters and buffers, integers too.
+function Module:type(dtype)
+  return self:_apply(function (t) return t:to(dtype) end)
+end
+
 -- f of the part that is here, distributed as t is.
 local function local_map(t, f)
   if not t.is_dtensor then return f(t) end

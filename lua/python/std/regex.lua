@@ -499,12 +499,18 @@ local function letters_of(p)
   return table.concat(letters)
 end
 
--- compile(text, letters, bytes): (handle, groups, names, letters of flags) or
+-- A str, one of a class below it, or bytes: Lua's string, and is it bytes?
+local function text_of(v)
+  if V.is_bytes(v) then return v.s, true end
+  return V.unbox(v), false
+end
+
+-- compile(text, letters): (handle, groups, names, letters of flags) or
 -- (None, message, position or None).
 local function compile(a)
-  local p = {s = V.is_bytes(a[1]) and a[1].s or a[1], i = 1, groups = 0,
-    names = {}, order = {}, open = {}, closed = {}, first = {},
-    bytes = V.is_bytes(a[1]), only_flags = true}
+  local s, bytes = text_of(a[1])
+  local p = {s = s, bytes = bytes, i = 1, groups = 0, names = {}, order = {},
+    open = {}, closed = {}, first = {}, only_flags = true}
   for c in a[2]:gmatch "." do p.first[c] = true end
   p.flags = p.first
   local ok, code = pcall(translate, p)
@@ -533,8 +539,8 @@ end
 -- where groups begin and end, -1 for those that took no part, and of the
 -- last group closed.  Places count characters from 0.
 local function search(a)
-  local handle, s = a[1], V.is_bytes(a[2]) and a[2].s or a[2]
-  local plain = V.is_bytes(a[2]) or unicode.is_ascii(s)
+  local handle, s, bytes = a[1], text_of(a[2])
+  local plain = bytes or unicode.is_ascii(s)
   local first, stop = a[3], a[4]
   if not plain then
     local n = utf8.len(s, 1, -1, true)

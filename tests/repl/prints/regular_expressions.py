@@ -31,3 +31,11 @@ except Exception as e: print(type(e).__name__, e)
 try: re.match("a", 3)
 except Exception as e: print(type(e).__name__, e)
 print(re.Pattern, re.Match, isinstance(m, re.Match), isinstance(p, re.Pattern), bool(m))
+
+
+class Text(str):
+    pass
+
+
+t = Text("a1b22")
+print(re.findall(Text(r"\d+"), t), re.search("b", t).string is t, re.sub("1", "", t))

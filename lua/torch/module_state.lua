@@ -1,0 +1,225 @@
+-- SPDX-License-Identifier: MIT
+-- torch/module_state.lua: the rest of nn.Module for Python programs: hooks
+-- around state_dict and load_state_dict, state that is no tensor
+-- (get_extra_state), set_submodule, and devices.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local args = require "python.args"
+local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
+local kinds = require "torch.kinds"
+
+local None = dt.None
+local of_module = attributes.of_module
+
+local function join(prefix, name) return prefix == "" and name
+  or prefix .. "." .. name end
+
+-- What the program's class says of a name that nn.Module has too, or nil.
+local function own_method(m, name)
+  local f = V.raw(m._class[name])
+  return getmetatable(f) == V.func_mt and attrs.get(m, name) or nil
+end
+
+-- ---- hooks ----
+
+local KINDS = {"state_dict_pre", "state_dict_post", "load_state_dict_pre",
+  "load_state_dict_post"}
+local hooks = setmetatable({}, {__mode = "k"})      -- by module: by kind
+
+local function handle(list, hook)
+  return attrs.namespace {remove = V.builtin(function ()
+    for i, h in ipairs(list) do
+      if h == hook then table.remove(list, i) break end
+    end
+    return None
+  end, "remove")}
+end
+
+for _, kind in ipairs(KINDS) do
+  of_module["register_" .. kind .. "_hook"] = function (m, a, kw)
+    local of = hooks[m] or {}
+    hooks[m] = of
+    of[kind] = of[kind] or {}
+    local hook = {f = a[1] or kw and V.dict_get(kw, "hook")}
+    table.insert(of[kind], hook)
+    return handle(of[kind], hook)
+  end
+end
+
+local function run_hooks(m, kind, ...)
+  for _, hook in ipairs(hooks[m] and hooks[m][kind] or {}) do
+    local v = V.call(hook.f, V.list({m, ...}, select("#", ...) + 1))
+    if v ~= None and kind:find "post" then
+      util.raise("RuntimeError", kind == "state_dict_post"
+        and "state_dict post-hook must return None"
+        or "Hooks registered with ``register_load_state_dict_post_hook`` are "
+        .. "not expected to return new values, if incompatible_keys need to "
+        .. "be modified, it should be done inplace.")
+    end
+  end
+end
+
+-- f(module, prefix, below) of a module and of all below it: `below()` goes on
+-- with the children.
+local function walk(m, path, f)
+  f(m, path == "" and "" or path .. ".", function ()
+    for name, child in m._modules:each() do
+      if child then walk(child, join(path, name), f) end
+    end
+  end)
+end
+
+local function any_hooks(m, kind)
+  for sub in m:modules() do
+    if hooks[sub] and hooks[sub][kind] then return true end
+  end
+  return false
+end
+
+-- ---- state_dict ----
+
+local EXTRA <const> = "_extra_state"
+
+-- The entries of one module, in the order in which they were registered.
+local function add_own(sub, prefix, state, d, start)
+  for _, map in ipairs {sub._parameters, sub._buffers} do
+    for name in map:each() do
+      local t = state[prefix .. name]
+      if t ~= nil then V.dict_set(d, start .. prefix .. name, t) end
+    end
+  end
+  local extra = own_method(sub, "get_extra_state")
+  if extra then
+    V.dict_set(d, start .. prefix .. EXTRA, V.call(extra, V.list({}, 0)))
+  end
+end
+
+-- What the engine keeps under no module's name, behind all others.
+local function add_rest(state, d, start)
+  for _, key in ipairs(util.sorted_keys(state)) do
+    if V.dict_get(d, start .. key) == nil then
+      V.dict_set(d, start .. key, state[key])
+    end
+  end
+end
+
+function of_module.state_dict(m, a, kw)
+  local own = own_method(m, "state_dict")
+  if own then return V.call(own, a, kw) end
+  local start = kw and V.dict_get(kw, "prefix") or a[2] or ""
+  local state, d = m:state_dict(), V.dict()
+  d.ordered = true
+  local before = any_hooks(m, "state_dict_pre")
+  walk(m, "", function (sub, prefix, below)
+    run_hooks(sub, "state_dict_pre", start .. prefix, false)
+    if before then state = m:state_dict() end     -- a hook may replace tensors
+    add_own(sub, prefix, state, d, start)
+    below()
+    if not any_hooks(m, "state_dict_post") then return end
+    run_hooks(sub, "state_dict_post", d, start .. prefix, V.dict())
+  end)
+  if not any_hooks(m, "state_dict_post") then add_rest(state, d, start) end
+  return d
+end
+
+-- ---- load_state_dict ----
+
+-- Takes out of the state what set_extra_state of the program is given; returns
+-- a list of functions that give it, with the first name that is missing.
+local function take_extra(m, state)
+  local extra = {}
+  for path, sub in m:named_modules() do
+    local f, key = own_method(sub, "set_extra_state"), join(path, EXTRA)
+    local v = f and V.dict_get(state, key)
+    if v ~= nil then
+      extra[#extra + 1] = function () V.call(f, V.list {v}) end
+      V.dict_remove(state, key)
+    elseif f then
+      extra.missing = extra.missing or key
+    end
+  end
+  return extra
+end
+
+local plain_load = of_module.load_state_dict
+
+function of_module.load_state_dict(m, a, kw)
+  local state = a[1] or kw and V.dict_get(kw, "state_dict")
+  if not V.is_dict(state) then return plain_load(m, a, kw) end
+  local rest = V.dict()
+  for k, v in V.each(state) do V.dict_set(rest, k, v) end
+  if any_hooks(m, "load_state_dict_pre") then
+    walk(m, "", function (sub, prefix, below)
+      run_hooks(sub, "load_state_dict_pre", rest, prefix, V.dict(), true,
+        V.list {}, V.list {}, V.list {})
+      below()
+    end)
+  end
+  local extra = take_extra(m, rest)
+  local keys = plain_load(m, V.list({rest, table.unpack(a, 2, a.n)},
+    math.max(a.n, 1)), kw)
+  for _, set in ipairs(extra) do set() end
+  if extra.missing then
+    keys[1].n = keys[1].n + 1
+    keys[1][keys[1].n] = extra.missing
+  end
+  if any_hooks(m, "load_state_dict_post") then
+    walk(m, "", function (sub, _, below)
+      below()
+      run_hooks(sub, "load_state_dict_post", keys)
+    end)
+  end
+  local strict = kw and V.dict_get(kw, "strict")
+  if strict == nil then strict = a[2] end
+  if extra.missing and (strict == nil or V.truth(strict)) then
+    util.raise("RuntimeError", "Error(s) in loading state_dict for %s:\n\t"
+      .. "Missing key(s) in state_dict: \"%s\". ", m._class.__name,
+      extra.missing)
+  end
+  return keys
+end
+
+for _, name in ipairs {"get_extra_state", "set_extra_state"} do
+  of_module[name] = function (m, a, kw)
+    local f = own_method(m, name)
+    if f then return V.call(f, a, kw) end
+    return util.raise("RuntimeError", "Reached a code path in Module.%s() that "
+      .. "should never be called. Please file an issue at "
+      .. "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml"
+      .. " to report this bug.", name)
+  end
+end
+
+-- ---- the tree ----
+
+-- set_submodule("a.0", module, strict=False)
+of_module.set_submodule = function (m, a, kw)
+  local path = args.given(a[1]) and a[1] or V.dict_get(kw, "target")
+  local new = a[2] or V.dict_get(kw, "module")
+  local strict = a[3]
+  if strict == nil then strict = kw and V.dict_get(kw, "strict") end
+  if path == "" then
+    util.raise("ValueError", "Cannot set the submodule without a target name!")
+  end
+  local above, name = path:match("^(.*)%.([^.]+)$")
+  local at = m:get_submodule(above or "")
+  name = name or path
+  if args.given(strict) and V.truth(strict) and not at._modules.map[name] then
+    util.raise("AttributeError", "%s has no attribute `%s`", at._class.__name,
+      name)
+  end
+  attrs.set(at, name, new)
+  return None
+end
+
+-- ---- devices, and what has no meaning on one process ----
+
+of_module.cuda = function (m)
+  kinds.check_device("cuda")
+  return m:cuda()
+end
+of_module.share_memory = function (m) return m end
+of_module.compile = function () return None end
