@@ -37,16 +37,22 @@ local function runs_of(t)
   return runs
 end
 
+-- What has addends has no value to save yet.
+local function check_no_addends(t)
+  for _, p in ipairs(t.is_dtensor and t.placements or {}) do
+    if p:is_partial() then
+      util.raise("ValueError", "Any checkpointing related operations are not "
+        .. "supported for DTensor with partial placements!")
+    end
+  end
+end
+
 -- Is this rank the first of those that hold the same shard?
 local function first_holder(t)
   if not t.is_dtensor then return dt.rank() == 0 end
   local coord = t.device_mesh:get_coordinate()
   if not coord then return false end
   for m, p in ipairs(t.placements) do
-    if p:is_partial() then
-      util.raise("ValueError", "Any checkpointing related operations are not "
-        .. "supported for DTensor with partial placements!")
-    end
     if p:is_replicate() and coord[m] ~= 0 then return false end
   end
   return true
@@ -137,6 +143,7 @@ function M.save(state, where, told)
   together(function ()
     for _, name in ipairs(names) do
       local t = flat[name]
+      if util.is_tensor(t) then check_no_addends(t) end
       if util.is_tensor(t) and (alone or first_holder(t)) then
         mine[name] = t.is_dtensor and t:to_local() or t
         if t.is_dtensor then parts[io_.part_key(name)] = block_text(t) end
