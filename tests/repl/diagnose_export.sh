@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: needs=torch timeout=600 tags=slow
+# TEST: needs=torch timeout=900 tags=slow
 # What `dtrepl diagnose --export` writes raises in PyTorch what --run says, also
 # where the failing call is no operator's: fully_shard, plans, meshes.
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -44,6 +44,24 @@ Non-Tensor input 3 expects None|AssertionError: Non-Tensor input 3 expects None 
 on an invalid python storage|fully_shard, save_pretrained: RuntimeError: Attempted to access the data pointer on an invalid python storage.
 Only Tensors of floating point|fully_shard: RuntimeError: Only Tensors of floating point and complex dtype can require gradients
 Must pass mesh_dim_names|ValueError: Must pass mesh_dim_names if passing multiple ProcessGroups, device_mesh
+aten.mul.Tensor got mixed|RuntimeError: aten.mul.Tensor got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators!
+aten.copy_.default got mixed|RuntimeError: aten.copy_.default got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators! in load_state_dict
+aten._foreach_norm.Scalar got mixed|RuntimeError: aten._foreach_norm.Scalar got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators! in clip_grad_norm_
+Can not redistribute|RuntimeError: Can not redistribute from R to P(sum), redistributing to Partial is for internal use only!
+Cross device mesh comm|NotImplementedError: Cross device mesh comm not supported yet!
+Cannot unflatten unevenly sharded tensor|RuntimeError: Cannot unflatten unevenly sharded tensor: output dimension 2 (size 2) is not evenly divisible by mesh dimension 0 (size 4). Please redistribute the tensor before this operation. Sharding propagation failed for aten.view.default(Spec(f32[1, 64, 256](S(2))), [1, 64, 2, 128]) on DeviceMesh((tp=4), 'cuda', stride=(1,))
+Please pass both shape and stride|RuntimeError: ('Found shape:(5, 4), stride:None.', 'Please pass both shape and stride at the same time.')
+should be used to distribute leaf tensors|RuntimeError: `distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!
+Implicit redistribution occurred|RuntimeError: Implicit redistribution occurred for aten.mm.default(Spec(f32[8, 8](S(0))), Spec(f32[8, 8](S(0)))) on DeviceMesh((2,), 'cpu', stride=(1,)) while ExplicitRedistributionContext was active
+aten._pin_memory.default|NotImplementedError: NYI: aten._pin_memory.default
+must have the same mesh|ValueError: All operands in aten.stack.default must have the same mesh, but got DeviceMesh((dp=2), 'cpu', stride=(1,)) and DeviceMesh((ep=2), 'cpu', stride=(1,)) in clip_grad_norm_
+already managed by another FSDP group|ValueError: Parameter 'lm_head.weight' is shared with a parameter already managed by another FSDP group. For shared/tied parameters, use fully_shard([module_a, module_b])
+loss_parallel() requires exactly one|ValueError: loss_parallel() requires exactly one mesh dim to shard tensor dimension 1, but got placements (Replicate(),) with 0 such mesh dim(s).
+is invalid for input of size|RuntimeError: shape '[4, 178, -1, 128]' is invalid for input of size 45568 in k_proj, tensor parallel of 8, num_key_value_heads 4, DTensor
+object has no attribute 'wait'|AttributeError: 'Tensor' object has no attribute 'wait' after funcol.all_gather_tensor, DTensor
+Device type with index is not supported|RuntimeError: ('Device type with index is not supported but got cpu:0. ', "If you maintained a 'torch.device' object, it's recommended to pass in 'device.type'.") init_device_mesh
+do not implement forward|ValueError: fully_shard does not support containers that do not implement forward: ModuleList(
+object has no attribute 'dim'|AttributeError: 'Replicate' object has no attribute 'dim' placements[0].dim of a DTensor
 aten.nonzero.default|DTensor: torch._subclasses.fake_tensor.DynamicOutputShapeException: aten.nonzero.default
 EOF
 
