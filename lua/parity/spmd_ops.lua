@@ -331,7 +331,7 @@ end
 -- Check a file; returns a list of {what, why, skip}.
 function M.check(path, only)
   local report = {}
-  require "dt.spmd.watch"
+  require "torch.spmd.watch"
   dt._pretend_data(true)
   for text in io.lines(path) do
     local line = dt._json_decode(text)

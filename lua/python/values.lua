@@ -94,6 +94,7 @@ end
 local raw_of = setmetatable({}, {__mode = "k"})
 -- The function that one looks at which is in its place (dt.spmd.watch).
 M.plain_of = setmetatable({}, {__mode = "k"})
+function M.set_plain(watched, f) M.plain_of[watched] = f end
 
 function M.set_raw(f, python) raw_of[f] = python end
 function M.raw(f) return raw_of[f] end

@@ -354,6 +354,12 @@ require "torch.common"
 require "torch.spmd"
 require("torch.spmd.raw").provide(M.dist)
 require("torch.spmd.functional").provide(collective.functional)
+require("torch.spmd.watch").set_spaces(function ()
+  return {{M.torch, "torch.", ""}, {M.F, "F.", ""},
+    {{grad = M.torch.autograd.grad}, "autograd.", ""},
+    {M.torch.linalg, "torch.", "linalg_"}, {M.torch.fft, "torch.", "fft_"},
+    {M.torch.special, "torch.", "special_"}}
+end, M.count)
 require "torch.spmd.local_map"
 M.torch.autograd.profiler = attrs.module "torch.autograd.profiler"
 require "torch.containers"

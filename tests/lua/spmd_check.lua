@@ -6,7 +6,7 @@
 local T = require "tests.lua.lib.check"
 local python = require "torch"
 local state = require "dt.spmd.state"
-require "dt.spmd.watch"
+require "torch.spmd"
 local core = dt._spmd
 
 local world = dt.world_size()
@@ -164,6 +164,9 @@ dt.spmd.set_current_mesh(mesh, function ()
     return dt.spmd.text(a:sum(0))
   end, {["local"] = false}), "f32[6] {mesh_tp: P}", "typecheck")
   T.eq(dt.spmd.get_type(a).mesh_tp, "V", "get_type")
+  local p = dt.spmd.assert_type(dt.ones {4}, {tp = "P"})
+  why = select(2, pcall(dt.spmd.typecheck, function () return p:relu() end))
+  T.has(why.explain, "P on mesh_tp: asserted at", "who gave the type")
   local on <close> = dt.spmd.typecheck()        -- luacheck: ignore on
   T.eq(dt.spmd.is_type_checking(), true, "a scope")
   T.eq(dt.spmd.no_typecheck(function ()

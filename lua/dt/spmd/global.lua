@@ -6,7 +6,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local V = require "python.values"
+local V = require "dt.spmd.values"
 local core = dt._spmd
 local reshape = require "dt.spmd.reshape"
 local say = require "dt.spmd.say"

@@ -8,6 +8,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local asserts = require "dt.spmd.assert"
+local autopsy = require "dt.spmd.autopsy"
 local state = require "dt.spmd.state"
 require "dt.spmd.watch"
 local core = dt._spmd
@@ -71,7 +72,10 @@ function M.assert_type(t, types)
     util.raise("TypeError", "assert_type(): argument 'types' must be a table "
       .. "of mesh dimensions and types, as {tp = \"R\"}")
   end
-  return asserts.assert_type(t, list_of(types))
+  local before = core.types(t)
+  asserts.assert_type(t, list_of(types))
+  autopsy.asserted(t, before)
+  return t
 end
 
 -- get_type(t) -> {mesh_tp = "R", ...} by the names of the axes; nil when none

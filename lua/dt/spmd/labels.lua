@@ -3,7 +3,7 @@
 -- that PyTorch has in Python have the names of their parameters, the others
 -- args[i].
 
-local V = require "python.values"
+local V = require "dt.spmd.values"
 local util = require "dt.util"
 local dt = require "dt"
 local functional = require "dt.functional.signatures"

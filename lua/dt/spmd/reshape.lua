@@ -3,7 +3,7 @@
 -- its own part, and a dim that is cut keeps its place or is refused.
 
 local util = require "dt.util"
-local V = require "python.values"
+local V = require "dt.spmd.values"
 local core = require("dt")._spmd
 local say = require "dt.spmd.say"
 

@@ -4,7 +4,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local V = require "python.values"
+local V = require "dt.spmd.values"
 local core = dt._spmd
 
 local M = {}

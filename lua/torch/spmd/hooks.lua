@@ -159,7 +159,7 @@ end
 local function function_text(f)
   local python = V.python_of(f)
   if python then return python end
-  local _, name = require("dt.spmd.watch").key_of(V.plain_of[f] or f)
+  local _, name = require("torch.spmd.watch").key_of(V.plain_of[f] or f)
   return name and ("<built-in method %s of type object at 0x0>"):format(name)
     or V.from_lua(f)
 end

@@ -15,7 +15,7 @@ local exceptions = require "python.exceptions"
 local say = require "dt.spmd.say"
 local state = require "dt.spmd.state"
 local transitions = require "dt.spmd.transitions"
-require "dt.spmd.watch"
+require "torch.spmd.watch"
 
 local None, namespace = dt.None, attrs.namespace
 local M = {}
