@@ -15,6 +15,7 @@ local FILES <const> = {"claims", "decoys", "dumps", "later", "mesh", "mixed",
 local PAIRS <const> = 2          -- texts of a class that a pair must stand in
 local WIDTH <const> = 160
 
+require "torch.diagnose"
 local diagnose = require "dt.diagnose"
 local liken = require "dt.diagnose.liken"
 

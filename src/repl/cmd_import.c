@@ -8,7 +8,7 @@
 #include "debug/control.h"
 #include "debug/debug.h"
 
-/* dt.diagnose.prompt.<fn>(text), its result into the output. */
+/* torch.diagnose.<fn>(text), its result into the output. */
 static DtStatus call_prompt (DtCmdCall *c, const char *fn, const char *text,
                              size_t n) {
   lua_State *L = c->r->L;
@@ -16,7 +16,7 @@ static DtStatus call_prompt (DtCmdCall *c, const char *fn, const char *text,
   DtStatus st = DT_OK;
   lua_pushcfunction(L, dtL_traceback);
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "dt.diagnose.prompt");
+  lua_pushliteral(L, "torch.diagnose");
   int rc = lua_pcall(L, 1, 1, top + 1);
   if (rc == LUA_OK) {
     lua_getfield(L, -1, fn);

@@ -245,7 +245,7 @@ static int run_diagnose (DtCtx *cx, int argc, char **argv) {
   int code = DT_EXIT_ERROR;
   signal(SIGPIPE, SIG_IGN);
   dt_repl_fail_alloc(cx, 0);
-  if (dtL_tool_run(cx, "dt.diagnose.cli", argc, argv, &code) != DT_OK)
+  if (dtL_tool_run(cx, "torch.diagnose", argc, argv, &code) != DT_OK)
     fprintf(stderr, "dtrepl diagnose: %s\n", dt_buf_str(&cx->err.message));
   return code;
 }

@@ -15,6 +15,7 @@
 local T = require "tests.lua.lib.check"
 local run = require "tests.lua.lib.watched"
 local made = require "tests.lua.lib.made"
+require "torch.diagnose"
 local diagnose = require "dt.diagnose"
 local F = require "dt.functional"
 local nn = require "dt.nn"

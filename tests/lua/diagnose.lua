@@ -3,6 +3,7 @@
 -- The reader of bug reports: texts of every class in tests/diagnose, decoys,
 -- facts (operator, meshes, arguments, ranks, release), bad input, time.
 
+require "torch.diagnose"
 local diagnose = require "dt.diagnose"
 local clean = require "dt.diagnose.clean"
 local render = require "dt.diagnose.render"

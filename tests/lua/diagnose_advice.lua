@@ -5,6 +5,7 @@
 -- what another framework reports is left to it.
 
 local T = require "tests.lua.lib.check"
+require "torch.diagnose"
 local diagnose = require "dt.diagnose"
 local render = require "dt.diagnose.render"
 
@@ -120,6 +121,50 @@ T.ok(r.checks[1] and r.checks[1]:find("--verify", 1, true), "--verify")
 r = diagnose.read("fully_shard, it hangs on 4 GPUs:\n    if rank == 0:\n"
   .. "        total = norm.full_tensor()\n")
 T.ok(r.op ~= "aten.eq.Tensor", "no operator in the head of a block")
+
+-- ---- messages of spmd_types ------------------------------------------------
+-- As the package prints them: the cause and the fix are the message's own.
+
+for message, row in pairs {
+  ["Invariant type on axis mesh_tp cannot mix with other types. Found types: "
+    .. "[V, I]"] = {"invariant tensor (I)", "src=spmd.I, dst=spmd.R"},
+  ["Partial type on axis mesh_tp cannot propagate through non-linear ops "
+    .. "(non-linear of a partial sum != partial sum of non-linear). Reduce first "
+    .. "with all_reduce or reduce_scatter. Found types: [P]"] =
+    {"not linear", "src=spmd.P, dst=spmd.R"},
+  ["Partial type on axis mesh_tp in a linear op requires all operands to be "
+    .. "Partial (sum of partial sums is a partial sum, but adding a Replicate "
+    .. "or scalar value makes the result affine -- the non-partial term gets "
+    .. "summed N times across ranks). Found types: [P, R]"] =
+    {"as often as there are ranks", "+ b"},
+  ["Partial in multiple factors of multilinear op on axis mesh_tp is forbidden."
+    .. " Reduce all but one factor first. Found types: [P, P]"] =
+    {"product of two sums", "all_reduce(a"},
+  ["args[1] missing axis mesh_dp from the current mesh {mesh_dp, mesh_tp}. "
+    .. "args[1] has axes {}."] = {"strict mode", "assert_type"},
+  ["backward() on a Varying loss on axis mesh_dp would produce incorrect "
+    .. "gradients. The implicit grad_output is a 1.0 scalar on each rank"] =
+    {"a loss of its own", "src=spmd.V, dst=spmd.P"},
+  ["all_gather: expected input type PerMeshAxisLocalSpmdType.V on axis mesh_tp, "
+    .. "got PerMeshAxisLocalSpmdType.R"] = {"told one type", "redistribute"},
+  ["Fn.apply: autograd Function is not registered for SPMD type checking. Use "
+    .. "register_local_autograd_function(Fn) to mark it as safe"] =
+    {"not known", "register_local_autograd_function"},
+  ["SPMD type mismatch on axis mesh_tp: tensor has PerMeshAxisLocalSpmdType.R, "
+    .. "expected PerMeshAxisLocalSpmdType.V"] = {"names another", "convert"},
+  ["No valid sharding strategy for softmax on axis mesh_tp\n\nRuntimeError: "
+    .. "Implicit redistribution occurred for aten._softmax.default(Spec(f32[4, "
+    .. "8](S(1))), 1, False) while ExplicitRedistributionContext was active"] =
+    {"global mode", "src=spmd.S(1)"},
+} do
+  local got = diagnose.read("Traceback (most recent call last):\n  File "
+    .. "\"train.py\", line 12, in step\n    y = f(x)\n"
+    .. "spmd_types.types.SpmdTypeError: " .. message)
+  T.eq(got.class and got.class.id, "spmd-type-error", message)
+  local said = render.text(got, "x"):gsub("%s+", " ")
+  T.has(said, row[1], message)
+  T.has(said, row[2], message)
+end
 
 -- ---- other frameworks -----------------------------------------------------
 

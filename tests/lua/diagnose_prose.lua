@@ -4,6 +4,7 @@
 -- at low confidence and with the words it was read from; one alone tells none.
 
 local T = require "tests.lua.lib.check"
+require "torch.diagnose"
 local diagnose = require "dt.diagnose"
 
 local described = {

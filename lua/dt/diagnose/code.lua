@@ -1,15 +1,17 @@
 -- SPDX-License-Identifier: MIT
--- dt/diagnose/code.lua: the Python code of a report, read by the
--- project's own reader: which lines are code, what they call, in which order,
--- and which operator a line comes to.  Nothing is run.
+-- dt/diagnose/code.lua: the Python code of a report: which lines are code, what
+-- they call, in which order, and which operator a line comes to.  Nothing is
+-- run.  The reader of Python is set from outside (torch.diagnose).
 --
 -- A line counts as code when it can be read as Python and does something;
 -- a call over several lines is put together.  Reading a line costs as much as
 -- a few thousand letters of matching, so their number is limited.
 
-local parser = require "python.parser"
-
 local M = {}
+
+-- read(text) -> the statements of a Python text; raises where it is none.
+local read
+function M.set_parser(f) read = f end
 
 local MAX_LINES, MAX_LENGTH, MAX_JOINED = 48, 240, 8
 
@@ -27,7 +29,7 @@ local function parse(text)
   text = text:gsub("^[%+%-] +", "")               -- a line of a diff
   if text:find "^el[si][ef]?" then text = text:gsub("^el", "", 1) end
   if text:find ":$" or text:find ":%s*#" then text = text .. "\n    pass" end
-  local ok, tree = pcall(parser.parse, text .. "\n")
+  local ok, tree = pcall(read, text .. "\n")
   if ok and type(tree) == "table" and tree[1] then return tree[1] end
 end
 
@@ -49,6 +51,7 @@ local idle = {name = true, const = true, list = true, tuple = true}
 -- the text.
 function M.statements(doc)
   if doc.statements then return doc.statements end
+  if not read then error("diagnose needs torch.diagnose, which reads Python", 0) end
   local list, i, lines = {}, 1, doc.lines
   local tried = 0
   while i <= #lines and tried < MAX_LINES do

@@ -424,9 +424,10 @@ return {
   {id = "implicit-redistribution-forbidden",
    name = "communication where it was forbidden",
    signs = {
-     {0.98, "ExplicitRedistributionContext", "redistribution"},
+     {0.98, "ExplicitRedistributionContext", "redistribution",
+      "!SpmdTypeError"},
      {0.97, "ImplicitRedistributionError"},
-     {0.95, "Implicit redistribution occurred for"},
+     {0.95, "Implicit redistribution occurred for", "!SpmdTypeError"},
    },
    cause = "You asked to be told of implicit redistribution, and this "
      .. "operator needed one.",
