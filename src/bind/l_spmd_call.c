@@ -316,6 +316,12 @@ static int l_type_id (lua_State *L) {
   return 1;
 }
 
+/* mode_id() -> number of the mesh and strictness the program stands in */
+static int l_mode_id (lua_State *L) {
+  lua_pushinteger(L, dtL_spmd(L)->s.mode);
+  return 1;
+}
+
 /* made(t) -> number of the function that gave its type, and where; 0: none */
 static int l_made (lua_State *L) {
   const DtVar *v = dtL_check_tensor(L, 1);
@@ -348,7 +354,8 @@ void dtL_open_spmd_call (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"check_write", l_check_write}, {"class", l_class}, {"give", l_give},
     {"infer", l_infer}, {"keep", l_keep}, {"known", l_known},
-    {"look", l_look}, {"made", l_made}, {"message", l_message}, {"outside", l_outside},
+    {"look", l_look}, {"made", l_made}, {"message", l_message},
+    {"mode_id", l_mode_id}, {"outside", l_outside},
     {"place", l_place}, {"sequences", l_sequences},
     {"takes_grad", l_takes_grad}, {"type_id", l_type_id}, {NULL, NULL}
   };

@@ -10,7 +10,6 @@ local dt = require "dt"
 local util = require "dt.util"
 local arguments = require "dt.spmd.arguments"
 local collectives = require "dt.spmd.collectives"
-local autopsy = require "dt.spmd.autopsy"
 local checked = require "dt.spmd.checked"
 local trace = require "dt.spmd.trace"
 
@@ -109,8 +108,7 @@ local function call(fn, x, axis, given)
     local before = trace.on and trace.before({x}, 1)
     local y = run(x, checked.group(axis), a)
     checked.collective(name, x, axis, a, y)
-    autopsy.note(y, name, core.types(y))
-    trace.call(name, before, core.types(y) or {})
+    if before then trace.call(name, before, core.types(y) or {}) end
     return y
   end
   return checked.call(name, function () return context(name, x, axis, a) end,
