@@ -20,7 +20,10 @@ local function kwarg(kw, name)
   return v
 end
 
-local function length(v) return V.is_seq(v) and v.n or V.special(v, "__len__")() end
+local function length(v)
+  if V.is_seq(v) or V.is_range(v) then return v.n end
+  return V.special(v, "__len__")()
+end
 
 local Dataset = object.extend(object.Object, "Dataset")
 Dataset.__python = true

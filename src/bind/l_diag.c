@@ -275,6 +275,16 @@ static int l_replica (lua_State *L) {
   return 0;
 }
 
+/* dt._sent_after(tensor, before, kind): one of a list that is sent to the ranks,
+** and the one before it. */
+static int l_sent_after (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_check_tensor(L, 1), *before = dtL_check_tensor(L, 2);
+  const char *kind = luaL_checkstring(L, 3);
+  if (g) dt_diag_sent_after(g, v, before, kind);
+  return 0;
+}
+
 /* dt._gathered(mine, mesh, mdim, piece, i): an all_gather gave `piece` as that
 ** of rank i of the group. */
 static int l_gathered (lua_State *L) {
@@ -313,7 +323,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_reduced", l_reduced}, {"_scattered", l_scattered},
     {"_buffer", l_buffer}, {"_loaded", l_loaded}, {"_result", l_result},
     {"_file_part", l_file_part}, {"_mark", l_mark},
-    {"_replica", l_replica}, {"_gathered", l_gathered},
+    {"_replica", l_replica}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

@@ -251,6 +251,15 @@ static void adopt_place (DtDiag *g, DtClaim *c, const char *text,
   c->quiet = false;
 }
 
+/* Is there one rank alone that has other data, and is it not `but`? */
+static bool is_lone (const uint64_t *hash, int n, int but) {
+  const uint64_t most = n > 2 && hash[0] != hash[1] ? hash[2] : hash[0];
+  int odd = 0, at = -1;
+  for (int i = 0; i < n; i++)
+    if (hash[i] != most) { odd++; at = i; }
+  return n > 2 && odd == 1 && at != but;
+}
+
 /* Do all facts hold?  `hash`: room for the first one's of each rank. */
 static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
                          const char **at, uint64_t *hash) {
@@ -270,6 +279,7 @@ static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
   }
   for (k = 0; k < c->nfact; k++)
     if (equal[k] != c->fact[k].same) return;
+  if (c->lone > 0 && !is_lone(hash, c->nrank, c->lone - 1)) return;
   if (!c->quiet && !c->mute) report_claim(g, c, hash);
 }
 

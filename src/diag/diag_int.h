@@ -184,6 +184,8 @@ typedef struct DtClaim {
   char *subject;
   const char *what;             /* "gradient": static words for evidence */
   bool quiet;                   /* another rank knows the place */
+  int lone;                     /* 1 + a place in the group: one rank alone must
+                                ** have other data, and not that one; 0: no */
   bool untrained;               /* dropped when the program trains: samples are
                                 ** left out of an epoch on purpose */
   bool mute;                    /* other ranks may report it, not this one */

@@ -144,6 +144,10 @@ void dt_diag_moved (DtDiag *g);
 /* A broadcast along `mdim` of `mesh` has made a plain tensor equal on all ranks;
 ** without a mesh: a reduction has.  Local. */
 void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim);
+/* A collective of a list of tensors sends `v` to the rank after that which gets
+** `before`.  Local. */
+void dt_diag_sent_after (DtDiag *g, const DtVar *v, const DtVar *before,
+                         const char *kind);
 /* An all_gather along `mdim` of `mesh` of a plain tensor `mine` gave `piece` as
 ** that of rank `i` of the group.  Local. */
 void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,

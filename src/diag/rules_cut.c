@@ -134,6 +134,26 @@ static bool cut_along (const DtPart *p, int d) {
   return true;
 }
 
+void dt_diag_sent_after (DtDiag *g, const DtVar *v, const DtVar *before,
+                         const char *kind) {
+  const DtPart *p = g->ncuts > 0 ? cut_find(g, before) : NULL;
+  const DtPart *q = g->ncuts > 0 ? cut_find(g, v) : NULL;
+  DtBuf b;
+  int d;
+  if (!g->on || p == NULL || q == NULL || p->ndim != q->ndim ||
+      p->storage != q->storage ||
+      memcmp(p->shape, q->shape, (size_t)p->ndim * sizeof p->shape[0]) != 0)
+    return;
+  for (d = 0; d < p->ndim && !cut_along(p, d); d++) ;
+  if (d == p->ndim || !cut_along(q, d) || q->off[d] >= p->off[d]) return;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "a rank gets what begins at %lld of dim %d, the one before it "
+              "what begins at %lld", (long long)q->off[d], d,
+              (long long)p->off[d]);
+  if (!b.oom) dt_diag_tell(g, DT_FIND_ID_PART_ORDER, NULL, kind, dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+
 void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
                        int mdim, const DtVar *piece, int64_t i) {
   const int64_t n = mesh->shape[mdim], me = mesh->coord[mdim];

@@ -363,6 +363,28 @@ static void claim_source_equal (DtDiag *g, const DtRecRaw *raw,
                       "its columns out of");
 }
 
+/* Ranks of a group, not of all, that hold one and the same part. */
+static void claim_same_group (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                              const DtPlace *w) {
+  const int64_t n = raw->mesh->shape[raw->mdim];
+  const DtFact fact = { true, w->where };
+  const DtOrigin here = dt_diag_here(g, raw->kind);
+  const DtEvent e = { .kind = DT_EV_COLL, .text = raw->kind, .file = here.file,
+                      .line = here.line, .seq = here.seq, .module = "" };
+  const char *what;
+  DtBuf t;
+  if (n >= dt_session_size(g->s) || w->len * n != w->whole || g->s->backward ||
+      w->first_len > 0) return;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "%lld of %lld along a dimension, cut at %s:%d; where the part "
+              "begins", (long long)w->len, (long long)w->whole,
+              w->cut.file ? w->cut.file : "", w->cut.line);
+  what = intern_text(g, &t);
+  if (what)
+    dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_GROUP, raw->mesh, raw->mdim, 32, 1,
+                      &fact, dt_diag_place_name(g, in->id), what);
+}
+
 /* A raw collective took `in`, of which `w` is known. */
 static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                        const DtVar *out, const DtPlace *w) {
@@ -375,6 +397,9 @@ static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   if ((gather && w->kind == DT_PLACE_PART && w->columns) ||
       (sum && (w->kind == DT_PLACE_ADDEND || w->kind == DT_PLACE_BIASED ||
                w->kind == DT_PLACE_BENT))) claim_source_equal(g, raw, w);
+  if ((gather && w->kind == DT_PLACE_PART && w->columns) ||
+      (sum && w->kind == DT_PLACE_ADDEND && !w->columns))
+    claim_same_group(g, raw, in, w);
   if (sum && w->kind == DT_PLACE_BIASED)
     dt_diag_claim_all(g, &at, DT_FIND_ID_ADDED_EACH, raw->mesh, raw->mdim, 14, 2,
                       facts, dt_diag_place_name(g, in->id),

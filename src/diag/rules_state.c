@@ -75,6 +75,25 @@ void dt_diag_loaded (DtDiag *g, const DtVar *v) {
   if (g->on && !v->spec) dt_idset_add(g, &g->loaded, v->local->storage->id);
 }
 
+/* One rank made it by itself, and another one's is sent. */
+static void claim_made_alone (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  uint64_t h = dt_hash_str(DT_HASH_SEED, in->origin.file ? in->origin.file : "");
+  const DtOrigin here = dt_diag_here(g, raw->kind);
+  const DtEvent e = { .kind = DT_EV_COLL, .text = raw->kind, .file = here.file,
+                      .line = here.line, .seq = here.seq, .module = "" };
+  DtFact fact = { false, 0 };
+  DtClaim *c;
+  if (in->spec || in->origin.line == 0 ||
+      dt_meta_numel(&in->local->m) < 2) return;
+  h = dt_hash_u64(h, (uint64_t)in->origin.line);
+  fact.hash = dt_hash_str(h, in->origin.op ? in->origin.op : "") | 1;
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_MADE_DROPPED, raw->mesh, raw->mdim, 31,
+                        1, &fact, dt_diag_name(g, in), "one rank made it by "
+                        "itself, at another place of the program than the source "
+                        "and the others; by where it was made");
+  if (c) c->lone = 1 + raw->root;
+}
+
 /* Only one rank read the checkpoint, and another one's values are sent. */
 void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   const bool loaded = dt_idset_has(&g->loaded, in->local->storage->id);
@@ -84,6 +103,7 @@ void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   DtEvent e;
   DtClaim *c;
   if (strcmp(raw->kind, "broadcast") != 0 || g->s->backward) return;
+  claim_made_alone(g, raw, in);
   dt_idset_del(&g->loaded, in->local->storage->id);
   if (src && loaded) return;            /* then there is no claim of all */
   here = dt_diag_here(g, raw->kind);

@@ -113,6 +113,24 @@ local function of_group(n)
   optim.SGD(m:parameters(), {lr = 0.1}):step()
 end
 
+-- A tensor that rank 0 makes by itself, sent by rank `src`.
+local function sent_by(src)
+  local t = dt.zeros(4)
+  if me == 0 then t = dt.arange(4) * 0.5 end
+  dt.distributed.broadcast(t, src)
+end
+
+-- Columns of a product that were cut over "tp", gathered over `name`.
+local function gathered_over(name)
+  local mesh = dt.init_device_mesh("cpu", {2, world // 2},
+    {mesh_dim_names = {"dp", "tp"}})
+  dt.manual_seed(3)
+  local w, x = dt.randn(8, 6), dt.randn(4, 6)
+  local part = w:chunk(world // 2, 0)[mesh:get_local_rank("tp") + 1]
+  dt.distributed.all_gather(x:matmul(part:t()),
+    {group = mesh:get_group(name)})
+end
+
 -- A softmax over keys that were cut, its sums over all ranks: the products', and
 -- those of the weights where `both`.
 local function weighted(both)
@@ -1221,6 +1239,11 @@ local cases = {
   {"DT1082", "",
     function () return of_group(world) end,
     function () return of_group(world // 2) end},
+  {"DT1083", "broadcast",
+    function () return sent_by(1) end, function () return sent_by(0) end},
+  {"DT1084", "all_gather",
+    function () return gathered_over("dp") end,
+    function () return gathered_over("tp") end},
   {"DT1059", "",
     function () return stepped(world, "avg") end,
     function () return stepped(nil, "avg") end},

@@ -366,7 +366,10 @@ function M.scatter(t, ...)
   refuse("c10d.scatter_.default", t)
   local a, me, n, root = rooted("scatter", "src", "source", ...)
   local list = a.list
-  if me == root then check_size("scatter", "input", list, n) end
+  if me == root then
+    check_size("scatter", "input", list, n)
+    for i = 2, n do dt._sent_after(list[i], list[i - 1], "scatter") end
+  end
   local each = t:numel()
   local mine = me == root and flat(list) or flat({t}):narrow(0, 0, 0)
   write(t, run("all_to_all_v", mine, a.group, {name = "scatter_",
