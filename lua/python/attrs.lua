@@ -637,7 +637,7 @@ function M.leave(scope, err)
     if not err then return V.truth(special(None, None, None)) end
     local e = exceptions.exception(err)
     local ok, said = exceptions.while_handled(e, function ()
-      return V.truth(special(exceptions.class_of(e), e, None))
+      return V.truth(special(exceptions.class_of(e), e, exceptions.trace(e)))
     end)
     if not ok then error(said, 0) end
     return said

@@ -234,6 +234,24 @@ function M.chain(e, before)
   e.__context__ = before
 end
 
+local trace_mt = {__name = "traceback"}
+trace_mt.__index = function (_, name)
+  if name == "tb_frame" then
+    util.raise("NotImplementedError", "the frame of a traceback is not part of "
+      .. "dtrepl")
+  end
+end
+
+-- trace(e): e.__traceback__ of an error that was raised: its line alone.
+function M.trace(e)
+  if rawget(e, "__traceback__") == nil then
+    local line = tostring(rawget(e, "where") or ""):match(":(%d+)$")
+    e.__traceback__ = setmetatable({tb_lineno = tonumber(line) or dt.None,
+      tb_next = dt.None, tb_lasti = -1}, trace_mt)
+  end
+  return e.__traceback__
+end
+
 -- while_handled(e, f, env): as pcall(f, env), while e is being handled; an error
 -- that is raised meanwhile has it as its context.
 function M.while_handled(e, f, env)

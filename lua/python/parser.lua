@@ -656,9 +656,7 @@ S["try"] = function (p)
     handlers = {}})
   while take(p, "except", "name") do
     local h = {}
-    if is(p, "*") then
-      refuse(p, "except* is not part of dtrepl", "NotImplementedError")
-    end
+    if take(p, "*") then n.refused = "except*" end
     if not is(p, ":") then
       h.class = expr(p)
       if take(p, "as", "name") then h.name = name(p) end

@@ -380,7 +380,16 @@ end
 
 local tries = 0                     -- bodies of try that are being compiled
 
+-- What is read, and refused where the program comes to it.
+local function refused_statement(n)
+  return function ()
+    util.raise("NotImplementedError", "line %d of the Python text: %s is not "
+      .. "part of dtrepl", n.line, n.refused)
+  end
+end
+
 S["try"] = function (n)
+  if n.refused then return refused_statement(n) end
   tries = tries + 1
   local ok, body = pcall(block, n.body)
   tries = tries - 1
@@ -398,6 +407,7 @@ S["try"] = function (n)
     for _, h in ipairs(handlers) do
       if h.class == nil or exceptions.catches(h.class(env), e) then
         local outer = env.error
+        exceptions.trace(e)
         if h.name then env_of.assign(env, h.name, e) end
         env.error = err
         local out = table.pack(exceptions.while_handled(e, h.body, env))

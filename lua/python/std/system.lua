@@ -155,7 +155,7 @@ function M.provide(argv)
   end, exc_info = function ()
     local e = exceptions.handled[1]
     if not e then return V.tuple {None, None, None} end
-    return V.tuple {exceptions.class_of(e), e, None}
+    return V.tuple {exceptions.class_of(e), e, exceptions.trace(e)}
   end, getsizeof = function () return 64 end,
     getrecursionlimit = function () return 1000 end,
     setrecursionlimit = nothing},
