@@ -338,7 +338,9 @@ local function check_bases(name, bases)
   end
   for _, b in ipairs(bases) do
     local above = V.is_function(b) and rawget(b, "__name__")
-    if DATA[above] and not derives then
+    if rawequal(b, builtin_names.bool) then
+      util.raise("TypeError", "type 'bool' is not an acceptable base type")
+    elseif DATA[above] and not derives then
       util.raise("NotImplementedError", "class %s: %s as a base is not part of "
         .. "dtrepl; keep one in a field", name, above)
     end

@@ -52,13 +52,12 @@ local function plain_digits(s)
   return (s:gsub("[\xc2-\xf4][\x80-\xbf]*", function (c)
     if unicode.is("space", c) then return " " end
     if not unicode.is("decimal", c) then return c end
-    local code, first = utf8.codepoint(c), nil
-    for d = 0, 9 do
-      local c0 = utf8.char(code - d)
-      if not unicode.is("decimal", c0) then break end
-      first = d
+    -- Tens of digits from 0 to 9, some behind each other.
+    local code, before = utf8.codepoint(c), 0
+    while unicode.is("decimal", utf8.char(code - before - 1)) do
+      before = before + 1
     end
-    return (code % 16 < 10 and tostring(code % 16)) or tostring(first)
+    return tostring(before % 10)
   end))
 end
 
@@ -123,8 +122,9 @@ local function to_int(v)
   if type(v) == "boolean" then return v and 1 or 0 end
   if math.type(v) == "float" then return int_of_float(v) end
   if math.type(v) == "integer" then return v end
+  local own = V.type_name(V.unbox(v)) == "int" and V.is_boxed(v)
   for _, name in ipairs {"__int__", "__index__", "__trunc__"} do
-    local special = V.special(v, name)
+    local special = not (own and name ~= "__int__") and V.special(v, name)
     if special then return said_int(name, special()) end
   end
   local x = V.unbox(v)

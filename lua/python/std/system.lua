@@ -158,6 +158,8 @@ function M.provide(argv)
     return V.tuple {exceptions.class_of(e), e, exceptions.trace(e)}
   end, getsizeof = function () return 64 end,
     getrecursionlimit = function () return 1000 end,
+    get_int_max_str_digits = refused "sys.get_int_max_str_digits",
+    set_int_max_str_digits = refused "sys.set_int_max_str_digits",
     setrecursionlimit = nothing},
     {argv = argv, version_info = V.tuple {3, 11, 0}, version = "3.11.0",
       platform = "linux", stdout = out, stderr = err,
