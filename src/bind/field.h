@@ -17,6 +17,11 @@ void dtL_set_bool (lua_State *L, const char *k, bool v);
 /* Push a list of n integers. */
 void dtL_push_ints (lua_State *L, const int64_t *v, int64_t n);
 
+/* Push an argument that is no tensor, list or None: numbers and texts as they
+** are, others as {dtype = name} and alike; a dtype's name is torch's with
+** `torch`, else ours.  False, with nothing pushed, for those three. */
+bool dtL_push_plain_arg (lua_State *L, const DtValue *v, bool torch);
+
 /* The debugger of this state's session; raises RuntimeError without one.
 ** A line typed at a stop sees the program's record from here on. */
 DtDebug *dtL_check_debug (lua_State *L);

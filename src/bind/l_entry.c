@@ -133,29 +133,11 @@ static void push_tensors (lua_State *L, int cache, const char *key, int n,
   lua_setfield(L, -2, key);
 }
 
-static void push_tag (lua_State *L, const char *key, const char *v) {
-  lua_createtable(L, 0, 1);
-  dtL_set_str(L, key, v);
-}
-
 /* An argument: numbers and texts as they are; {slot = i}, {dtype = name}. */
 static void push_arg (lua_State *L, const DtValue *v) {
   luaL_checkstack(L, 6, "arguments nested too deeply");
+  if (dtL_push_plain_arg(L, v, true)) return;
   switch ((DtValueKind)v->kind) {
-    case DT_V_BOOL: lua_pushboolean(L, v->u.b); break;
-    case DT_V_INT: lua_pushinteger(L, v->u.i); break;
-    case DT_V_FLOAT: lua_pushnumber(L, v->u.f); break;
-    case DT_V_STR: lua_pushstring(L, v->u.s); break;
-    case DT_V_DTYPE:
-      push_tag(L, "dtype", dt_dtype_info((DtDtype)v->u.i)->torch);
-      break;
-    case DT_V_DEVICE:
-      push_tag(L, "device", dt_device_name((DtDevice)v->u.i));
-      break;
-    case DT_V_LAYOUT: push_tag(L, "layout", dt_layout_name(v->u.i)); break;
-    case DT_V_MEMFMT:
-      push_tag(L, "memory_format", dt_memfmt_name(v->u.i));
-      break;
     case DT_V_TENSOR:
       lua_createtable(L, 0, 1);
       dtL_set_int(L, "slot", v->u.slot + 1);

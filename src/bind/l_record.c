@@ -85,30 +85,10 @@ static void push_var (lua_State *L, const DtVar *v) {
   }
 }
 
-static void push_named (lua_State *L, const char *key, const char *value) {
-  lua_createtable(L, 0, 1);
-  dtL_set_str(L, key, value);
-}
-
 static void push_value (lua_State *L, const DtValue *v, const DtEvent *e) {
   luaL_checkstack(L, 6, "arguments nested too deeply");
+  if (dtL_push_plain_arg(L, v, false)) return;
   switch ((DtValueKind)v->kind) {
-    case DT_V_BOOL: lua_pushboolean(L, v->u.b); break;
-    case DT_V_INT: lua_pushinteger(L, v->u.i); break;
-    case DT_V_FLOAT: lua_pushnumber(L, v->u.f); break;
-    case DT_V_STR: lua_pushstring(L, v->u.s); break;
-    case DT_V_DTYPE:
-      push_named(L, "dtype", dt_dtype_info((DtDtype)v->u.i)->name);
-      break;
-    case DT_V_DEVICE:
-      push_named(L, "device", dt_device_name((DtDevice)v->u.i));
-      break;
-    case DT_V_LAYOUT:
-      push_named(L, "layout", dt_layout_name(v->u.i));
-      break;
-    case DT_V_MEMFMT:
-      push_named(L, "memory_format", dt_memfmt_name(v->u.i));
-      break;
     case DT_V_TENSOR:
       push_var(L, v->u.slot < e->nin ? e->in[v->u.slot] : NULL);
       break;

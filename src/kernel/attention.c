@@ -143,9 +143,8 @@ static double normalise (const Att *a) {
   return max + log(sum);
 }
 
-/* A zeroed dense f64 tensor of the shape of `t`. */
-static DtStatus result_new (DtCtx *cx, const DtTensor *t, DtTensor **out,
-                            double **v) {
+DtStatus dt_f64_like (DtCtx *cx, const DtTensor *t, DtTensor **out,
+                      double **v) {
   DtMeta m;
   void *p;
   dt_meta_copy(&m, &t->m);
@@ -154,8 +153,15 @@ static DtStatus result_new (DtCtx *cx, const DtTensor *t, DtTensor **out,
   dt_meta_set_contiguous(&m);
   DT_TRY(cx, dt_tensor_new(cx, &m, false, out));
   DT_TRY(cx, dt_tensor_data(cx, *out, &p));
-  if (p != NULL) memset(p, 0, (size_t)dt_meta_nbytes(&m));
   *v = p;
+  return DT_OK;
+}
+
+/* The same, zeroed. */
+static DtStatus result_new (DtCtx *cx, const DtTensor *t, DtTensor **out,
+                            double **v) {
+  DT_TRY(cx, dt_f64_like(cx, t, out, v));
+  if (*v != NULL) memset(*v, 0, (size_t)dt_meta_nbytes(&(*out)->m));
   return DT_OK;
 }
 

@@ -109,21 +109,6 @@ static void all (double *v, int64_t n, double x) {
   for (int64_t i = 0; i < n; i++) v[i] = x;
 }
 
-/* A double copy of t, or of its shape alone; caller unrefs. */
-static DtStatus scratch (DtCtx *cx, const DtTensor *t, DtTensor **out,
-                         double **v) {
-  DtMeta m;
-  void *p;
-  dt_meta_copy(&m, &t->m);
-  m.dtype = DT_F64;
-  m.device = DT_DEV_CPU;
-  dt_meta_set_contiguous(&m);
-  DT_TRY(cx, dt_tensor_new(cx, &m, false, out));
-  DT_TRY(cx, dt_tensor_data(cx, *out, &p));
-  *v = p;
-  return DT_OK;
-}
-
 DtStatus dt_k_ctc (DtCtx *cx, const DtCtcCall *k, DtTensor *loss,
                    DtTensor *alpha) {
   Ctc q;
@@ -132,8 +117,8 @@ DtStatus dt_k_ctc (DtCtx *cx, const DtCtcCall *k, DtTensor *loss,
   double *av, *lv;
   DtStatus st;
   DT_TRYG(cx, open_call(cx, k, &alpha->m, &q));
-  DT_TRYG(cx, scratch(cx, alpha, &a, &av));
-  DT_TRYG(cx, scratch(cx, loss, &l, &lv));
+  DT_TRYG(cx, dt_f64_like(cx, alpha, &a, &av));
+  DT_TRYG(cx, dt_f64_like(cx, loss, &l, &lv));
   all(av, q.n * q.t * q.wide, -INFINITY);
   for (int64_t i = 0; i < q.n; i++) {
     DT_TRYG(cx, sequence(cx, &q, i, &s));
@@ -184,7 +169,7 @@ DtStatus dt_k_ctc_backward (DtCtx *cx, const DtCtcCall *k, const DtTensor *grad,
   double *ov, *row = NULL;
   DtStatus st;
   DT_TRYG(cx, open_call(cx, k, &alpha->m, &q));
-  DT_TRYG(cx, scratch(cx, out, &o, &ov));
+  DT_TRYG(cx, dt_f64_like(cx, out, &o, &ov));
   DT_TRYG(cx, dt_kernel_dense(cx, alpha, DT_F64, &a));
   DT_TRYG(cx, dt_kernel_dense(cx, loss, DT_F64, &l));
   DT_TRYG(cx, dt_kernel_dense(cx, grad, DT_F64, &g));

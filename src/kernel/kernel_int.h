@@ -89,6 +89,11 @@ void dt_stack_select (DtTensor *v, int dim, int64_t i);
 /* Sum of n doubles in the kernels' fixed order.  Pure. */
 double dt_sum_f64 (const double *v, int64_t n);
 
+/* A dense f64 tensor of the shape of `t`, its memory not set, and its elements
+** in *v (NULL: it has none).  The caller unrefs.  NOMEM. */
+DtStatus dt_f64_like (DtCtx *cx, const DtTensor *t, DtTensor **out,
+                      double **v);
+
 /* ---- pointwise rows ------------------------------------------------------ */
 
 typedef void (*DtPwFn) (int64_t n, void *out, const void *const *in,

@@ -459,21 +459,12 @@ static DtStatus mse_meta (DtMetaCall *c) {
 static DtStatus mse_kernel (DtKernelCall *c) {
   int red = (int)dt_arg_int(c->args, 2);
   DtDtype t = (DtDtype)c->out[0]->m.dtype;
-  DtTensor *a = c->in[0], *b = dt_kin(c, 1), *tmp = NULL;
-  DtMeta m;
-  DtStatus st;
+  DtTensor *a = c->in[0], *b = dt_kin(c, 1);
   DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, t, false));
   if (red == RED_NONE)
     return dt_k_binary(c->cx, DT_B_mse_loss, t, NULL, a, b, c->out[0]);
-  DT_TRYG(c->cx, dt_meta_broadcast(c->cx, &a->m, &b->m, &m));
-  DT_TRYG(c->cx, op_temp(c->cx, t, m.ndim, m.shape, &tmp));
-  DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_mse_loss, t, NULL, a, b, tmp));
-  DT_TRYG(c->cx, dt_k_reduce(c->cx, red == RED_MEAN ? DT_RED_MEAN
-                                                    : DT_RED_SUM, NULL, tmp,
-                             m.ndim ? (1u << m.ndim) - 1 : 0, c->out[0]));
-done:
-  dt_tensor_unref(c->cx, tmp);
-  return st;
+  return op_reduced_binary(c, DT_B_mse_loss, t, t, NULL, a, b,
+                           red == RED_MEAN ? DT_RED_MEAN : DT_RED_SUM);
 }
 static DtStatus mse_decomp (DtDecompCall *c) {
   DtHandle *h = EMIT("aten.sub.Tensor", "tt", c->in[0], c->in[1]);

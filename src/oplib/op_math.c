@@ -225,7 +225,7 @@ static DtStatus frexp_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
-static DtStatus frexp_kernel (DtKernelCall *c) {
+DtStatus op_frexp_kernel (DtKernelCall *c) {
   DtDtype t = (DtDtype)c->in[0]->m.dtype;
   if (c->out[0])
     DT_TRY(c->cx, dt_k_unary(c->cx, DT_U_frexp_mantissa, t, NULL, c->in[0],
@@ -458,7 +458,7 @@ OWN(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
 ROW1(frexp_Tensor, frexp_mantissa, PK_SAME, 0, 0);
 OWN(frexp_Tensor, "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor "
     "exponent)", "Mantissa in [0.5, 1) and power of 2.",
-    DT_OP_POINTWISE | DT_OP_UNEVEN | SAVE, NONE, frexp_meta, frexp_kernel,
+    DT_OP_POINTWISE | DT_OP_UNEVEN | SAVE, NONE, frexp_meta, op_frexp_kernel,
     g_frexp, float_samples);
 ROW1(mvlgamma, lgamma, PK_FLOAT, 0, 0);
 OWN(mvlgamma, "mvlgamma(Tensor self, int p) -> Tensor",

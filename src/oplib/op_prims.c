@@ -14,17 +14,6 @@ static DtStatus frexp_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
-static DtStatus frexp_kernel (DtKernelCall *c) {
-  DtDtype t = (DtDtype)c->in[0]->m.dtype;
-  if (c->out[0])
-    DT_TRY(c->cx, dt_k_unary(c->cx, DT_U_frexp_mantissa, t, NULL, c->in[0],
-                             c->out[0]));
-  if (c->out[1])
-    DT_TRY(c->cx, dt_k_unary(c->cx, DT_U_frexp_exponent, t, NULL, c->in[0],
-                             c->out[1]));
-  return DT_OK;
-}
-
 static DtStatus convert_meta (DtMetaCall *c) {
   op_like_meta(&c->out[0], c->in[0],
                op_dtype_or(c->args, 1, (DtDtype)c->in[0]->dtype));
@@ -120,7 +109,7 @@ const DtOpDef dt_op_prims_frexp = {
   .schema = "prims::frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)",
   .brief = "Mantissa in [0.5, 1) and power of 2.",
   .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | NOGRAD, .meta = frexp_meta,
-  .kernel = frexp_kernel, .samples = float_samples
+  .kernel = op_frexp_kernel, .samples = float_samples
 };
 static const int row_prims_fma[PWR_LEN] = { DT_T3_addcmul, PK_SAME, 3, 0, 1,
                                             2, 0 };

@@ -57,28 +57,35 @@ static void loss_params (const DtKernelCall *c, DtScalar *p) {
     p[0] = dt_arg_scalar(c->args, c->op->row[LO_PAR]);
 }
 
+DtStatus op_reduced_binary (DtKernelCall *c, DtBinary f, DtDtype t, DtDtype to,
+                            const DtScalar *p, DtTensor *a, DtTensor *b,
+                            DtReduce how) {
+  DtTensor *tmp = NULL;
+  DtMeta m;
+  DtStatus st;
+  DT_TRYG(c->cx, dt_meta_broadcast(c->cx, &a->m, &b->m, &m));
+  DT_TRYG(c->cx, op_temp(c->cx, to, m.ndim, m.shape, &tmp));
+  DT_TRYG(c->cx, dt_k_binary(c->cx, f, t, p, a, b, tmp));
+  DT_TRYG(c->cx, dt_k_reduce(c->cx, how, NULL, tmp,
+                             m.ndim ? (1u << m.ndim) - 1 : 0, c->out[0]));
+done:
+  dt_tensor_unref(c->cx, tmp);
+  return st;
+}
+
 static DtStatus loss_kernel (DtKernelCall *c) {
-  DtTensor *a = dt_kin(c, 0), *b = dt_kin(c, 1), *tmp = NULL;
+  DtTensor *a = dt_kin(c, 0), *b = dt_kin(c, 1);
   OpOperand o[2] = { { .m = &a->m }, { .m = &b->m } };
   DtDtype ct = op_promote(c->cx, 2, o), t = (DtDtype)c->out[0]->m.dtype;
   DtBinary fn = (DtBinary)c->op->row[LO_FN];
   int red = reduction(c->args);
   DtScalar p[4];
-  DtMeta m;
-  DtStatus st = DT_OK;
   DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct, false));
   loss_params(c, p);
   if (red == RED_NONE)
     return dt_k_binary(c->cx, fn, ct, p, a, b, c->out[0]);
-  DT_TRYG(c->cx, dt_meta_broadcast(c->cx, &a->m, &b->m, &m));
-  DT_TRYG(c->cx, op_temp(c->cx, t, m.ndim, m.shape, &tmp));
-  DT_TRYG(c->cx, dt_k_binary(c->cx, fn, ct, p, a, b, tmp));
-  DT_TRYG(c->cx, dt_k_reduce(c->cx, red == RED_MEAN ? DT_RED_MEAN
-                                                    : DT_RED_SUM, NULL, tmp,
-                             m.ndim ? (1u << m.ndim) - 1 : 0, c->out[0]));
-done:
-  dt_tensor_unref(c->cx, tmp);
-  return st;
+  return op_reduced_binary(c, fn, ct, t, p, a, b,
+                           red == RED_MEAN ? DT_RED_MEAN : DT_RED_SUM);
 }
 
 /* Gradients: (grad, self, target, reduction, parameter). */

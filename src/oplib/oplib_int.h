@@ -290,6 +290,15 @@ DtStatus op_infer_size (DtCtx *cx, int64_t numel, int n, int64_t *shape);
 bool op_view_strides (const DtMeta *m, int n, const int64_t *shape,
                       int64_t *stride);
 
+/* ---- kernels shared by families ---- */
+/* aten.frexp and prims.frexp: mantissa and exponent; one may be unwanted. */
+DtStatus op_frexp_kernel (DtKernelCall *c);
+/* f(a, b) of two tensors that broadcast, computed in type t with parameters p
+** (or NULL), then summed or averaged over all into output 0 of type `to`. */
+DtStatus op_reduced_binary (DtKernelCall *c, DtBinary f, DtDtype t, DtDtype to,
+                            const DtScalar *p, DtTensor *a, DtTensor *b,
+                            DtReduce how);
+
 /* ---- samples shared by families ---- */
 extern const char *const op_samples_unary[];
 extern const char *const op_samples_binary[];
