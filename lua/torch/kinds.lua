@@ -84,6 +84,13 @@ function M.check_device(v)
   end
 end
 
+-- m.cuda(): where device="cuda" is one of the profile's, which holds no more
+-- than the CPU.
+function attributes.of_module.cuda(m)
+  M.check_device("cuda")
+  return m
+end
+
 local device_mt = {__name = "torch.device"}
 device_mt.__tostring = function (d)
   return d.index == None and d.type or d.type .. ":" .. d.index

@@ -97,5 +97,7 @@ T.eq(refusal "with m: distribute_tensor(torch.ones(4))", "no error",
   "the mesh of a with")
 T.eq(refusal "assert [p.is_replicate() for p in D(R, R).placements][1]",
   "no error", "placements are a tuple")
+T.eq(refusal "l = nn.Linear(1, 1); assert l.cuda() is l", "no error",
+  "a module goes where its tensors' cuda() lets them")
 T.eq(dt.rank() < 4, true, "all ranks came here")
 T.finish()

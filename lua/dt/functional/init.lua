@@ -173,12 +173,41 @@ end
 local epsilons = {["torch.float32"] = 2.0 ^ -23, ["torch.float64"] = 2.0 ^ -52,
   ["torch.bfloat16"] = 2.0 ^ -7, ["torch.float16"] = 2.0 ^ -10}
 
+local function sizes_text(list)
+  return "[" .. table.concat(list, ", ") .. "]"
+end
+
+local function check_rms_norm(x, given, shape, weight)
+  if type(given) == "number" then
+    util.raise("TypeError", "rms_norm(): argument 'normalized_shape' (position "
+      .. "2) must be tuple of ints, not %s", util.type_text(given))
+  elseif #shape == 0 then
+    util.raise("RuntimeError", "Expected normalized_shape to be at least "
+      .. "1-dimensional, i.e., containing at least one element, but got "
+      .. "normalized_shape = []")
+  elseif weight and sizes_text(weight.shape) ~= sizes_text(shape) then
+    util.raise("RuntimeError", "Expected weight to be of same shape as "
+      .. "normalized_shape, but got weight of shape %s and normalized_shape = "
+      .. "%s", sizes_text(weight.shape), sizes_text(shape))
+  elseif x.ndim < #shape then
+    util.raise("ValueError", "Input tensor must have at least %d dimensions, "
+      .. "but got %d", #shape, x.ndim)
+  end
+  local last = {table.unpack(x.shape, x.ndim - #shape + 1)}
+  if sizes_text(last) ~= sizes_text(shape) then
+    util.raise("RuntimeError", "Given normalized_shape=%s, expected input with "
+      .. "shape [*%s, but got input of size%s", sizes_text(shape),
+      sizes_text(shape):sub(2), sizes_text(x.shape))
+  end
+end
+
 -- F.rms_norm(x, shape, weight, eps): on CPU the composite; eps defaults to
 -- the dtype's machine epsilon.
 function M.rms_norm(x, ...)
   local a = util.bind("rms_norm", {"normalized_shape", "weight", "eps"}, {},
     ...)
   local shape = util.list(a.normalized_shape)
+  check_rms_norm(x, a.normalized_shape, shape, a.weight)
   local eps = a.eps or epsilons[tostring(x.dtype)]
   local fused = x.device ~= "cpu" and find("_fused_rms_norm")
   if fused then

@@ -250,6 +250,66 @@ function M.randint(...)
     kw.high or high, kw.size or size), kw)
 end
 
+local function note_type(seen, dtype)
+  seen.dtype = seen.dtype and dt.promote_types(seen.dtype, dtype) or dtype
+end
+
+-- Nested lists with the numbers of one-element tensors in their place: real
+-- and imaginary parts.  seen.dtype becomes the type of all of them.
+local function numbers_of(data, seen, wanted)
+  if type(data) == "table" then
+    local re, im = {}, {}
+    for i = 1, #data do re[i], im[i] = numbers_of(data[i], seen, wanted) end
+    return re, im
+  elseif not util.is_tensor(data) then
+    note_type(seen, type(data) == "boolean" and dt.bool
+      or math.type(data) == "integer" and dt.int64 or default or dt.float32)
+    return data, 0
+  elseif data:numel() ~= 1 then
+    util.raise("ValueError",
+      "only one element tensors can be converted to Python scalars")
+  end
+  note_type(seen, data.dtype)
+  local v = data:item()
+  if wanted and tostring(wanted):find("int", 1, true)
+     and math.type(v) == "float" then
+    util.raise("TypeError", "only integer tensors of a single element can be "
+      .. "converted to an index")
+  end
+  if type(v) == "table" then return v[1], v[2] end
+  return v, 0
+end
+
+local function has_tensor(data)
+  if type(data) ~= "table" then return util.is_tensor(data) end
+  for i = 1, #data do
+    if has_tensor(data[i]) then return true end
+  end
+  return false
+end
+
+-- Complex numbers come as complex64: in complex128 their digits would be lost.
+local function from_complex(re, im, dtype, wanted)
+  if (wanted or dtype) == dt.complex128 then
+    util.raise("NotImplementedError", "tensor(): lists of complex numbers as "
+      .. "complex128 are not part of dtrepl")
+  elseif wanted and wanted ~= dt.complex64 then
+    util.raise("TypeError", "must be real number, not complex")
+  end
+  return dt.complex(dt._from_data(re, dt.float32),
+    dt._from_data(im, dt.float32))
+end
+
+-- Nested lists some of whose elements are tensors.
+local function from_elements(data, wanted)
+  local seen = {}
+  local re, im = numbers_of(data, seen, wanted)
+  if tostring(seen.dtype):find("complex", 1, true) then
+    return from_complex(re, im, seen.dtype, wanted)
+  end
+  return dt._from_data(re, wanted or seen.dtype)
+end
+
 -- dt.tensor(nested lists or number, {dtype=, requires_grad=})
 function M.tensor(data, kw)
   kw = options("tensor", kw or {})
@@ -258,8 +318,11 @@ function M.tensor(data, kw)
     if kw.dtype then copy = copy:to(kw.dtype) end
     return finish(copy, kw)
   end
-  local t = dt._from_data(data, kw.dtype)
-  if default and not kw.dtype and t.dtype == dt.float32 then
+  local ok, t = pcall(dt._from_data, data, kw.dtype)
+  if not ok then
+    if not has_tensor(data) then error(t, 0) end
+    t = from_elements(data, kw.dtype)
+  elseif default and not kw.dtype and t.dtype == dt.float32 then
     t = dt._from_data(data, default)
   end
   if kw.device == "meta" then t = t:to("meta") end
