@@ -215,6 +215,7 @@ enum { DT_LEARNS = 256, DT_LEARN_SLOTS = 1024 };
 typedef struct DtLearn {
   int64_t storage, version, grad;       /* grad: storage of its gradient */
   uint64_t start, last;         /* values at the first gradient, and now */
+  uint64_t at_first;            /* as `start`, also of equal values */
   uint64_t came, used;          /* its gradient from backward; at the update */
   uint64_t all_used;            /* ... at all updates */
   DtOrigin wrote;               /* the last update */

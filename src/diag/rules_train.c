@@ -87,6 +87,7 @@ static DtLearn *begin_learning (DtDiag *g, const DtEvent *e, const DtVar *p) {
   l->start = l->last = sample_of(p->local);
   if (l->start == 0 && dt_idset_has(&g->gains, id))
     l->start = dt_diag_hash(p->local, false);
+  l->at_first = dt_diag_hash(p->local, false);
   l->drawn = p->local->storage->drawn;
   l->made = p->origin;
   l->param = p->is_param;
@@ -530,6 +531,18 @@ static void mute_back (DtDiag *g) {
       g->claim[i].mute = mended || g->nlearn == 0;
 }
 
+/* fully_shard reduces the gradients of its units: a plain parameter beside them
+** is a copy on each of those ranks, also where it began as ones. */
+static void outside_units (DtDiag *g) {
+  if (g->batch.mesh == NULL) return;
+  if (g->over == NULL) {
+    g->over = dt_mesh_ref(g->batch.mesh);
+    g->over_dim = g->batch.mdim;
+  }
+  for (int i = 0; i < g->nlearn; i++)
+    if (g->learn[i].start == 0) g->learn[i].start = g->learn[i].at_first;
+}
+
 void dt_diag_train (DtDiag *g) {
   bool chosen = false;          /* a broadcast says which are to be equal */
   int i;
@@ -543,6 +556,7 @@ void dt_diag_train (DtDiag *g) {
   for (i = 0; i < g->nlearn && g->over == NULL; i++)    /* nothing is reduced */
     if (dt_idset_has(&g->inner_gains, g->learn[i].storage))
       claim_no_drift(g, &g->learn[i], i);
+  outside_units(g);
   if (g->over == NULL) return;
   for (i = 0; i < g->nlearn; i++)
     chosen = chosen || dt_diag_copied(g, g->learn[i].storage);
