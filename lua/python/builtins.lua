@@ -366,6 +366,8 @@ def("divmod", function (a)
     util.raise("TypeError", "divmod expected 2 arguments, got %d", a.n)
   end
   local sign = ops.binary
+  local said = V.ask(a[1], a[2], "__divmod__", "__rdivmod__")
+  if said ~= nil then return said end
   return V.tuple({sign["//"](a[1], a[2]), sign["%"](a[1], a[2])}, 2)
 end)
 -- The x with a * x = 1 modulo m.

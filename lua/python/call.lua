@@ -116,9 +116,10 @@ local function call_python(f, args, kw)
   local env = {vars = {}, up = f.env, first = args[1], scope = f.where,
     name = f.name}
   bind(f, args, kw, env.vars)
-  if f.value then return f.value(env) end
+  if f.value and not f.generator then return f.value(env) end
   if f.generator then
     local g = M.generate(function ()
+      if f.value then return f.value(env) end     -- of a lambda
       local _, v = f.body(env)
       return v
     end)

@@ -207,13 +207,13 @@ local function comprehension(n, emit)
     fors[i] = {target = store(f.target, true), iter = compile(f.iter), ifs = {}}
     for j, c in ipairs(f.ifs) do fors[i].ifs[j] = compile(c) end
   end
-  local function turn(env, level, out)
+  local function turn(env, level, out, first)
     local f = fors[level]
     if not f then
       emit(env, out)
       return
     end
-    local next = V.iter(f.iter(env))
+    local next = first or V.iter(f.iter(env))
     while true do
       local more, item = next()
       if not more then break end
@@ -223,9 +223,14 @@ local function comprehension(n, emit)
       if ok then turn(env, level + 1, out) end
     end
   end
-  return function (env, out)
-    turn({vars = {}, up = env, first = env.first, inner = true}, 1, out)
-  end
+  -- What is gone over first is made where the comprehension stands, and at once;
+  -- the rest does not see the names of a class around it.
+  local outermost = fors[1].iter
+  return function (env, out, first)
+    first = first or V.iter(outermost(env))
+    turn({vars = {}, up = env.class and env.up or env, first = env.first,
+      inner = true}, 1, out, first)
+  end, function (env) return V.iter(outermost(env)) end
 end
 
 function X.listcomp(n)
@@ -244,9 +249,10 @@ end
 -- A generator expression makes its items one by one.
 function X.generator(n)
   local item = compile(n.item)
-  local run = comprehension(n, function (env) yield(item(env)) end)
+  local run, begin = comprehension(n, function (env) yield(item(env)) end)
   return function (env)
-    return calls.generate(function () run(env) end)
+    local first = begin(env)
+    return calls.generate(function () run(env, nil, first) end)
   end
 end
 
@@ -553,7 +559,7 @@ X["lambda"] = function (n)
   local at = located(value, n.first)
   return function (env)
     return setmetatable({name = name, params = params(env), value = at,
-      env = env.class and env.up or env}, V.func_mt)
+      generator = n.generator, env = env.class and env.up or env}, V.func_mt)
   end
 end
 

@@ -309,7 +309,7 @@ local function guarded(op, f)
     if object and not (type(a) == "string" and op == "%") then
       unsupported(op, a, b)
     end
-    if a == None or b == None or kind == "text" and op ~= "%"
+    if a == None or b == None and not (kind == "text" and op == "%") or kind == "text" and op ~= "%"
        and not (op == "+" and type(b) == "string")
        and op ~= "*"
        or kind == "seq" and not (op == "+" and V.is_seq(b)

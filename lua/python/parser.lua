@@ -449,10 +449,9 @@ function ternary(p)
   if take(p, "lambda", "name") then
     local params = parameters(p, ":")
     local outer = p.fn
-    p.fn = nil
-    local first = p.t[p.i][3]
-    local n = node(p, "lambda", {params = params, body = expr(p),
-      first = first})
+    local n = node(p, "lambda", {params = params, first = p.t[p.i][3]})
+    p.fn = n
+    n.body = expr(p)
     p.fn = outer
     return n
   end
