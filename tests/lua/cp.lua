@@ -60,6 +60,31 @@ local function ring(method)
       end
     end)
 end
+-- The per-document balancer: PyTorch's orders, by document and by rank.
+local function document_order(release, lengths, n, restore)
+  dt._set_profile(release)
+  local t = cp._PerDocumentHeadTailLoadBalancer(lengths, n, "cpu")
+    :_generate_indices(restore)
+  local rows = {}
+  for i = 0, t:size(0) - 1 do
+    local row = {}
+    for k = 0, t:size(1) - 1 do row[k + 1] = ("%d"):format(t[{i, k}]:item()) end
+    rows[i + 1] = table.concat(row, " ")
+  end
+  return table.concat(rows, " / ")
+end
+for _, case in ipairs {
+  {"2.13", {{8, 4, 4}}, "0 1 6 7 2 3 4 5 8 11 9 10 12 15 13 14"},
+  {"2.15", {{8, 4, 4}}, "0 1 6 7 8 11 12 15 2 3 4 5 9 10 13 14"},
+  {"2.13", {{4, 4}, {8}}, "0 3 1 2 4 7 5 6 / 0 1 6 7 2 3 4 5"},
+  {"2.15", {{4, 4}, {8}}, "0 3 4 7 1 2 5 6 / 0 1 6 7 2 3 4 5"},
+  {"2.15", {{4, 4}, {8}}, "0 4 5 1 2 6 7 3 / 0 1 4 5 6 7 2 3", true},
+} do
+  local got = document_order(case[1], case[2], 2, case[4])
+  check(got == case[3], case[1], got)
+end
+check(not pcall(document_order, "2.15", {{12, 4}}, 4))
+
 dt._set_profile(nil, "cuda")
 ring "allgather"
 ring "alltoall"

@@ -148,6 +148,57 @@ function Balancer:_generate_indices(restore)
   return order:unsqueeze(0)
 end
 
+local DocumentBalancer = {}
+DocumentBalancer.__index = DocumentBalancer
+
+-- _PerDocumentHeadTailLoadBalancer(lengths, ranks, device): lengths of the
+-- documents of each batch row; rank r gets pieces r and 2N-1-r of 2N of every
+-- document.
+function M._PerDocumentHeadTailLoadBalancer(lengths, n)
+  return setmetatable({lengths = lengths, n = n}, DocumentBalancer)
+end
+
+-- Append rank r's two pieces of a document that begins at `from`.
+local function add_pieces(order, from, length, r, n)
+  local piece = length // (2 * n)
+  for _, at in ipairs {r * piece, (2 * n - 1 - r) * piece} do
+    for k = 0, piece - 1 do order[#order + 1] = from + at + k end
+  end
+end
+
+-- The order of one row's positions.
+local function document_order(lengths, n)
+  local begin, total = {}, 0
+  for i, length in ipairs(lengths) do
+    if length % (2 * n) ~= 0 then util.raise("AssertionError", "") end
+    begin[i], total = total, total + length
+  end
+  local order, by_rank = {}, dt._switch("CP_RANK_MAJOR") ~= 0
+  for outer = 1, by_rank and n or #lengths do
+    for inner = 1, by_rank and #lengths or n do
+      local doc, r = by_rank and inner or outer, by_rank and outer or inner
+      add_pieces(order, begin[doc], lengths[doc], r - 1, n)
+    end
+  end
+  return order
+end
+
+-- The order of positions as a tensor [rows, length]; `restore` gives the way
+-- back.
+function DocumentBalancer:_generate_indices(restore)
+  if type(restore) == "table" then restore = restore.restore end
+  local rows = {}
+  for i, lengths in ipairs(self.lengths) do
+    local row = dt.tensor(document_order(lengths, self.n), {dtype = dt.int64})
+    if restore then
+      local _, back = dt.sort(row)
+      row = back
+    end
+    rows[i] = row
+  end
+  return dt.stack(rows)
+end
+
 -- _templated_ring_attention(group, seq_dim, op, q, k, v, {is_causal=}): the
 -- ring itself on local parts.
 function M._templated_ring_attention(group, _, _, q, k, v, kw)

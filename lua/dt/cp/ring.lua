@@ -110,11 +110,12 @@ local function forward(mesh, o, q, k, v, causal, scale)
   local at = rotation(mesh, working(o, k), working(o, v), o.rotate)
   local qf = working(o, q)
   local out, lse
-  local nq, nk = q:size(2), k:size(2)           -- of the last block
+  local nq, nk = q:size(2), k:size(2)           -- of the block that is told
+  local first = o.enable_load_balance and dt._switch("CP_TELLS_FIRST") ~= 0
   for i = 0, n - 1 do
     local ki, vi = at(i)
     local what, mask = plan(i, r, n, causal, o.enable_load_balance)
-    if what then
+    if what and (i == 0 or not first) then
       nq = what == "tail" and q:size(2) // 2 or q:size(2)
       nk = what == "head" and k:size(2) // 2 or k:size(2)
     end
