@@ -72,6 +72,9 @@ local function tensor_item(t, item)
   end
   item.dtype = tostring(t.dtype):match("([%w_]+)$")
   item.element, item.grad = own:element_size(), own.requires_grad
+  if dt._switch("DCP_STRIDES") ~= 0 then
+    item.strides = {table.unpack(own:stride())}
+  end
   item.length = plans.tensor_length {sizes = item.sizes, dtype = item.dtype,
     stride = util.contiguous_stride(item.sizes), element = item.element, grad = item.grad}
 end
@@ -97,7 +100,7 @@ function M.items(state)
 end
 
 local FIELDS = {"fqn", "path", "kind", "length", "offset", "sizes", "size",
-  "dtype", "element", "grad", "container"}
+  "dtype", "element", "grad", "strides", "container"}
 
 -- Every rank's items, by rank.
 local function exchanged(items)

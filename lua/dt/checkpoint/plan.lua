@@ -7,7 +7,8 @@
 -- An item of a state dict is {fqn =, path = {keys and list indices}, kind =
 -- "tensor" | "shard" | "bytes", length = bytes of its torch.save, and of a
 -- tensor: offset =, sizes = (the part that this rank has), size = (the whole),
--- dtype = "float32", element = bytes of one, grad = requires_grad}.
+-- dtype = "float32", element = bytes of one, grad = requires_grad, strides = of
+-- that part, where the release tells them}.
 
 local P = require "dt.io.pickle"
 local torch_file = require "dt.io.torch_file"
@@ -106,8 +107,9 @@ local function chunk_of(item)
 end
 
 local function properties_of(item)
-  return P.object(class.TensorProperties, P.tuple {dtype_of(item.dtype),
-    STRIDED, item.grad, CONTIGUOUS, false})
+  local state = {dtype_of(item.dtype), STRIDED, item.grad, CONTIGUOUS, false}
+  if item.strides then state[6] = P.tuple {table.unpack(item.strides)} end
+  return P.object(class.TensorProperties, P.tuple(state))
 end
 
 local function write_item(item, names, hint)
