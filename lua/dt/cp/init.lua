@@ -254,8 +254,8 @@ end
 
 -- _ContextParallel{seq_dim=, attention_type=}: a parallel style for the module
 -- that calls attention: its arguments are cut along the sequence.
-local style = {AttentionType = {SDPA = "sdpa", FLEX = "flex_attention"}}
-M._ContextParallel = setmetatable(style, {__call = function (_, ...)
+local kinds = {AttentionType = {SDPA = "sdpa", FLEX = "flex_attention"}}
+M._ContextParallel = setmetatable(kinds, {__call = function (_, ...)
   local a = util.bind("_ContextParallel", {"seq_dim", "attention_type"}, {},
     ...)
   local one = {seq_dim = a.seq_dim}
