@@ -559,6 +559,45 @@ static bool shape_needs_data (const LocalCall *c) {
   return false;
 }
 
+static bool on_meta (const DtTensor *t) { return t->m.device == DT_DEV_META; }
+
+/* Does argument t of a call whose tensors are on `meta` or not fit there?  A
+** CPU number fits everywhere, one of meta only there. */
+static bool fits_device (const DtTensor *t, bool meta) {
+  return on_meta(t) == meta || (!on_meta(t) && t->m.ndim == 0);
+}
+
+/* Tensors of meta have no data, so that what is computed of them and of others
+** has none: without this check the result of a sum over a parameter that was
+** forgotten there would be a meta tensor, and a copy from one do nothing.
+** Pointwise operators and cat refuse both orders, as PyTorch does; the others
+** refuse what would have to read data that is not there, where PyTorch's
+** kernels read what memory holds.  */
+static DtStatus check_devices (LocalCall *c) {
+  DtCtx *cx = c->s->cx;
+  const char *base = c->op->sig->base;
+  bool strict = (c->op->flags & DT_OP_POINTWISE) || strcmp(base, "cat") == 0 ||
+                strcmp(base, "stack") == 0;
+  const DtTensor *first = NULL;
+  if (c->op->flags & (DT_OP_NODATA | DT_OP_VIEW | DT_OP_OUT | DT_OP_FOREACH))
+    return DT_OK;
+  for (int i = 0; i < c->nin && (first == NULL || first->m.ndim == 0); i++)
+    if (c->in[i] != NULL && (first == NULL || c->in[i]->m.ndim > 0))
+      first = c->in[i];
+  if (first == NULL || (on_meta(first) && !strict)) return DT_OK;
+  for (int i = 0; i < c->nin; i++) {
+    const DtTensor *t = c->in[i];
+    if (t == NULL || fits_device(t, on_meta(first)) || t == c->in[0]) continue;
+    DT_CHECK(cx, strcmp(base, "copy_") != 0 || !on_meta(t), DT_E_NOTIMPL,
+             "Cannot copy out of meta tensor; no data!");
+    DT_CHECK(cx, c->op->flags & DT_OP_INPLACE, DT_E_RUNTIME,
+             "Tensor on device %s is not on the expected device %s!",
+             dt_device_name((DtDevice)t->m.device),
+             dt_device_name((DtDevice)first->m.device));
+  }
+  return DT_OK;
+}
+
 /* One call on local tensors: overlap and shapes are checked before the event,
 ** so that a call that PyTorch refuses is never seen as begun.  Operators whose
 ** shape depends on data (nonzero) have no meta: the kernel makes both. */
@@ -574,6 +613,7 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
     DT_TRY(cx, check_type(c));
     return run_decomp(c);
   }
+  if (c->nodata && !dt_session_no_data(c->s)) DT_TRY(cx, check_devices(c));
   bool datadep = shape_needs_data(c);
   if (!each && !datadep) DT_TRY(cx, infer_metas(c, nmetas));
   if (!each) DT_TRY(cx, check_type(c));

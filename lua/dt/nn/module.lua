@@ -336,6 +336,12 @@ function Module:to(...)
     else device = v end
   end
   return self:_apply(function (t)
+    if t.device == "meta" and device and device ~= "meta" then
+      util.raise("NotImplementedError", "Cannot copy out of meta tensor; no "
+        .. "data! Please use torch.nn.Module.to_empty() instead of "
+        .. "torch.nn.Module.to() when moving module from meta to a different "
+        .. "device.")
+    end
     local formatted = t.ndim == 4 or t.ndim == 5
     return t:to {dtype = t:is_floating_point() and dtype or nil,
       device = device, memory_format = formatted and kw.memory_format or nil}
@@ -343,8 +349,10 @@ function Module:to(...)
 end
 
 -- The engine has one device, and programs for another run on it.
-function Module:cpu() return self:to("cpu") end
-function Module:cuda() return self:to("cuda") end
+function Module:cpu()
+  return self:_apply(function (t) return t:cpu() end)
+end
+Module.cuda = Module.cpu
 
 -- m:type(dtype): of all parameters and buffers, integers too.
 function Module:type(dtype)

@@ -279,7 +279,15 @@ end
 
 -- ---- casts ----
 
+local function refuse_copy_from_meta(t, device)
+  if t.device == "meta" and device and device ~= "meta" then
+    util.raise("NotImplementedError",
+      "Cannot copy out of meta tensor; no data!")
+  end
+end
+
 local function cast(t, kw)
+  refuse_copy_from_meta(t, kw.device)
   local format = kw.memory_format
   if format and format ~= "preserve_format" and format ~= format_of(t) then
     local order = channels[format]
@@ -328,11 +336,16 @@ for name, dtype in pairs(casts) do
   T[name] = function (t) return cast(t, {dtype = dt[dtype]}) end
 end
 
--- x:type_as(other): a cast to its dtype.
-function T.type_as(t, other) return cast(t, {dtype = other.dtype}) end
+-- x:type_as(other): a cast to its dtype, on its device.
+function T.type_as(t, other)
+  return cast(t, {dtype = other.dtype, device = other.device})
+end
 
 -- x:cpu(), x:cuda(): all numbers come from the CPU engine.
-function T.cpu(t) return t end
+function T.cpu(t)
+  refuse_copy_from_meta(t, "cpu")
+  return t
+end
 T.cuda = T.cpu
 
 -- ---- methods whose Python form differs from the operator ----
@@ -342,6 +355,9 @@ function T.item(t)
   if t:numel() ~= 1 then
     util.raise("RuntimeError",
       "a Tensor with %d elements cannot be converted to Scalar", t:numel())
+  end
+  if t.device == "meta" then
+    util.raise("RuntimeError", "Tensor.item() cannot be called on meta tensors")
   end
   return op._local_scalar_dense(t)
 end
