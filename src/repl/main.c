@@ -362,23 +362,30 @@ static int run_replay (DtCtx *cx, DtApp *a, int argc, char **argv) {
                   fake ? -(int)n : (int)n);
 }
 
-/* Is --across among the options before the program? */
-static bool across_asked (int argc, char **argv) {
+typedef struct Runner { const char *option, *module; } Runner;
+
+/* --across or --compare, if it is among the options before the program. */
+static const Runner *runner_asked (int argc, char **argv) {
+  static const Runner runners[] = {{"--across", "dt.across.cli"},
+                                   {"--compare", "dt.across.worlds"}};
   for (int i = 1; i < argc && argv[i][0] == '-'; i++) {
-    if (strncmp(argv[i], "--across", 8) == 0) return true;
+    for (size_t k = 0; k < sizeof runners / sizeof runners[0]; k++)
+      if (strncmp(argv[i], runners[k].option, strlen(runners[k].option)) == 0)
+        return &runners[k];
     if (strcmp(argv[i], "-n") == 0 || strcmp(argv[i], "--fake") == 0 ||
-        strcmp(argv[i], "--device") == 0)
+        strcmp(argv[i], "--torch") == 0 || strcmp(argv[i], "--device") == 0)
       i++;
   }
-  return false;
+  return NULL;
 }
 
-/* dtrepl --across A,B ... PROGRAM */
-static int run_across (DtCtx *cx, int argc, char **argv) {
+/* dtrepl --across A,B ... PROGRAM, dtrepl --compare WORLD,WORLD ... PROGRAM */
+static int run_several (DtCtx *cx, const Runner *r, int argc, char **argv) {
   int code = DT_EXIT_ERROR;
   signal(SIGPIPE, SIG_IGN);
-  if (dtL_tool_run(cx, "dt.across.cli", argc, argv, &code) != DT_OK)
-    fprintf(stderr, "dtrepl --across: %s\n", dt_buf_str(&cx->err.message));
+  if (dtL_tool_run(cx, r->module, argc, argv, &code) != DT_OK)
+    fprintf(stderr, "dtrepl %s: %s\n", r->option,
+            dt_buf_str(&cx->err.message));
   return code;
 }
 
@@ -392,13 +399,15 @@ static int run_dap (DtCtx *cx, int argc, char **argv) {
 }
 
 /* From the command line to the exit code.  Subcommands (diagnose, parity,
-** replay, --across, --dap) come before options are read: they have their own.
+** replay, --across, --compare, --dap) come before options are read: they have
+** their own.
 ** --mpi N replaces this process by mpirun, which starts it again; so all that
 ** opens files or terminals is below that line. */
 static int start_program (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
-  if (across_asked(argc, argv))
-    return run_across(cx, argc - 1, argv + 1);
+  const Runner *several = runner_asked(argc, argv);
+  if (several)
+    return run_several(cx, several, argc - 1, argv + 1);
   if (argc > 3 && strcmp(argv[1], "--torch") == 0 &&
       (strcmp(argv[3], "parity") == 0 || strcmp(argv[3], "replay") == 0)) {
     a->o.torch = argv[2];       /* before the command as well as behind it */

@@ -106,6 +106,8 @@ void dt_options_help (DtBuf *b) {
                 "       dtrepl replay FILE.json\n"
                 "       dtrepl --across REL,REL [--json] [options] program "
                 "[args]\n"
+                "       dtrepl --compare threads,mpi,fake [--json] [options] "
+                "program [args]\n"
                 "       dtrepl diagnose [--json] [--run] [FILE... | -]\n"
                 "\nOptions:\n");
   for (int i = 0; i < NROWS; i++) {

@@ -8,8 +8,8 @@
 -- usage or a release that is not known, 3 something differs.
 
 local compare = require "dt.across.compare"
-local json = require "dt.io.json"
 local read = require "dt.across.read"
+local show = require "dt.across.show"
 
 local usage = "usage: dtrepl --across REL,REL [--json] [options] program "
   .. "[args]   (for instance --across 2.13,2.15)\n"
@@ -54,51 +54,6 @@ local function parse(args)
     i = i + 1
   end
   return o, rest
-end
-
-local function pad(s, n) return s .. (" "):rep(n - #s) end
-
-local function show(out, list, a, b, ta, tb)
-  local ra, rb = a.release, b.release
-  if #list == 0 then
-    out:write(("%s and %s: nothing differs\n"):format(ra, rb))
-  else
-    out:write(("%s and %s: %d %s, the first at %s\n"):format(ra, rb, #list,
-      #list == 1 and "difference" or "differences", list[1].at))
-  end
-  if a.error and a.error == b.error then
-    out:write("both end with ", a.error, "\n")
-  end
-  local at
-  for _, d in ipairs(list) do
-    local head = d.at .. (d.op and "  " .. d.op or "")
-    if head ~= at then out:write("\n", head, "\n") end
-    at = head
-    out:write("  ", d.what, d.count > 1 and (" (%d times)"):format(d.count)
-      or "", "\n    ", pad(ra, 6), d[1], "\n    ", pad(rb, 6), d[2], "\n")
-  end
-  out:write("\n", pad("", 18), pad(ra, 12), rb, "\n")
-  for _, k in ipairs {"operators", "redistributions", "collectives", "bytes"} do
-    out:write(pad(k, 18), pad(tostring(ta[k]), 12), tostring(tb[k]), "\n")
-  end
-end
-
-local function object(t, keys)
-  local out = {}
-  for i, k in ipairs(keys) do out[i] = {k, t[k]} end
-  return json.object(out)
-end
-
-local function show_json(out, list, a, b, ta, tb)
-  local rows, keys = {}, {"operators", "redistributions", "collectives", "bytes"}
-  for i, d in ipairs(list) do
-    rows[i] = json.object {{"at", d.at}, {"what", d.what}, {"op", d.op or ""},
-      {a.release, d[1]}, {b.release, d[2]}, {"count", d.count}}
-  end
-  out:write(json.encode(json.object {{"differs", #list > 0},
-    {"differences", rows},
-    {"totals", json.object {{a.release, object(ta, keys)},
-      {b.release, object(tb, keys)}}}}), "\n")
 end
 
 local function read_text(path)
@@ -163,7 +118,7 @@ return function (tool, args)
   end
   local list, ta, tb = compare.runs(a, b)
   local out = o.out and assert(io.open(o.out, "w")) or io.stdout
-  local tell = o.json and show_json or show
+  local tell = o.json and show.as_json or show.as_text
   tell(out, list, a, b, ta, tb)
   out:flush()
   return #list > 0 and 3 or 0

@@ -57,14 +57,17 @@ local function split_session(output)
   return printed, errors
 end
 
--- Start `args` (the options and the program) under `release`; `typed` is a
--- session's text, given to a prompt.  Returns what M.finish() wants, or nil and
--- why.
-function M.start(tool, release, args, typed)
+-- Start `args` (the options and the program) under `release`, or with the options
+-- `words` where that is the name of something else; `typed` is a session's text,
+-- given to a prompt.  Returns what M.finish() wants, or nil and why.
+function M.start(tool, release, args, typed, words)
   local base = os.tmpname()
   local log = base .. ".json"
-  local argv = {tool.program(), "--torch", release, "-q", "--color", "never",
-    "--no-rc", "--no-history", "--record", log, table.unpack(args)}
+  local argv = {tool.program(), table.unpack(words or {"--torch", release})}
+  for _, w in ipairs {"-q", "--color", "never", "--no-rc", "--no-history",
+    "--record", log, table.unpack(args)} do
+    argv[#argv + 1] = w
+  end
   local child, err = tool.start(argv, typed or "")
   os.remove(base)
   if not child then return nil, err end
