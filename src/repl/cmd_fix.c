@@ -214,11 +214,13 @@ typedef struct Spread {
 } Spread;
 
 /* `name` of the frame's environment at `env` holds the input: the repaired one
-** from now on. */
+** from now on, unless the repair's own line has seen to that. */
 static void spread_name (lua_State *L, Spread *p, int env, const char *name,
-                         const char *where) {
-  dtL_share_tensor(L, p->now);
-  lua_setfield(L, env, name);
+                         bool done, const char *where) {
+  if (!done) {
+    dtL_share_tensor(L, p->now);
+    lua_setfield(L, env, name);
+  }
   dt_buf_addf(p->out, "%s%s of %s", p->n++ > 0 ? ", " : "everywhere: ", name,
               where);
 }
@@ -230,10 +232,11 @@ static void spread_frame (lua_State *L, Spread *p, const DtLuaFrame *f) {
   for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TSTRING; i++) {
     const char *name = lua_tostring(L, -1);     /* held by the list */
     lua_getfield(L, top + 1, name);
-    bool held = dtL_test_tensor(L, -1) == p->old;
+    const DtVar *t = dtL_test_tensor(L, -1);
+    bool done = t == p->now;
     lua_settop(L, top + 2);
-    if (held)
-      spread_name(L, p, top + 2, name, f->name);
+    if (done || t == p->old)
+      spread_name(L, p, top + 2, name, done, f->name);
   }
   lua_settop(L, top);
 }
