@@ -46,6 +46,16 @@ for i in range(3):
     total += int(y.sum().full_tensor().item())
 print("total", total)
 EOF
+cat > data.lua <<'EOF'
+local mesh = dt.init_device_mesh("cpu", {2})
+local x = dt.distribute_tensor(dt.arange(4):to(dt.float32), mesh, "S(0)")
+x = x - 2
+local y = x:sqrt()
+local z = y + 1
+EOF
+cat > ever.lua <<'EOF'
+while true do local x = dt.ones(2) + 1 end
+EOF
 cat > client.lua <<'EOF'
 local C, passed, failed = {}, 0, 0
 local function check(what, ok, text)
@@ -236,6 +246,71 @@ m, all = C.until_('"event":"terminated"')
 C.has("to its end", all, "total 96", '"exitCode":0')
 C.ask("disconnect")
 C.close()
+
+-- What a data breakpoint, a filter and progress are; variables of Python set.
+C.open(os.getenv "DTREPL" .. " --dap")
+C.ask("initialize", '{"supportsProgressReporting":true}')
+C.send("launch", ('{"program":"%s/data.lua","cwd":"%s","ranks":2}'):format(dir,
+  dir))
+C.until_('"event":"initialized"')
+C.has("what can be watched", C.ask("dataBreakpointInfo", '{"name":"x"}'),
+  '"dataId":"x"', '"write"')
+C.has("and what not", C.ask("dataBreakpointInfo", '{"name":"x.y"}'),
+  "only variables")
+C.has("a data breakpoint", C.ask("setDataBreakpoints",
+  '{"breakpoints":[{"dataId":"x","accessType":"write"}]}'), '"verified":true')
+C.has("filters: one that is none", C.ask("setExceptionBreakpoints",
+  '{"filters":["nan","error","dance"]}'), '"success":true')
+C.send("configurationDone")
+m, all = C.until_('"event":"stopped"')
+C.has("it runs: progress, which ends at the stop", all, '"event":"progressStart"',
+  "data.lua runs", '"event":"progressEnd"')
+C.has("the variable is another tensor", m, "data breakpoint")
+C.ask("setDataBreakpoints", '{"breakpoints":[]}')
+C.send("continue")
+m = C.until_('"event":"stopped"')
+C.has("NaN is born", m, '"reason":"exception"', "aten.sqrt.default")
+stack = C.ask("stackTrace", '{"threadId":2}')
+C.has("at its line", stack, '"line":4')
+C.has("why, as exception info", C.ask("exceptionInfo", '{"threadId":1}'), "NaN")
+C.ask("setExceptionBreakpoints", '{"filters":["error"]}')
+C.send("continue")
+m, all = C.until_('"event":"terminated"')
+C.has("the end", all, '"exitCode":0', '"event":"progressEnd"')
+C.ask("disconnect")
+C.check("left", C.close() == "0")
+
+-- A session of the console only.
+C.open(os.getenv "DTREPL" .. " --dap")
+C.ask("initialize")
+C.send("attach", ('{"ranks":2,"cwd":"%s"}'):format(dir))
+C.until_('"event":"initialized"')
+C.ask("configurationDone")
+C.has("attached: the console is a prompt", C.ask("evaluate",
+  '{"expression":"dt.world_size() * 21","context":"repl"}'), "42")
+C.ask("evaluate", '{"expression":"held = dt.ones(3)","context":"repl"}')
+C.has("with its variables", C.ask("evaluate",
+  '{"expression":"held","context":"hover"}'), "f32[3]")
+C.has("completed", C.ask("completions", '{"text":"hel","column":4}'),
+  '"label":"held"')
+C.has("stepping is refused", C.ask("next"), '"success":false')
+C.ask("disconnect")
+C.check("detached", C.close() == "0")
+
+-- The editor goes while the program runs: the program goes, too.
+C.open(os.getenv "DTREPL" .. " --dap")
+C.ask("initialize")
+C.send("launch", ('{"program":"%s/ever.lua","cwd":"%s","ranks":1}'):format(dir,
+  dir))
+C.until_('"event":"initialized"')
+C.ask("configurationDone")
+C.has("asked while it runs", C.ask("stackTrace", '{"threadId":1}'),
+  '"success":false', "pause it first")
+os.execute("sleep 2")
+C.send("pause", '{"threadId":1}')
+C.has("paused", C.until_('"event":"stopped"'), '"reason":"pause"')
+C.send("continue")
+C.check("gone in the middle", C.close() == "0")
 
 -- Messages that are none; an editor that goes in the middle.
 C.open(os.getenv "DTREPL" .. " --dap")

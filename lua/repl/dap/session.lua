@@ -47,6 +47,24 @@ function M:complain(text)
     output = "dtrepl --dap: " .. text .. "\n"})
 end
 
+-- ---- progress ----
+
+-- The program runs: said to editors that show it.
+function M:begin_progress()
+  if not self.shows_progress or self.progress then return end
+  self.progress_id = (self.progress_id or 0) + 1
+  self.progress = ("run %d"):format(self.progress_id)
+  self:event("progressStart", {progressId = self.progress,
+    title = (self.launched.program or "dtrepl"):match("[^/]*$") .. " runs",
+    cancellable = false})
+end
+
+function M:end_progress()
+  if not self.progress then return end
+  self:event("progressEnd", {progressId = self.progress})
+  self.progress = nil
+end
+
 -- ---- the session that runs the program ----
 
 local why_text = {start = "entry", step = "step", breakpoint = "breakpoint",
@@ -71,6 +89,7 @@ end
 function M:tell_stopped(stop)
   self.stop, self.mark = stop, mark_of(stop)
   self.values:forget()
+  self:end_progress()
   self:event("stopped", {reason = reason_of(self, stop), threadId = 1,
     allThreadsStopped = true,
     description = ((stop.text or "in the past"):gsub("  +", "  ")),
@@ -113,6 +132,7 @@ function M:on_ready(where, frame)
   elseif self.goes or self.begun and not self.ended then
     self.goes, self.ended = false, true
     self.values:forget()
+    self:end_progress()
     if self.stays then
       self:event("output", {category = "console",
         output = "the program has ended; the prompt is here\n"})
@@ -130,6 +150,7 @@ function M:on_ended(code)
     self.restarting()
     return
   end
+  self:end_progress()
   if self.ended and code == 0 then code = self.code or 0 end
   self:event("exited", {exitCode = code})
   self:event("terminated")
@@ -177,6 +198,7 @@ end
 function M:go(line)
   self.goes, self.said = true, nil
   self.values:forget()
+  self:begin_progress()
   self.session:run(line)
 end
 
@@ -192,6 +214,7 @@ local does = {}
 function does:initialize(q)
   local a = q.arguments or {}
   self.first_line = a.linesStartAt1 == false and 0 or 1
+  self.shows_progress = a.supportsProgressReporting == true
   self:reply(q, {supportsConfigurationDoneRequest = true,
     supportsFunctionBreakpoints = true, supportsConditionalBreakpoints = true,
     supportsHitConditionalBreakpoints = true, supportsLogPoints = true,
