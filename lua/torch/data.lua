@@ -22,6 +22,7 @@ end
 
 local function length(v)
   if V.is_seq(v) or V.is_range(v) then return v.n end
+  if util.is_tensor(v) then return v.shape[1] end
   return V.special(v, "__len__")()
 end
 

@@ -93,6 +93,8 @@ static DtStatus run_across (DtRepl *r, const char *releases,
   int code = DT_EXIT_ERROR;
   add_option(&w, "--across", releases);
   add_option(&w, "--out", told);
+  if (r->app->o.json)
+    add_word(&w, "--json");
   if (*program == '\0')
     add_option(&w, "--typed", typed);
   add_world(&w);
@@ -127,6 +129,34 @@ static DtStatus read_releases (DtCmdCall *c, char *out, size_t size,
   return DT_OK;
 }
 
+/* Runs protected: (text) -> the table that its JSON says, as DT_KEY_ANSWER. */
+static int answer_across (lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_getfield(L, -1, "_json_decode");
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ANSWER);
+  return 0;
+}
+
+/* Rank 0's alone: a page, which is not to be folded, or the data of --json. */
+static DtStatus tell_across (DtRepl *r, DtBuf *said) {
+  lua_State *L = r->L;
+  if (!r->app->o.json) {
+    dt_output_write(&r->app->out, DT_OUT_RESULT, dt_buf_str(said), said->len);
+    return DT_OK;
+  }
+  if (said->len == 0)                   /* another rank */
+    return DT_OK;
+  lua_pushcfunction(L, answer_across);
+  lua_pushlstring(L, dt_buf_str(said), said->len);
+  int failed = lua_pcall(L, 1, 0, 0);
+  if (failed != LUA_OK)
+    lua_pop(L, 1);
+  DT_CHECK(r->cx, failed == LUA_OK, DT_E_COMMAND, "no data came back");
+  return DT_OK;
+}
+
 static DtStatus cmd_across (DtCmdCall *c) {
   DtRepl *r = c->r;
   char releases[96], typed[WORD], told[WORD];
@@ -149,14 +179,14 @@ static DtStatus cmd_across (DtCmdCall *c) {
   }
   (void)unlink(typed);
   st = dt_repl_as_first(r, st);
-  if (st == DT_OK)              /* rank 0's alone: not to be folded */
-    dt_output_write(&r->app->out, DT_OUT_RESULT, dt_buf_str(&b), b.len);
+  if (st == DT_OK)
+    st = tell_across(r, &b);
   dt_buf_fini(&b);
   return st;
 }
 
 const DtCmd dt_cmds_across[] = {
-  {"across", "explain", 0, "REL[,REL] [FILE]",
+  {"across", "session", 0, "REL[,REL] [FILE]",
    "The session's lines, or the program FILE, under another release: what differs.\n"
    "Both run from the start in worlds of their own, with as many ranks; the first\n"
    "and every difference by line: decision, redistribution, collectives with\n"

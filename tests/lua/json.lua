@@ -37,6 +37,10 @@ end
 for line in dt.debug.export("json"):gmatch("[^\n]+") do
   T.ok(pcall(dt._json_decode, line), "a line of the log")
 end
-local page = dt.debug.export("html")
-T.ok(not page:find("<script", 1, true), "no tag comes from a name")
+local page = dt.debug.export("html")       -- rank 0 writes it
+if dt.rank() == 0 then
+  T.eq(select(2, page:gsub("<script", "")), 1,
+    "no tag comes from a name: the page's own script is the only one")
+  T.ok(page:find("&lt;script", 1, true), "the name is there, as a text")
+end
 T.finish()

@@ -178,6 +178,10 @@ local function sizes_text(list)
 end
 
 local function check_rms_norm(x, given, shape, weight)
+  if weight ~= nil and weight ~= dt.None and not util.is_tensor(weight) then
+    util.raise("TypeError", "rms_norm(): argument 'weight' (position 3) must "
+      .. "be Tensor, not %s", util.type_text(weight))
+  end
   if type(given) == "number" then
     util.raise("TypeError", "rms_norm(): argument 'normalized_shape' (position "
       .. "2) must be tuple of ints, not %s", util.type_text(given))
