@@ -670,14 +670,23 @@ function slice_mt.equals(a, b)
   return V.equal(slice_parts(a), slice_parts(b))
 end
 
+-- A bound of a slice as an integer; None stays.
+local function bound_of(v)
+  if v == None then return v end
+  local n = V.index_of(v)
+  if math.type(n) == "integer" or big.is(n) then return n end
+  return util.raise("TypeError", "slice indices must be integers or None or "
+    .. "have an __index__ method")
+end
+
 -- An index for a tensor.
 local function to_index(v)
   if is_slice(v) then
-    local step = v.step ~= None and v.step or nil
+    local step = v.step ~= None and bound_of(v.step) or nil
     if v.start == None and v.stop == None then
       return dt.slice(nil, nil, step)
     end
-    return dt.slice(v.start, v.stop, step or 1)
+    return dt.slice(bound_of(v.start), bound_of(v.stop), step or 1)
   end
   if V.is_tuple(v) then
     local out = {}

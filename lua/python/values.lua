@@ -9,6 +9,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local big = require "python.bigint"
 local unicode = require "python.unicode"
+local foreign = require "python.foreign"
 
 local M = {}
 local None = dt.None
@@ -1100,7 +1101,10 @@ function M.index_of(v)
   v = M.unbox(v)
   if type(v) == "boolean" then return v and 1 or 0 end
   local own = M.special(v, "__index__")
-  if not own then return v end
+  if not own then
+    local kind = type(v) == "userdata" and foreign.of(v)
+    return kind and kind.index and kind.index(v) or v
+  end
   local n = own()
   n = M.unbox(n)
   if type(n) == "boolean" then return n and 1 or 0 end

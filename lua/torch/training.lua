@@ -135,6 +135,19 @@ names.optim.lr_scheduler = attrs.module "torch.optim.lr_scheduler"
 attrs.provide("torch.optim.swa_utils", namespace {
   SWALR = require("dt.optim.lr_scheduler").SWALR})
 names.optim.swa_utils = attrs.module "torch.optim.swa_utils"
+
+-- The parameters of optimizers, for inspect.signature.
+local optimizers = require "dt.optim"
+require("python.std.types").set_stubs(function (v)
+  for name, f in pairs(optimizers) do
+    if f == v then
+      attrs.load "torch.optim._signatures"
+      return attrs.get(attrs.module "torch.optim._signatures", name)
+    end
+  end
+  return None
+end)
+
 attrs.provide("torch.distributed.tensor.experimental", over({
   register_sharding = names.flat.register_sharding},
   require "dt.parallel", require "dt.cp", dt))

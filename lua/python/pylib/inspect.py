@@ -183,6 +183,9 @@ class Signature:
 
 def _of_function(f, skip):
     rows = _functions.parameters(f, _empty)
+    stub = _functions.stub(f) if rows is None else None
+    if stub is not None:
+        return _of_function(stub, skip)
     if rows is None:
         if not callable(f):
             raise TypeError(f"{f!r} is not a callable object")
