@@ -132,6 +132,20 @@ local function refuse_scalar(item)
   end
 end
 
+-- True or False, also as a tensor without dims: nil for other indices.
+local function truth_of(item)
+  if type(item) == "boolean" then return item end
+  if util.is_tensor(item) and not item.is_dtensor and item.ndim == 0
+     and item.dtype == dt.bool and item.device ~= "meta" then
+    return item:item()
+  end
+end
+
+-- A new dim in front, and the numbers that pick all or nothing of it.
+local function pick_all(t, dim, yes)
+  return op.unsqueeze(t, dim), dt.tensor(yes and {0} or {}, {dtype = dt.int64})
+end
+
 -- Apply the views of a list of indices.  Returns the tensor and the tensor
 -- indices by result dim (nil when there are none).
 local function apply_views(t, items)
@@ -156,6 +170,8 @@ local function apply_views(t, items)
       dim = dim + source.ndim - taken
     else
       if type(item) == "table" then item = dt.tensor(item) end
+      local yes = truth_of(item)
+      if yes ~= nil then t, item = pick_all(t, dim, yes) end
       if not util.is_tensor(item) then
         util.raise("IndexError", "only integers, slices (`:`), ellipsis "
           .. "(`...`), None and long or byte Variables are valid indices (got "

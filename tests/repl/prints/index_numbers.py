@@ -22,3 +22,10 @@ for name in ("SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Rprop", "Muon"):
     print(name, [(p.name, p.default, p.kind == p.KEYWORD_ONLY)
                  for p in list(parameters.values())[1:]])
 print("fused" in inspect.signature(torch.optim.AdamW).parameters)
+print(x[True].shape, x[False].shape, m[True, 1].shape, m[1, True].shape,
+      m[..., False].shape, m[torch.tensor(False)].shape,
+      m[:, torch.tensor(True)].shape, torch.tensor(3)[True],
+      torch.tensor(3)[torch.tensor(False)])
+m[torch.tensor(True)] = 5
+m[False] = 7
+print(m)
