@@ -158,8 +158,27 @@ local function binds_itself(f)
   return type(init) == "function" and debug.getinfo(init, "u").isvararg
 end
 
+-- Functions of Lua's that take their first arguments by place, while a program
+-- may name them: the names, by function.
+local placed = setmetatable({}, {__mode = "k"})
+function M.name_places(f, names) placed[f] = names end
+
+-- The arguments with those in their places that keywords gave, and the rest.
+local function put_in_place(names, args, kw)
+  local list, rest = {table.unpack(args, 1, args.n)}, V.dict()
+  for k, v in V.each(kw) do V.dict_set(rest, k, v) end
+  local n = args.n
+  while names[n + 1] and V.dict_get(rest, names[n + 1]) ~= nil do
+    n = n + 1
+    list[n] = V.dict_get(rest, names[n])
+    V.dict_remove(rest, names[n])
+  end
+  return V.list(list, n), rest
+end
+
 -- A Lua function, with Lua's values.
 local function call_lua(f, args, kw)
+  if kw and placed[f] then args, kw = put_in_place(placed[f], args, kw) end
   local list, n = {}, args.n
   local in_order = ordered[f]
   local keep_none = binds_itself(f)

@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local A = require "python.args"
 local attrs = require "python.attrs"
+local calls = require "python.call"
 local attributes = require "torch.attributes"
 local F = require "dt.functional"
 
@@ -271,6 +272,12 @@ function M.provide(torch)
   rawset(utils, "vector_to_parameters", M.vector_to_parameters)
   rawset(utils, "rnn", attrs.namespace {pad_sequence = M.pad_sequence})
   attrs.provide("torch.nn.utils.rnn", utils.rnn)
+end
+
+-- Functions of dt that take a program's keywords by place.
+for name, places in pairs {tensor = {"data"}, as_tensor = {"data"},
+    full_like = {"input", "fill_value"}, allclose = {"input", "other"}} do
+  calls.name_places(dt[name], places)
 end
 
 return M

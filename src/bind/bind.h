@@ -200,6 +200,10 @@ typedef struct DtLuaArgs {
 /* Convert stack values first..top.  A final table with any string key holds
 ** keyword arguments.  Memory is the context's scratch arena.  Raises. */
 void dtL_to_args (lua_State *L, int first, DtLuaArgs *out);
+/* Number the slots of bound arguments in the schema's order, and `a->in` with
+** them: keywords come in the order of a Lua table, which is any, while kernels
+** and rules count the tensors from the left.  Memory as above. */
+DtStatus dtL_order_slots (DtCtx *cx, DtLuaArgs *a, DtArgs *args);
 /* Push one engine value; tensors through `in` (by slot). */
 void dtL_push_value (lua_State *L, const DtValue *v, DtVar *const *in);
 /* Push results of a call: tensors, tuples as several values, lists as tables;

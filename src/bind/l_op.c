@@ -221,6 +221,7 @@ static int call_plain (lua_State *L, const DtPacket *p, const DtOpDef *op,
   args.nslots = a.nin;
   st = resolve_overload(s->cx, p, op, style, &a, &chosen, &args);
   memset(&r, 0, sizeof r);
+  if (st == DT_OK) st = dtL_order_slots(s->cx, &a, &args);
   if (st == DT_OK) st = dt_call(s, chosen, &args, a.nin, a.in, &r);
   if (st == DT_OK) return give_results(L, box, chosen, &r, mark);
   dt_arena_release(&s->cx->scratch, mark);

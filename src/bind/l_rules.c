@@ -114,6 +114,7 @@ static int l_single_dim_rules (lua_State *L) {
   args.nslots = a.nin;
   st = dt_schema_bind(s->cx, op->sig, a.npos, a.pos, a.nkw, a.kwname, a.kw,
                       &args);
+  if (st == DT_OK) st = dtL_order_slots(s->cx, &a, &args);
   in = DT_ANEWN(s->cx, &s->cx->scratch, const DtMeta *, a.nin + 1);
   if (in == NULL) st = DT_E_NOMEM;
   for (i = 0; st == DT_OK && i < a.nin; i++) in[i] = dt_var_meta(a.in[i]);
@@ -177,6 +178,7 @@ static int l_decide (lua_State *L) {
   args.nslots = a.nin;
   st = dt_schema_bind(s->cx, op->sig, a.npos, a.pos, a.nkw, a.kwname, a.kw,
                       &args);
+  if (st == DT_OK) st = dtL_order_slots(s->cx, &a, &args);
   in = DT_ANEWN(s->cx, &s->cx->scratch, const DtSpec *, a.nin + 1);
   if (in == NULL) st = DT_E_NOMEM;
   for (i = 0; st == DT_OK && i < a.nin; i++) {

@@ -185,6 +185,34 @@ void dtL_to_args (lua_State *L, int first, DtLuaArgs *a) {
   if (kw) keyword_values(&c, kw);
 }
 
+typedef struct Order {
+  int *place;                   /* by old slot; -1: not met yet */
+  int nin, n;
+} Order;
+
+static void number_slot (void *ud, int *slot) {
+  Order *o = ud;
+  if (*slot < 0 || *slot >= o->nin) return;
+  if (o->place[*slot] < 0) o->place[*slot] = o->n++;
+  *slot = o->place[*slot];
+}
+
+DtStatus dtL_order_slots (DtCtx *cx, DtLuaArgs *a, DtArgs *args) {
+  if (a->nkw == 0 || a->nin < 2) return DT_OK;
+  Order o = { DT_ANEWN(cx, a->arena, int, a->nin), a->nin, 0 };
+  DtVar **in = DT_ANEWN(cx, a->arena, DtVar *, a->nin);
+  if (o.place == NULL || in == NULL) return DT_E_NOMEM;
+  for (int i = 0; i < a->nin; i++) o.place[i] = -1;
+  for (int i = 0; i < args->schema->nargs; i++)
+    dt_value_slots(&args->v[i], number_slot, &o);
+  for (int i = 0; i < a->nin; i++) {
+    if (o.place[i] < 0) o.place[i] = o.n++;     /* bound to nothing */
+    in[o.place[i]] = a->in[i];
+  }
+  a->in = in;
+  return DT_OK;
+}
+
 void dtL_push_value (lua_State *L, const DtValue *v, DtVar *const *in) {
   int i;
   switch ((DtValueKind)v->kind) {

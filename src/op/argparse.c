@@ -321,7 +321,8 @@ static DtStatus raise_keywords (DtCtx *cx, const Sig *g,
   int k;
   for (k = 0; k < c->nkw; k++) {
     int i = dt_schema_arg(g->s, c->kwname[k]);
-    if (i < 0 && c->self == 0 && strcmp(c->kwname[k], "input") == 0) i = 0;
+    if (i < 0 && c->self == 0 && strcmp(c->kwname[k], "input") == 0)
+      i = dt_schema_arg(g->s, "self");
     if (i >= 0 && i < c->self) i = -1;
     if (i < 0 && !(g->out != NULL && strcmp(c->kwname[k], "out") == 0))
       return dt_raise(cx, DT_E_TYPE, "%s() got an unexpected keyword argument "

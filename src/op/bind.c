@@ -225,13 +225,31 @@ static DtStatus raise_unknown (DtCtx *cx, const DtSchema *s,
 
 /* ---- the walk ---- */
 
-int dt_bind_kw (const DtBindCall *c, const char *name, int pos) {
-  int k;
-  for (k = 0; k < c->nkw; k++)
+/* NumPy's names of arguments, which PyTorch's parser takes where its own is
+** not given: numpy_compatibility_arg_names, torch/csrc/utils/
+** python_arg_parser.cpp. */
+static const struct { const char *name, *numpy; } numpy_names[] = {
+  { "dim", "axis" }, { "keepdim", "keepdims" }, { "input", "x" },
+  { "input", "a" }, { "input", "x1" }, { "other", "x2" }
+};
+
+static int find_kw (const DtBindCall *c, const char *name) {
+  for (int k = 0; k < c->nkw; k++)
     if (strcmp(c->kwname[k], name) == 0) return k;
-  if (c->python && pos == 0 && strcmp(name, "self") == 0)
-    return dt_bind_kw(c, "input", -1);
   return -1;
+}
+
+int dt_bind_kw (const DtBindCall *c, const char *name, int pos) {
+  int k = find_kw(c, name);
+  if (k >= 0 || !c->python || c->nkw == 0 || pos < 0) return k;
+  if (strcmp(name, "self") == 0) {
+    name = "input";
+    k = find_kw(c, name);
+  }
+  for (size_t i = 0; k < 0 && i < sizeof numpy_names / sizeof *numpy_names; i++)
+    if (strcmp(numpy_names[i].name, name) == 0)
+      k = find_kw(c, numpy_names[i].numpy);
+  return k;
 }
 
 /* bool[3] is an array of three: kernels read them all. */

@@ -26,8 +26,9 @@ bool dt_bind_fits (const DtBindCall *c, const DtArgDef *d, const DtValue *v,
                    bool wrap);
 /* First element of list `v` that does not fit, -1 when all do.  Pure. */
 int dt_bind_misfit (const DtArgDef *d, const DtValue *v);
-/* Index of the keyword for the argument `name` at position `pos` (torch.<op>
-** takes "input" for a first "self"), -1.  Pure. */
+/* Index of the keyword for the argument `name` at position `pos`, -1 without
+** one.  torch.<op> takes "input" for "self", and NumPy's names ("axis").
+** Pure. */
 int dt_bind_kw (const DtBindCall *c, const char *name, int pos);
 
 /* listed.c: the signatures that PyTorch lists for torch.<base>, or the method

@@ -223,19 +223,21 @@ end
 -- dt.linspace(start, stop, steps, {dtype=})
 function M.linspace(...)
   local pos, kw = util.split(...)
-  options("linspace", kw)
-  return finish(call(aten("linspace"), plain_options(kw, true), pos[1], pos[2],
-    pos[3]), kw)
+  options("linspace", kw, {start = 1, ["end"] = 1, end_op = 1, steps = 1})
+  return finish(call(aten("linspace"), plain_options(kw, true),
+    kw.start or pos[1], kw["end"] or kw.end_op or pos[2],
+    kw.steps or pos[3]), kw)
 end
 
 -- dt.eye(n [, m], {dtype=})
 function M.eye(...)
   local pos, kw = util.split(...)
-  options("eye", kw)
+  options("eye", kw, {n = 1, m = 1})
   local o = plain_options(kw, true)
   local A = dt.ops.aten.eye
-  if pos[2] then return finish(call(A.m, o, pos[1], pos[2]), kw) end
-  return finish(call(A.default, o, pos[1]), kw)
+  local n, m = kw.n or pos[1], kw.m or pos[2]
+  if m then return finish(call(A.m, o, n, m), kw) end
+  return finish(call(A.default, o, n), kw)
 end
 
 -- dt.randint([low,] high, {sizes}, {dtype=})
