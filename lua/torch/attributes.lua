@@ -286,7 +286,28 @@ function module.shown(_, name, x)
   return tuple_field[name] and V.is_list(x) and V.tuple(x, x.n) or x
 end
 
+-- Tensors that torch.nn.Buffer made, by their number: do they persist?  The
+-- first module that one is assigned to registers it.
+local buffers = {}
+
+-- mark_buffer(t, persistent): t becomes a buffer where it is assigned.
+function M.mark_buffer(t, persistent)
+  buffers[t._id] = persistent and "persistent" or "transient"
+  return t
+end
+
+local function take_buffer(v, name, x)
+  local how = util.is_tensor(x) and buffers[x._id]
+  if not how then return false end
+  buffers[x._id] = nil
+  v._parameters:remove(name)
+  v._modules:remove(name)
+  v:register_buffer(name, x, how == "persistent")
+  return true
+end
+
 function module.set(v, name, x, class)
+  if next(buffers) and take_buffer(v, name, x) then return true end
   local mine = class and rawget(class, "__python")
   if mine and x == None and v._parameters.map[name] == nil
      and v._modules.map[name] == nil and v._buffers.map[name] == nil then

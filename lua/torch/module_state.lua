@@ -10,6 +10,7 @@ local args = require "python.args"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local kinds = require "torch.kinds"
+local names = require "torch.names"
 
 local None = dt.None
 local of_module = attributes.of_module
@@ -214,6 +215,14 @@ of_module.set_submodule = function (m, a, kw)
   attrs.set(at, name, new)
   return None
 end
+
+-- torch.nn.Buffer(data, *, persistent=True)
+names.nn.Buffer = args.def("Buffer", {"data?", "*", "persistent?"},
+  function (a)
+  local data = args.given(a.data) and a.data or dt.empty(0)
+  return attributes.mark_buffer(data:detach(), a.persistent == nil
+    or V.truth(a.persistent))
+end)
 
 -- ---- devices, and what has no meaning on one process ----
 
