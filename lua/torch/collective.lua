@@ -546,4 +546,14 @@ for _, name in ipairs {"HashStore", "FileStore", "TCPStore", "PrefixStore",
     name)
 end
 
+-- ReduceOp's members are texts: their names and numbers, as PyTorch has them.
+local reductions = {}
+for i, name in ipairs {"SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR",
+    "BXOR"} do
+  reductions[dist.ReduceOp[name]] = {name = name, value = i - 1}
+end
+attrs.set_members(function (text, field)
+  return reductions[text] and reductions[text][field]
+end)
+
 return M

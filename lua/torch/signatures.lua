@@ -4,6 +4,7 @@
 -- normal_(w, std=0.02), clip_grad_norm_(params, max_norm=1.0).
 
 local dt = require "dt"
+local util = require "dt.util"
 local V = require "python.values"
 local args = require "python.args"
 
@@ -100,10 +101,25 @@ local function broadcast(t, src, group)
   return out
 end
 
+local known_reduction = {}
+for _, op in pairs(dist.ReduceOp) do known_reduction[op] = true end
+
+-- f(self, reduceOp, ...) with the reduction's name in any case: "SUM".
+local function reducing(f)
+  return function (t, op, ...)
+    local lower = type(op) == "string" and op:lower() or op
+    if type(op) == "string" and not known_reduction[lower] then
+      util.raise("RuntimeError", "Unrecognized reduce_op: %s", lower)
+    end
+    return f(t, lower, ...)
+  end
+end
+
 -- The functional collective `name`, called as Python calls it.
 function M.functional(name)
   local f = name == "broadcast" and broadcast or dist.functional[name]
   local names = FUNCTIONAL[name]
+  if names[2] == "reduceOp" then f = reducing(f) end
   return M.positional(f, name, names, #names - (#names > 1 and 1 or 0))
 end
 
