@@ -109,6 +109,7 @@ local function batch_norm(name, dims)
         x.ndim)
     end
     local momentum = self.momentum
+    if momentum == nil then momentum = dt.None end     -- assigned: removed
     if self.training and self.track_running_stats then
       self.num_batches_tracked:add_(1)
       if momentum == dt.None then               -- the mean of all batches
@@ -120,11 +121,17 @@ local function batch_norm(name, dims)
       training = self.training or not self.track_running_stats,
       momentum = momentum == dt.None and 0.0 or momentum, eps = self.eps})
   end
+  function C:reset_running_stats()
+    if not self.track_running_stats then return end
+    self.running_mean:zero_()
+    self.running_var:fill_(1)
+    self.num_batches_tracked:zero_()
+  end
   function C:extra_repr()
     return ("%d, eps=%s, momentum=%s, affine=%s, bias=%s, "
       .. "track_running_stats=%s")
       :format(self.num_features, ("%g"):format(self.eps),
-        self.momentum == dt.None and "None" or ("%g"):format(self.momentum),
+        (self.momentum == nil or self.momentum == dt.None) and "None" or ("%g"):format(self.momentum),
         self.affine and "True" or "False",
         self.bias and "True" or "False",
         self.track_running_stats and "True" or "False")

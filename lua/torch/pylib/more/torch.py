@@ -2,7 +2,10 @@
 """torch: names that programs set, ask for or catch, and that change nothing
 in an engine of one device."""
 import torch
+import torch._dynamo as _dynamo
+import torch._inductor as _inductor
 import torch.backends as backends
+import torch.compiler as compiler
 import torch.version as version
 from torch.amp import GradScaler
 from torch.version import __version__

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""torch.optim.swa_utils: models whose parameters are averages of another's."""
+from copy import deepcopy
+from itertools import chain
+import torch
+import torch.nn as nn
+
+
+def get_ema_avg_fn(decay=0.999):
+    _check_decay(decay)
+
+    @torch.no_grad()
+    def ema_update(ema_param, current_param, num_averaged):
+        return decay * ema_param + (1 - decay) * current_param
+
+    return ema_update
+
+
+def get_ema_multi_avg_fn(decay=0.999):
+    _check_decay(decay)
+
+    @torch.no_grad()
+    def ema_update(ema_param_list, current_param_list, _):
+        for average, now in zip(ema_param_list, current_param_list):
+            average.lerp_(now, 1 - decay)
+
+    return ema_update
+
+
+def get_swa_avg_fn():
+    @torch.no_grad()
+    def swa_update(averaged_param, current_param, num_averaged):
+        return averaged_param + (current_param - averaged_param) \
+            / (num_averaged + 1)
+
+    return swa_update
+
+
+def get_swa_multi_avg_fn():
+    @torch.no_grad()
+    def swa_update(averaged_param_list, current_param_list, num_averaged):
+        for average, now in zip(averaged_param_list, current_param_list):
+            average.lerp_(now, 1 / (int(num_averaged) + 1))
+
+    return swa_update
+
+
+def _check_decay(decay):
+    if decay < 0.0 or decay > 1.0:
+        raise ValueError(f"Invalid decay value {decay} provided. Please "
+                         "provide a value in [0,1] range.")
+
+
+class AveragedModel(nn.Module):
+    def __init__(self, model, device=None, avg_fn=None, multi_avg_fn=None,
+                 use_buffers=False):
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should "
+                                 "be provided")
+        self.module = deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", torch.tensor(0, dtype=torch.long))
+        self.avg_fn, self.multi_avg_fn = avg_fn, multi_avg_fn
+        self.use_buffers = use_buffers
+
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs)
+
+    def _averaged(self, model):
+        if self.use_buffers:
+            return list(chain(model.parameters(), model.buffers()))
+        return list(model.parameters())
+
+    @torch.no_grad()
+    def update_parameters(self, model):
+        mine, now = self._averaged(self.module), self._averaged(model)
+        n = self.n_averaged
+        if n == 0:
+            for a, b in zip(mine, now):
+                a.copy_(b)
+        elif self.multi_avg_fn is not None:
+            self.multi_avg_fn(mine, now, n)
+        else:
+            average = self.avg_fn or get_swa_avg_fn()
+            for a, b in zip(mine, now):
+                a.copy_(average(a, b, n))
+        if not self.use_buffers:
+            for a, b in zip(self.module.buffers(), model.buffers()):
+                a.copy_(b)
+        self.n_averaged += 1
+
+
+@torch.no_grad()
+def update_bn(loader, model, device=None):
+    """Statistics of batch norms made anew, of all that the loader gives."""
+    momenta = {}
+    for module in model.modules():
+        if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d,
+                               nn.BatchNorm3d)):
+            module.reset_running_stats()
+            momenta[module] = module.momentum
+    if not momenta:
+        return
+    was_training = model.training
+    model.train()
+    for module in momenta:
+        module.momentum = None
+    for batch in loader:
+        if isinstance(batch, (list, tuple)):
+            batch = batch[0]
+        model(batch if device is None else batch.to(device))
+    for module, momentum in momenta.items():
+        module.momentum = momentum
+    model.train(was_training)
