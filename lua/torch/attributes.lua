@@ -12,6 +12,7 @@ local foreign = require "python.foreign"
 local attrs = require "python.attrs"
 local calls = require "python.call"
 local dtype = require "torch.dtype"
+local node = require "torch.node"
 
 local M = {}
 local None = dt.None
@@ -214,10 +215,11 @@ function tensor.get(v, name)
   if tensor_method[name] then
     return method(v, tensor_method[name], name), true
   end
-  if name == "grad" or name == "grad_fn" then
+  if name == "grad" then
     local x = V.from_lua(v[name])
     return x == nil and None or x, true
   end
+  if name == "grad_fn" then return node.of(v), true end
 end
 
 function tensor.lacks(name) return dt._find(name) == nil end

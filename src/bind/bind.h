@@ -235,6 +235,7 @@ void dtL_open_dist (lua_State *L, int dt);
 void dtL_open_pyframe (lua_State *L, int dt);  /* Python's variables */
 void dtL_open_p2p (lua_State *L, int dt);       /* send and recv */
 void dtL_open_autograd (lua_State *L, int dt);
+void dtL_open_node (lua_State *L, int dt);      /* dt._grad_node */
 void dtL_open_custom (lua_State *L, int dt);
 void dtL_open_misc (lua_State *L, int dt);
 void dtL_open_libm (lua_State *L, int dt);      /* dt._libm */

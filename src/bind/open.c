@@ -125,6 +125,7 @@ static void open_dt (lua_State *L) {
   dtL_open_p2p(L, dt);
   dtL_open_pyframe(L, dt);
   dtL_open_autograd(L, dt);
+  dtL_open_node(L, dt);
   dtL_open_custom(L, dt);
   dtL_open_debug(L, dt);
   dtL_open_control(L, dt);
