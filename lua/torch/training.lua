@@ -55,6 +55,7 @@ attrs.provide("torch.distributed.algorithms._checkpoint.checkpoint_wrapper",
   over({}, recompute))
 names.torch.utils = names.torch.utils or namespace {}
 names.torch.utils.checkpoint = attrs.module "torch.utils.checkpoint"
+attrs.provide("torch.utils", names.torch.utils)
 
 -- ---- fully_shard ----
 

@@ -6,8 +6,26 @@ A group that nobody named has the tag "ptd:" + its name, one that a program
 named "user:" + that; the group of all ranks has "".
 """
 import _dtrepl
+import datetime
+import enum
 from torch.distributed import (get_process_group_ranks, get_rank,
                                get_world_size, new_group)
+
+from torch.distributed import all_gather_into_tensor as _all_gather_base
+from torch.distributed import reduce_scatter_tensor as _reduce_scatter_base
+
+default_pg_timeout = datetime.timedelta(minutes=30)
+
+
+class DebugLevel(enum.Enum):
+    OFF = 0
+    INFO = 1
+    DETAIL = 2
+
+
+def get_debug_level():
+    return DebugLevel.OFF
+
 
 _tags = {}                      # name of a group: its tag
 _tagged = []                    # groups of this rank that have one
