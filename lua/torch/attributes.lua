@@ -206,7 +206,16 @@ function M.watch(f, set) watcher, set_watcher = f, set end
 
 local tensor = {is = util.is_tensor}
 
+-- Methods that plain tensors have in Lua, where they say what is wrong; a
+-- program asks hasattr(t, "full_tensor") to tell the two kinds apart.
+local only_distributed = {full_tensor = true, to_local = true,
+  redistribute = true}
+
 function tensor.get(v, name)
+  if only_distributed[name] and not util.is_dtensor(v) then
+    util.raise("AttributeError", "'%s' object has no attribute '%s'",
+      V.type_name(v), name)
+  end
   if watcher then
     local done, x = watcher(v, name)
     if done then return x, true end

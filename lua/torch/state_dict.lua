@@ -34,8 +34,9 @@ end
 -- gradients may be asked for, in place of the detached ones.
 local function each_entry(model)
   local own, list = {}, {}
-  for name, p in model:named_parameters() do own[name] = p end
+  -- First: state_dict's hooks put FSDP's parts back where whole parameters are.
   local state = V.call(attrs.get(model, "state_dict"), V.list({}, 0))
+  for name, p in model:named_parameters() do own[name] = p end
   for name, t in V.each(state) do
     if util.is_tensor(t) then list[#list + 1] = {name, own[name] or t} end
   end

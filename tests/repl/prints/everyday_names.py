@@ -94,3 +94,7 @@ v = torch.__version__
 print(isinstance(v, str), v >= "2.4", v > "2.13.0a1", v < "10", v >= (2, 4, 0),
       v < "2.4.1", v.split(".")[0], type(v).__name__, v == str(v),
       tuple(int(x) for x in v.split("+")[0].split(".")[:2]) >= (2, 5))
+plain = torch.ones(2)
+for name in ("full_tensor", "to_local", "redistribute", "placements",
+             "device_mesh", "_local_tensor", "mean"):
+    print(name, hasattr(plain, name), getattr(plain, name, None) is None)
