@@ -427,6 +427,13 @@ void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
   __attribute__((format(printf, 7, 8)))
 #endif
 ;
+/* The place of an earlier call as an event to claim at; `text` where it has no
+** operator.  The strings are the origin's.  Pure. */
+DtEvent dt_diag_origin (const DtOrigin *o, const char *text);
+/* "%s ... %s:%d ... %d" of a parameter: its name, the file and line of its
+** gradient, how often it was used.  Interned in the session; NULL without
+** memory.  Local. */
+const char *dt_diag_learn_words (DtDiag *g, const DtLearn *l, const char *fmt);
 /* Claim for the group of this rank along `mdim` of `mesh` (-1: the whole
 ** mesh) that `t` is the same (or, with `differ`, not the same). */
 void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,

@@ -17,12 +17,6 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
-static DtEvent at_origin (const DtOrigin *o) {
-  return (DtEvent){ .kind = DT_EV_OP, .text = o->op ? o->op : "",
-                    .file = o->file ? o->file : "", .line = o->line,
-                    .seq = o->seq, .module = "" };
-}
-
 static const char *intern_text (DtDiag *g, DtBuf *b) {
   const char *s = b->oom ? NULL : dt_session_intern(g->s, dt_buf_str(b));
   dt_buf_fini(b);
@@ -100,7 +94,7 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
       a->first_off != b->first_off || a->of != b->of || a->off == b->off ||
       (a->dim != b->dim && e->op->flags & DT_OP_POINTWISE)) return;
   fact.hash = a->first;
-  at = at_origin(&b->cut);
+  at = dt_diag_origin(&b->cut, "");
   dt_buf_init(&t, g->s->cx);
   dt_buf_addf(&t, "each rank cut its part first and then that into pieces, which "
               "meet at %s:%d; on one device the pieces are of the whole: where "
@@ -116,7 +110,7 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
 static void divided_alone (DtDiag *g, const DtEvent *e, const DtPlace *a,
                            const DtPlace *b) {
   const DtFact fact = { false, b->where };
-  DtEvent at = at_origin(&b->at);
+  DtEvent at = dt_diag_origin(&b->at, "");
   const char *what;
   DtBuf t;
   if ((b->kind != DT_PLACE_ADDEND && b->kind != DT_PLACE_STAT) ||
@@ -167,7 +161,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
     part = e->in[1];
   }
   if (a->kind != DT_PLACE_PART || !stat_of(b, a) || of_samples(part, a)) return;
-  at = at_origin(&b->at);
+  at = dt_diag_origin(&b->at, "");
   fact.hash = a->where;
   dt_buf_init(&t, g->s->cx);
   dt_buf_addf(&t, "a statistic along %lld of %lld on each rank meets that part "
@@ -194,7 +188,7 @@ static bool are_disjoint (int64_t q, int64_t qlen, int64_t qwhole, int64_t k,
 static void heads_claim (DtDiag *g, const DtEvent *e, const DtPlace *q,
                          const DtPlace *k, int64_t salt, int nfact,
                          const DtFact *facts, bool bad) {
-  DtEvent at = at_origin(&k->cut);
+  DtEvent at = dt_diag_origin(&k->cut, "");
   const char *what;
   DtClaim *c;
   DtBuf t;
@@ -352,11 +346,11 @@ static void claim_source_equal (DtDiag *g, const DtRecRaw *raw,
                                 const DtPlace *w) {
   const DtFact fed[2] = { { false, w->fed }, { false, w->where } };
   const DtFact src[2] = { { false, w->src }, { false, w->where } };
-  DtEvent at = at_origin(&w->fed_at);
+  DtEvent at = dt_diag_origin(&w->fed_at, "");
   dt_diag_claim_all(g, &at, DT_FIND_ID_INPUTS_APART, raw->mesh, raw->mdim, 12,
                     2, fed, dt_diag_place_name(g, w->fed_id), "what is multiplied "
                     "with the columns of each rank; the results are put together");
-  at = at_origin(&w->cut);
+  at = dt_diag_origin(&w->cut, "");
   if (w->columns)
     dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_WHOLE, raw->mesh, raw->mdim, 13,
                       2, src, dt_diag_place_name(g, w->of), "what each rank cut "
@@ -392,7 +386,7 @@ static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                    strcmp(raw->reduce, "sum") == 0;
   const bool gather = strcmp(raw->kind, "all_gather") == 0;
   DtFact facts[2] = { { true, w->added }, { false, w->where } };
-  DtEvent at = at_origin(&w->at);
+  DtEvent at = dt_diag_origin(&w->at, "");
   DtPlace to = *w;
   if ((gather && w->kind == DT_PLACE_PART && w->columns) ||
       (sum && (w->kind == DT_PLACE_ADDEND || w->kind == DT_PLACE_BIASED ||

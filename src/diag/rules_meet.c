@@ -17,12 +17,6 @@
 
 static int ndim (const DtVar *v) { return v->local->m.ndim; }
 
-static DtEvent at_origin (const DtOrigin *o) {
-  return (DtEvent){ .kind = DT_EV_OP, .text = o->op ? o->op : "",
-                    .file = o->file ? o->file : "", .line = o->line,
-                    .seq = o->seq, .module = "" };
-}
-
 static const char *interned (DtDiag *g, DtBuf *b) {
   const char *s = b->oom ? NULL : dt_session_intern(g->s, dt_buf_str(b));
   dt_buf_fini(b);
@@ -44,7 +38,7 @@ void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count) {
   const DtPlace *p = dt_diag_place(g, e->in[part]);
   const DtPlace *c = dt_diag_place(g, e->in[count]);
   const int d = ndim(e->in[count]) - (ndim(e->in[part]) - p->dim);
-  DtEvent at = at_origin(&c->at);
+  DtEvent at = dt_diag_origin(&c->at, "");
   DtFact facts[2];
   const char *what;
   if (d < 0 || e->in[count]->local->m.shape[d] != p->len || p->len < 2) return;
@@ -60,7 +54,7 @@ void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count) {
 static void begins_alike (DtDiag *g, const DtEvent *e, const DtPlace *a,
                           const DtPlace *b, int64_t salt) {
   const DtFact facts[2] = { { true, b->where }, { false, a->where } };
-  DtEvent at = at_origin(&b->cut);
+  DtEvent at = dt_diag_origin(&b->cut, "");
   const char *what = met_words(g, e, a);
   if (what)
     dt_diag_claim_all(g, &at, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, salt, 2,
@@ -97,7 +91,7 @@ void dt_diag_shift (DtDiag *g, const DtEvent *e, int i, DtPlace *to) {
 void dt_diag_shifted_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                           const DtPlace *w) {
   const DtFact fact = { false, w->where };
-  DtEvent at = at_origin(&w->peak);
+  DtEvent at = dt_diag_origin(&w->peak, "");
   if (w->peak.line > 0)
     dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 26, 1,
                       &fact, dt_diag_place_name(g, in->id), "each rank shifts its "
@@ -111,7 +105,7 @@ void dt_diag_index_met (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   const uint64_t where = w->first_len > 0 ? w->first : w->where;
   const DtFact order[2] = { { false, w->src }, { false, where } };
   const DtFact found = { false, w->where };
-  DtEvent at = at_origin(w->first_len > 0 ? &w->first_at : &w->cut);
+  DtEvent at = dt_diag_origin(w->first_len > 0 ? &w->first_at : &w->cut, "");
   if (dt_dtype_is_float((DtDtype)e->in[1]->local->m.dtype)) return;
   if (w->kind == DT_PLACE_PART && w->src != 0)
     dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_WHOLE, NULL, -1, 27, 2, order,
@@ -119,7 +113,7 @@ void dt_diag_index_met (DtDiag *g, const DtEvent *e, const DtPlace *w) {
                       "an order that it drew itself: items are taken twice or "
                       "not at all; the orders");
   if (w->kind != DT_PLACE_FOUND_ALL) return;
-  at = at_origin(&w->at);
+  at = dt_diag_origin(&w->at, "");
   dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 28, 1, &found,
                     dt_diag_place_name(g, w->root), "indices within the parts "
                     "are gathered, and used as if they counted in the whole; "
@@ -178,7 +172,7 @@ void dt_diag_routed (DtDiag *g, const DtEvent *e) {
 void dt_diag_routed_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                          const DtPlace *w) {
   const DtFact facts[2] = { { true, w->added }, { false, w->where } };
-  DtEvent at = at_origin(&w->at);
+  DtEvent at = dt_diag_origin(&w->at, "");
   if (w->kind == DT_PLACE_ROUTED)
     dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, raw->mesh, raw->mdim, 29, 2,
                       facts, dt_diag_place_name(g, in->id), "each rank sends the "

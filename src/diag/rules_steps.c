@@ -15,24 +15,6 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
-static const char *words (DtDiag *g, const DtLearn *l, const char *fmt) {
-  DtBuf b;
-  const char *s = NULL;
-  dt_buf_init(&b, g->s->cx);
-  dt_buf_addf(&b, fmt, *l->name ? l->name : "a parameter",
-              l->file ? l->file : "", l->line, l->times);
-  if (!b.oom) s = dt_session_intern(g->s, dt_buf_str(&b));
-  dt_buf_fini(&b);
-  if (s == NULL) dt_error_clear(g->s->cx);
-  return s;
-}
-
-static DtEvent at_origin (const DtOrigin *o) {
-  return (DtEvent){ .kind = DT_EV_OP, .text = o->op ? o->op : "update",
-                    .file = o->file ? o->file : "", .line = o->line,
-                    .seq = o->seq, .module = "" };
-}
-
 /* --- divided somewhere else --- */
 
 /* How many digits a number has that somebody wrote. */
@@ -90,13 +72,13 @@ static const struct { DtFindId id; const char *what; } scales[] = {
 
 void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[2] = { { false, l->loss }, { true, l->kept } };
-  DtEvent e = at_origin(&l->step);
+  DtEvent e = dt_diag_origin(&l->step, "update");
   const char *what;
   if (l->kept == DT_KEPT_UNKNOWN || l->loss == 0) return;
   for (int i = 0; i < g->nlearn && l->kept == DT_KEPT_MICRO; i++)
     if (g->learn[i].kept != DT_KEPT_MICRO || g->learn[i].times != l->times)
       return;                   /* several losses, each of other parameters */
-  what = words(g, l, scales[l->kept].what);
+  what = dt_diag_learn_words(g, l, scales[l->kept].what);
   if (what)
     dt_diag_claim_all(g, &e, scales[l->kept].id, g->over, g->over_dim, nr, 2,
                       facts, l->name, what);
@@ -106,12 +88,13 @@ void dt_diag_parts_stepped (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[3] = { { false, (uint64_t)l->steps + 1 },
                             { true, l->loss },
                             { true, (uint64_t)l->came_often + 1 } };
-  DtEvent e = at_origin(&l->step);
+  DtEvent e = dt_diag_origin(&l->step, "update");
   const char *what;
   DtClaim *c;
   if (l->reduced || l->synced || l->drawn) return;
-  what = words(g, l, "%s is a part, the loss (backward at %s:%d) is the same on "
-                     "all ranks; how often it was updated");
+  what = dt_diag_learn_words(
+    g, l, "%s is a part, the loss (backward at %s:%d) is the same on "
+          "all ranks; how often it was updated");
   c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_STEPS_APART, NULL, -1, 200 + nr,
                                3, facts, l->name, what) : NULL;
   if (c) c->quiet = l->step.line == 0;
@@ -169,7 +152,7 @@ void dt_diag_averages (DtDiag *g) {
     const DtAverage *a = &g->average[i];
     const DtFact facts[3] = { { false, a->last }, { true, a->start },
                               { true, (uint64_t)a->times + 1 } };
-    DtEvent e = at_origin(&a->at);
+    DtEvent e = dt_diag_origin(&a->at, "update");
     if (a->times > 1)
       dt_diag_claim_all(g, &e, DT_FIND_ID_STATE_APART, NULL, -1, 300 + i, 3,
                         facts, a->name, "a moving average that began equal, and is "

@@ -347,36 +347,19 @@ void dt_diag_moved (DtDiag *g) { g->moved = true; }
 
 /* --- when somebody asks --- */
 
-static const char *format_words (DtDiag *g, const DtLearn *l, const char *fmt) {
-  DtBuf b;
-  const char *s = NULL;
-  dt_buf_init(&b, g->s->cx);
-  dt_buf_addf(&b, fmt, *l->name ? l->name : "a parameter",
-              l->file ? l->file : "", l->line);
-  if (!b.oom) s = dt_session_intern(g->s, dt_buf_str(&b));
-  dt_buf_fini(&b);
-  if (s == NULL) dt_error_clear(g->s->cx);
-  return s;
-}
-
-static DtEvent at_origin (const DtOrigin *o) {
-  return (DtEvent){ .kind = DT_EV_OP, .text = o->op ? o->op : "update",
-                    .file = o->file ? o->file : "", .line = o->line,
-                    .seq = o->seq, .module = "" };
-}
-
 static void claim_no_drift (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[5] = { { false, l->last }, { true, l->start },
                             { false, l->came }, { false, l->all_used },
                             { true, (uint64_t)l->steps + 1 } };
   /* A gradient that was reduced here and there, or updates by other tensors. */
   const int n = l->all_used == 0 ? 3 : l->reduced ? 5 : 4;
-  DtEvent e = at_origin(&l->step);
+  DtEvent e = dt_diag_origin(&l->step, "update");
   const char *what;
   if (l->step.line == 0 || l->drawn || l->start == 0 || l->last == 0 ||
       l->came == 0) return;
-  what = format_words(g, l, "%s was equal; its gradient, from %s:%d, is another "
-                     "on each rank and was not reduced");
+  what = dt_diag_learn_words(
+    g, l, "%s was equal; its gradient, from %s:%d, is another "
+          "on each rank and was not reduced");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, g->over, g->over_dim, nr,
                               n, facts, l->name, what);
 }
@@ -384,10 +367,10 @@ static void claim_no_drift (DtDiag *g, const DtLearn *l, int64_t nr) {
 static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[3] = { { false, l->start }, { false, l->came },
                             { true, l->used } };
-  DtEvent e = at_origin(&l->made);
+  DtEvent e = dt_diag_origin(&l->made, "update");
   const char *what;
   if (l->start == 0 || l->came == 0 || l->used == 0) return;
-  what = format_words(g, l, "%s when its first gradient came at %s:%d");
+  what = dt_diag_learn_words(g, l, "%s when its first gradient came at %s:%d");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_NEVER_EQUAL, g->over,
                               g->over_dim, nr, 3, facts, l->name, what);
 }
@@ -402,8 +385,9 @@ static void steps_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
   const char *what;
   DtClaim *c;
   if (l->drawn || !l->reduced || l->synced) return;
-  what = format_words(g, l, "%s: how often it was updated with its gradient, "
-                     "which is reduced, from %s:%d");
+  what = dt_diag_learn_words(
+    g, l, "%s: how often it was updated with its gradient, "
+          "which is reduced, from %s:%d");
   c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_STEPS_APART, g->over,
                                g->over_dim, nr, 3, facts, l->name, what) : NULL;
   if (c && l->step.line > 0) {          /* reported where it was updated */
@@ -420,11 +404,12 @@ static void updates_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[4] = { { false, l->last }, { true, l->start },
                             { true, l->all_used },
                             { true, (uint64_t)l->steps + 1 } };
-  DtEvent e = at_origin(&l->wrote);
+  DtEvent e = dt_diag_origin(&l->wrote, "update");
   const char *what;
   if (l->drawn || !l->reduced || l->synced || l->wrote.line == 0) return;
-  what = format_words(g, l, "%s was equal, and so were the gradients of all its "
-                     "updates (backward at %s:%d); what it is now");
+  what = dt_diag_learn_words(
+    g, l, "%s was equal, and so were the gradients of all its "
+          "updates (backward at %s:%d); what it is now");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_UPDATES_APART, g->over,
                               g->over_dim, nr, 4, facts, l->name, what);
 }
@@ -454,7 +439,7 @@ static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact fact = { false, l->clipped };
   DtEvent e = { .kind = DT_EV_GRAD, .text = "clip", .file = l->file,
                 .line = l->line, .module = "" };
-  const char *what = format_words(
+  const char *what = dt_diag_learn_words(
     g, l, "the gradient of %s, from %s:%d, is scaled by another number on each "
           "rank, after a norm was taken");
   DtClaim *c;
@@ -474,7 +459,7 @@ static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
 ** get none: it was made before they were replaced. */
 static void left_behind (DtDiag *g) {
   const DtLearn *lost = NULL;
-  DtEvent e = at_origin(&g->idle_at);
+  DtEvent e = dt_diag_origin(&g->idle_at, "update");
   bool some = false;
   for (int i = 0; i < g->nlearn; i++) {
     const DtLearn *l = &g->learn[i];
@@ -490,7 +475,7 @@ static void left_behind (DtDiag *g) {
 /* None of an optimizer's parameters has a gradient, and those that have one are
 ** nobody's: all were replaced. */
 static void report_replaced (DtDiag *g) {
-  DtEvent e = at_origin(&g->void_at);
+  DtEvent e = dt_diag_origin(&g->void_at, "update");
   if (g->void_at.line == 0 || g->waiting.n == 0) return;
   dt_diag_add(g, &e, DT_FIND_ID_STALE_PARAM, NULL, 0, NULL, "%s gets gradients "
               "(%s:%d) and no update; none of the optimizer's parameters has one",

@@ -7,6 +7,7 @@
 -- Exit status: 0 nothing differs, 1 the program could not be run, 2 wrong
 -- usage or a release that is not known, 3 something differs.
 
+local arguments = require "dt.across.arguments"
 local compare = require "dt.across.compare"
 local read = require "dt.across.read"
 local show = require "dt.across.show"
@@ -24,37 +25,8 @@ local function complain(o, text)
   end
 end
 
--- Options whose value is the next argument.
-local valued = {["-n"] = true, ["--fake"] = true, ["--device"] = true,
-  ["--mpi"] = true, ["-l"] = true}
 local ours = {["--across"] = "releases", ["--typed"] = "typed",
   ["--out"] = "out"}
-
--- The arguments without ours.
-local function parse(args)
-  local o, rest, i = {}, {}, 1
-  while i <= #args do
-    local a = args[i]
-    if ours[a] and not o.program then
-      i = i + 1
-      o[ours[a]] = args[i]
-    elseif a:find "^%-%-across=" then
-      o.releases = a:match "=(.*)"
-    elseif a == "--json" and not o.program then
-      o.json = true
-    else
-      rest[#rest + 1] = a
-      if valued[a] and not o.program then
-        i = i + 1
-        rest[#rest + 1] = args[i]
-      elseif not a:find "^%-" then
-        o.program = #rest
-      end
-    end
-    i = i + 1
-  end
-  return o, rest
-end
 
 local function read_text(path)
   local f = path and io.open(path, "rb")
@@ -93,7 +65,7 @@ local function run_both(tool, releases, rest, typed)
 end
 
 return function (tool, args)
-  local o, rest = parse(args)
+  local o, rest = arguments.parse(args, ours)
   local first, second = (o.releases or ""):match "^([^,]+),([^,]+)$"
   local typed = read_text(o.typed)
   if not first or #rest == 0 or o.typed and not typed then

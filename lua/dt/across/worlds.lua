@@ -9,6 +9,7 @@
 -- Exit status: 0 nothing differs, 1 the program could not be run, 2 wrong
 -- usage, 3 something differs.
 
+local arguments = require "dt.across.arguments"
 local compare = require "dt.across.compare"
 local read = require "dt.across.read"
 local show = require "dt.across.show"
@@ -84,36 +85,6 @@ local function prepare(out, a, b)
   end
 end
 
--- Options whose value is the next argument.
-local valued = {["-n"] = true, ["--torch"] = true, ["--device"] = true,
-  ["-l"] = true}
-
--- The arguments without ours.
-local function parse(args)
-  local o, rest, i = {}, {}, 1
-  while i <= #args do
-    local a = args[i]
-    if not o.program and a == "--compare" then
-      i = i + 1
-      o.worlds = args[i]
-    elseif not o.program and a:find "^%-%-compare=" then
-      o.worlds = a:match "=(.*)"
-    elseif not o.program and a == "--json" then
-      o.json = true
-    else
-      rest[#rest + 1] = a
-      if valued[a] and not o.program then
-        i = i + 1
-        rest[#rest + 1] = args[i]
-      elseif not a:find "^%-" then
-        o.program = o.program or a
-      end
-    end
-    i = i + 1
-  end
-  return o, rest
-end
-
 -- A record with values of the program in a world: its path.
 local function record_of(tool, words, rest)
   local base = os.tmpname()
@@ -161,8 +132,8 @@ local function run_all(tool, list, rest)
 end
 
 return function (tool, args)
-  local o, args_left = parse(args)
-  local list, rest = plan(o.worlds, o.program, args_left)
+  local o, args_left = arguments.parse(args, {["--compare"] = "worlds"})
+  local list, rest = plan(o.worlds, args_left[o.program], args_left)
   if not list or not o.program then
     io.stderr:write(not list and "dtrepl --compare: " .. rest .. "\n" or "", usage)
     return 2
