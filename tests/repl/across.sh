@@ -70,6 +70,9 @@ run --record any.rec -n 4 any.lua
 run --across 2.13,2.15 -n 4 any.rec
 ok "a record" "$([ $code = 3 ]; echo $?)"
 has "its decisions" "    2.13  P(sum)"
+run --across 2.13,2.15 -n 4 any.rec word --json
+ok "a record with arguments" "$([ $code = 3 ]; echo $?)"
+has "which are the program's" "    2.13  P(sum)"
 
 # the record of a program that failed, as JSON
 sed 's/:any()/:nothing()/' any.lua >fails.lua
