@@ -120,7 +120,7 @@ end
 
 -- nn.ModuleList{m0, m1, ...}: a list that registers its modules.
 M.ModuleList = Module:extend("ModuleList")
-M.ModuleList.__repr = list_text
+M.ModuleList.__repr__ = list_text
 listlike(M.ModuleList)
 function M.ModuleList:__init__(list)
   for _, m in ipairs(list or {}) do append(self, m) end

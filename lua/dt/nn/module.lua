@@ -688,19 +688,23 @@ local function indent(text)
   return (text:gsub("\n", "\n  "))
 end
 
-function instance_mt.__tostring(m)
-  local class = m._class
-  if class.__repr then return class.__repr(m) end
-  local extra = class.extra_repr and class.extra_repr(m) or ""
+function Module:_get_name() return self._class.__name end
+
+function Module:__repr__()
+  local class = self._class
+  local extra = class.extra_repr and class.extra_repr(self) or ""
   local lines = {}
-  for name, child in m._modules:each() do
+  for name, child in self._modules:each() do
     lines[#lines + 1] = ("(%s): %s"):format(name,
       child and indent(tostring(child)) or "None")
   end
-  if #lines == 0 then return class.__name .. "(" .. extra .. ")" end
+  local name = class._get_name(self)
+  if #lines == 0 then return name .. "(" .. extra .. ")" end
   if extra ~= "" then table.insert(lines, 1, extra) end
-  return class.__name .. "(\n  " .. table.concat(lines, "\n  ") .. "\n)"
+  return name .. "(\n  " .. table.concat(lines, "\n  ") .. "\n)"
 end
+
+function instance_mt.__tostring(m) return m._class.__repr__(m) end
 
 function instance_mt.__len(m)
   local f = m._class.__len

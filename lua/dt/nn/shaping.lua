@@ -212,7 +212,7 @@ function Dict:keys() return {table.unpack(self._parameters.keys)} end
 Dict.__members = Dict.keys
 
 for _, class in ipairs {List, Dict} do
-  function class.__repr(m)
+  function class.__repr__(m)
     local lines = {}
     for name, v in m._parameters:each() do
       lines[#lines + 1] = entry(name, v, class == Dict)
