@@ -273,6 +273,11 @@ end
 local module = {is = nnm.is_module, isinstance = nnm.isinstance}
 
 function module.get(v, name)
+  -- self.act = F.relu: what an instance holds is not bound to it.
+  local held = rawget(v, "_attrs")[name]
+  if type(held) == "function" or type(held) == "userdata" then
+    return held, true
+  end
   local f = of_module[name]
     or M.of_some_modules[name] and v[name] and M.of_some_modules[name]
   if f then return method(v, f, name), true end

@@ -134,8 +134,11 @@ local function parts(name, tensor, size)
   end)
 end
 
-M.optim = space({
-  Optimizer = require("torch.optimizer_class").Optimizer}, optim)
+-- Schedulers are classes of Python's here (pylib), not those of dt.
+M.optim = space({Optimizer = require("torch.optimizer_class").Optimizer},
+  setmetatable({}, {__index = function (_, name)
+    return name ~= "lr_scheduler" and optim[name] or nil
+  end}))
 local linalg_error = require("python.exceptions").classes._LinAlgError
 -- torch.linalg.norm is dt.linalg_norm; `own`: what is no operator.
 local function family(prefix, own)

@@ -30,9 +30,11 @@ local function view(opt, g)
   local d = views[g]
   if not d then
     d = V.dict()
+    d.added = {}                        -- names that no setting has, in order
     d.map = setmetatable({}, {
       __index = function (_, id)
         local v = g[id]
+        if id == "params" and v then return V.list(v, #v) end
         if v ~= nil then return shown(v) end
         return d.fixed[id]
       end,
@@ -41,19 +43,22 @@ local function view(opt, g)
           g[id], d.fixed[id] = nil, nil
           return
         end
+        if g[id] == nil and d.fixed[id] == nil then
+          d.added[#d.added + 1] = id
+        end
         if v == None then v = nil end
         g[id] = V.to_lua(v)
         d.fixed[id] = None
       end})
     views[g] = d
   end
-  local names = {"params", table.unpack((base.settings(opt, g)))}
+  local settings, values = base.settings(opt, g, d.added)
+  local names = {"params", table.unpack(settings)}
   local seen = {decoupled = true}
   for _, name in ipairs(names) do seen[name] = true end
   for _, name in ipairs(util.sorted_keys(g)) do
     if not seen[name] then names[#names + 1] = name end
   end
-  local _, values = base.settings(opt, g)
   d.keys, d.fixed, d.n, d.top = names, {}, #names, #names
   d.first, d.places = nil, nil
   for _, name in ipairs(names) do
@@ -84,7 +89,8 @@ local function state_dict(opt)
   local state, groups, n = V.dict(), {}, 0
   for i, g in ipairs(opt.param_groups) do
     local group, numbers = V.dict(), {}
-    local names, values = base.settings(opt, g)
+    local seen = views[g]
+    local names, values = base.settings(opt, g, seen and seen.added)
     for _, name in ipairs(names) do
       V.dict_set(group, name, shown(values[name]))
     end

@@ -130,12 +130,6 @@ names.torch.cpu = namespace {amp = attrs.module "torch.cpu.amp"}
 
 -- ---- the rest ----
 
-attrs.provide("torch.optim.lr_scheduler", over({},
-  require "dt.optim.lr_scheduler"))
-names.optim.lr_scheduler = attrs.module "torch.optim.lr_scheduler"
-attrs.provide("torch.optim.swa_utils", namespace {
-  SWALR = require("dt.optim.lr_scheduler").SWALR})
-names.optim.swa_utils = attrs.module "torch.optim.swa_utils"
 
 -- The parameters of optimizers, for inspect.signature.
 local optimizers = require "dt.optim"

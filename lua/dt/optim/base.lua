@@ -336,8 +336,9 @@ local function check_fused(a)
 end
 
 -- The settings of a group: names in the order of the class's arguments, then
--- the others, and values by name; a switch that was not given is off.
-function M.settings(o, g)
+-- those of `added` in their order, then the others, and values by name; a switch
+-- that was not given is off.
+function M.settings(o, g, added)
   local names, values = {}, {params = true}
   local function add(name, v)
     if type(name) ~= "string" or values[name] ~= nil then return end
@@ -347,8 +348,12 @@ function M.settings(o, g)
     names[#names + 1], values[name] = name, v == nil and dt.None or v
   end
   for _, name in ipairs(o.class.args or {}) do add(name, g[name]) end
+  if g.decoupled ~= nil then add("decoupled_weight_decay", g.decoupled) end
+  for _, name in ipairs(added or {}) do
+    if g[name] ~= nil then add(name, g[name]) end
+  end
   for _, name in ipairs(util.sorted_keys(g)) do
-    add(name == "decoupled" and "decoupled_weight_decay" or name, g[name])
+    if name ~= "decoupled" then add(name, g[name]) end
   end
   return names, values
 end

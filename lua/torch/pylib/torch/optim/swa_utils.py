@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """torch.optim.swa_utils: models whose parameters are averages of another's."""
+import math
 from copy import deepcopy
 from itertools import chain
+
 import torch
 import torch.nn as nn
+from torch.optim.lr_scheduler import LRScheduler, _for_groups
 
 
 def get_ema_avg_fn(decay=0.999):
@@ -114,3 +117,43 @@ def update_bn(loader, model, device=None):
     for module, momentum in momenta.items():
         module.momentum = momentum
     model.train(was_training)
+
+
+class SWALR(LRScheduler):
+    """From the optimizer's rate to swa_lr, where it stays."""
+
+    def __init__(self, optimizer, swa_lr, anneal_epochs=10,
+                 anneal_strategy="cos", last_epoch=-1):
+        rates = _for_groups("swa_lr", optimizer, swa_lr)
+        for rate, group in zip(rates, optimizer.param_groups):
+            group["swa_lr"] = rate
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError("anneal_strategy must be one of 'cos' or "
+                             f"'linear', instead got {anneal_strategy}")
+        self._anneal_strategy = anneal_strategy
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError("anneal_epochs must be equal or greater than 0, "
+                             f"got {anneal_epochs}")
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def anneal_func(self, t):
+        if self._anneal_strategy == "linear":
+            return t
+        return (1 - math.cos(math.pi * t)) / 2
+
+    def get_lr(self):
+        self._warn_outside_step()
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        epochs = max(1, self.anneal_epochs)
+        before = self.anneal_func(max(0, min(1, (step - 1) / epochs)))
+        now = self.anneal_func(max(0, min(1, step / epochs)))
+        lrs = []
+        for group in self.optimizer.param_groups:
+            end = group["swa_lr"]
+            start = (end if before == 1
+                     else (group["lr"] - before * end) / (1 - before))
+            lrs.append(end * now + start * (1 - now))
+        return lrs
