@@ -95,8 +95,7 @@ local function look_at(s)
   s.looked, s.updates = s.epoch, now
   if s.size % s.num_replicas ~= 0 and not s.drop_last
       and not dt.is_grad_enabled() then
-    dt._finding("COUNTED_TWICE", nil, ("%d items for %d ranks, without "
-      .. "gradients"):format(s.size, s.num_replicas), "DistributedSampler")
+    dt._padded(s.size, s.num_replicas)
   end
 end
 

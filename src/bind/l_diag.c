@@ -227,6 +227,14 @@ static int l_result (lua_State *L) {
   return 0;
 }
 
+/* dt._padded(items, ranks): a sampler added some. */
+static int l_padded (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  int64_t items = luaL_checkinteger(L, 1), ranks = luaL_checkinteger(L, 2);
+  if (g) dt_diag_padded(g, items, (int)ranks);
+  return 0;
+}
+
 static int l_loaded (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
   const DtVar *v = dtL_test_tensor(L, 1);
@@ -321,7 +329,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_written", l_written}, {"_carry", l_carry},
     {"_stepping", l_stepping}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_scattered", l_scattered},
-    {"_buffer", l_buffer}, {"_loaded", l_loaded}, {"_result", l_result},
+    {"_buffer", l_buffer}, {"_padded", l_padded}, {"_loaded", l_loaded}, {"_result", l_result},
     {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}

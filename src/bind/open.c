@@ -35,39 +35,46 @@ static const char *source_name (DtBind *b, const char *source) {
   return name;
 }
 
-/* First Lua function of the user's on the stack.  C functions and
-** chunks of the library ("=[dt...]") are passed over; the line, which costs
+/* First Lua function of the user's on the stack of `L`, false: none.  C functions
+** and chunks of the library ("=[dt...]") are passed over; the line, which costs
 ** most to learn, is asked for once. */
-static void find_script_line (void *ud, const char **file, int *line) {
-  DtBind *b = (DtBind *)ud;
+static bool find_line_of (DtBind *b, lua_State *L, const char **file,
+                          int *line) {
   lua_Debug ar;
-  lua_State *L = b->cur;
   int level = 0;
-  bool more = lua_status(L) == LUA_OK && lua_getstack(L, 0, &ar);
-  if (!more) more = lua_getstack(L = b->L, 0, &ar) != 0;
-  *file = ""; *line = 0;
+  bool more = lua_getstack(L, 0, &ar) != 0;
   for (; more; more = dtL_slots_out(L, b, level++, &ar)) {
     const char *source;
     int defined;
     if (b->floor.ci && b->floor.ci == (const void *)ar.i_ci) {
       *file = b->floor.file;
       *line = b->floor.line;
-      return;
+      return true;
     }
     if (!dtL_slots_source(L, b, &ar, &source, &defined) || dtL_is_ours(source))
       continue;
     lua_getinfo(L, "l", &ar);
     if (ar.currentline < 0) continue;
     *file = source_name(b, source);
-    if (*file == NULL) { *file = ""; return; }
+    if (*file == NULL) { *file = ""; return true; }
     *line = ar.currentline;
     b->at.ci = (const void *)ar.i_ci;
     b->at.seq = b->s->cur_seq;
     b->at.source = source;
     b->at.line = *line;
     b->at.defined = defined;
-    return;
+    return true;
   }
+  return false;
+}
+
+/* A coroutine of the library's, as an iterator of a data loader, has no line of
+** the user's: the loop that goes through it is on the main stack. */
+static void find_script_line (void *ud, const char **file, int *line) {
+  DtBind *b = (DtBind *)ud;
+  *file = ""; *line = 0;
+  if (lua_status(b->cur) == LUA_OK && find_line_of(b, b->cur, file, line)) return;
+  if (b->cur != b->L && find_line_of(b, b->L, file, line)) return;
   if (b->floor.file && *b->floor.file) {  /* its call has taken its place */
     *file = b->floor.file;
     *line = b->floor.line;

@@ -49,6 +49,8 @@ extern const DtDiagRule dt_rules_graph[];
 extern const DtDiagRule dt_rules_state[];
 extern const DtDiagRule dt_rules_rows[];
 extern const DtDiagRule dt_rules_result[];
+extern const DtDiagRule dt_rules_loss[];
+extern const DtDiagRule dt_rules_batch[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -277,6 +279,7 @@ typedef struct DtPlace {
   int64_t fed_id;
   DtOrigin cut, fed_at;         /* where it was cut, and multiplied */
   bool bent;                    /* a statistic that is not linear: a norm */
+  bool pooled;                  /* a mean along the cut dimension alone */
   bool summed;                  /* its log-sum-exp was kept: softmaxes of the
                                 ** parts can be merged with it */
   DtOrigin peak;                /* shifted by the maximum taken there; line 0:
@@ -335,6 +338,14 @@ typedef struct DtBatch {
   const char *name;             /* of a parameter there (interned), or NULL */
 } DtBatch;
 
+/* Sums of what was the same on all ranks: a division by their number makes them
+** means.  Norms that were taken last. */
+enum { DT_SUMMED = 8, DT_NORMS = 8 };
+typedef struct DtSummed {
+  int64_t storage; int64_t n;
+  const char *file; int line;
+} DtSummed;
+
 struct DtDiag {
   DtSession *s;
   DtDebug *d;
@@ -388,6 +399,12 @@ struct DtDiag {
   int nrows; DtSorted rows[DT_ROWS];
   int nsends; DtSend send[DT_SENDS];
   int nresults; DtResult result[DT_RESULTS];
+  int nsummed; DtSummed summed[DT_SUMMED];
+  int nnorms; int64_t normed_last[DT_NORMS];    /* storages */
+  DtOrigin most_at; const char *most_name;      /* the largest of norms; taken */
+  int padded;                   /* ranks over which a sampler dealt out `items`;
+                                ** with those it added: */
+  int64_t items, with_padding;
   DtIdSet waiting;              /* storages of parameters that got gradients and
                                 ** no update; the first of them: */
   const char *waits; const char *waits_file; int waits_line;
@@ -549,6 +566,13 @@ void dt_diag_rows_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                        const DtVar *out);
 void dt_diag_rows_carry (DtDiag *g, const DtVar *from, const DtVar *to);
 void dt_diag_result_raw (DtDiag *g, const DtVar *in);
+/* rules_loss.c.  Is the statistic `to` a mean along the cut dimension alone?  One
+** goes through what is not linear. */
+void dt_diag_pooled (const DtEvent *e, DtPlace *to);
+void dt_diag_pool_met (DtDiag *g, const DtPlace *w);
+/* A raw collective took `in`: the largest norm?  A gradient is scaled by it. */
+void dt_diag_norm_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
+void dt_diag_most_used (DtDiag *g, const DtVar *grad);
 /* Results of functional collectives that nobody used. */
 void dt_diag_results (DtDiag *g);
 /* A parameter that is a part is written over with values that are the same on

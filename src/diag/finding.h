@@ -155,6 +155,9 @@ void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
 /* What is known of `from` holds of `to`, into which it was copied whole.
 ** Local. */
 void dt_diag_carry (DtDiag *g, const DtVar *from, const DtVar *to);
+/* Without gradients, a sampler dealt out `items` to `ranks` that do not divide
+** them, and added some.  Local. */
+void dt_diag_padded (DtDiag *g, int64_t items, int ranks);
 /* Its memory was written past the operators.  Local. */
 void dt_diag_written (DtDiag *g, const DtVar *v);
 /* Remember a tensor as such a source.  Local. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
-** diag/rules_batch.c: the same batch on every rank, under fully_shard.
+** diag/rules_batch.c: the same batch on every rank, under fully_shard; and what
+** a sampler added so that every rank has as many items.
 **
 ** Each unit hands over the gradients of all its parameters before they are
 ** reduced.  One unit's may be equal on all ranks although the batches differ (a
 ** weight decay in the loss); all units' are equal only where every rank computed
 ** the same.  A few values of each are folded into one hash, of the units that
 ** come first. */
+#include <stdio.h>
+#include <string.h>
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
@@ -49,3 +52,43 @@ void dt_diag_batch (DtDiag *g) {
                     &fact, b->name, "gradients of fully_shard's units as backward "
                     "gave them");
 }
+
+/* --- what a sampler added --- */
+
+static void tell_padding (const DtDiag *g, char *text, size_t n) {
+  snprintf(text, n, "%lld items for %d ranks, without gradients",
+           (long long)g->items, g->padded);
+}
+
+void dt_diag_padded (DtDiag *g, int64_t items, int ranks) {
+  char text[96];
+  if (!g->on || g->d->muted || ranks < 1) return;
+  g->items = items;
+  g->padded = ranks;
+  g->with_padding = (items + ranks - 1) / ranks * ranks;
+  tell_padding(g, text, sizeof text);
+  dt_diag_tell(g, DT_FIND_ID_COUNTED_TWICE, NULL, "DistributedSampler", text);
+}
+
+/* The items of all ranks were gathered, and those that were added are left out. */
+static void on_slice (DtDiag *g, const DtEvent *e) {
+  const DtVar *all = e->nin > 0 ? e->in[0] : NULL;
+  const DtVar *rest = e->nout > 0 ? e->out[0] : NULL;
+  char text[96];
+  if (e->status != DT_OK || all == NULL || rest == NULL ||
+      all->local->m.ndim == 0 || all->local->m.shape[0] != g->with_padding ||
+      rest->local->m.ndim == 0 || rest->local->m.shape[0] != g->items) return;
+  tell_padding(g, text, sizeof text);
+  dt_diag_withdraw(g, DT_FIND_ID_COUNTED_TWICE, text);
+}
+
+static bool is_slice (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strcmp(op->sig->full, "aten.slice.Tensor") == 0 ||
+         strcmp(op->sig->full, "aten.narrow.default") == 0;
+}
+
+const DtDiagRule dt_rules_batch[] = {
+  { DT_EV_OP_END, on_slice, is_slice, DT_WHEN(padded) },
+  { 0, NULL, NULL, 0 }
+};

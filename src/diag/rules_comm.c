@@ -186,6 +186,33 @@ static void remember_numbers (DtDiag *g, const DtEvent *e) {
 
 /* --- collectives by hand --- */
 
+/* What is divided by the ranks after it was summed over them is a mean of equal
+** numbers, as a loss that is told. */
+static void divided_copies (DtDiag *g, const DtEvent *e) {
+  const bool div = dt_diag_is(g, e, DT_DO_DIV) ||
+                   dt_diag_is(g, e, DT_DO_DIV_SCALAR);
+  double x;
+  if (e->nin < 1 || e->in[0] == NULL || e->in[0]->spec || e->args->n < 2 ||
+      !dt_arg_is_number(e->args, 1)) return;
+  x = dt_arg_float(e->args, 1);
+  for (int i = 0; i < DT_SUMMED; i++) {
+    const DtSummed *s = &g->summed[i];
+    if (s->storage != e->in[0]->local->storage->id || s->line == 0 ||
+        fabs((div ? x : 1 / x) - (double)s->n) > 1e-9 * (double)s->n) continue;
+    for (int k = 0; k < g->nclaim; k++) {
+      DtClaim *c = &g->claim[k];
+      if (c->kind->id == DT_FIND_ID_SUMMED_COPIES && c->line == s->line &&
+          strcmp(c->file, s->file) == 0) c->mute = true;
+    }
+  }
+}
+
+static bool is_dividing (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_DIV) || dt_diag_op_is(g, op, DT_DO_MUL) ||
+         dt_diag_op_is(g, op, DT_DO_DIV_SCALAR) ||
+         dt_diag_op_is(g, op, DT_DO_MUL_SCALAR);
+}
+
 static void summed_copies (DtDiag *g, const DtEvent *e) {
   const DtCollName *known = e->coll ? dt_coll_find(e->coll) : NULL;
   DtEvent named = *e;
@@ -197,6 +224,10 @@ static void summed_copies (DtDiag *g, const DtEvent *e) {
   named.text = known ? known->does : e->coll;
   dt_diag_claim(g, &named, DT_FIND_ID_SUMMED_COPIES, true, e->mesh, e->mdim,
                 NULL, hash_of_varied(e->local[0]), "tensor to be summed");
+  g->summed[g->nsummed++ % DT_SUMMED] = (DtSummed){
+    .storage = e->local[0]->storage->id, .file = e->file ? e->file : "",
+    .line = e->line, .n = e->mdim >= 0 ? e->mesh->shape[e->mdim]
+                                       : dt_mesh_size(e->mesh) };
 }
 
 /* backward sums what is the same on all ranks; what becomes of the parameters'
@@ -422,6 +453,7 @@ const DtDiagRule dt_rules_comm[] = {
   { DT_EV_REDIST, hidden_gather, NULL, 0 },
   { DT_EV_REDIST, on_strided_plan, NULL, 0 },
   { DT_EV_COLL, summed_copies, NULL, 0 },
+  { DT_EV_OP_END, divided_copies, is_dividing, DT_WHEN(nsummed) },
   { DT_EV_COLL, summed_back, NULL, 0 },
   { 0, NULL, NULL, 0 }
 };

@@ -175,6 +175,7 @@ static void note_scaled_gradient (DtDiag *g, const DtEvent *e, DtLearn *l) {
            dt_tensor_has_data(by->local))
     x = dt_tensor_get(by->local, (int64_t[DT_MAX_NDIM]){ 0 }).re;
   if (x == 1) return;
+  dt_diag_most_used(g, e->in[0]);
   l->clipped = dt_hash_bytes(l->clipped, &x, sizeof x);
   if (l->clip.line == 0)
     l->clip = (DtOrigin){ .op = e->op->sig->full, .file = e->file,

@@ -629,6 +629,7 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   else if (is_named(e, stats)) to = derive_place(w, e, DT_PLACE_STAT);
   else return;
   to.bent = to.kind == DT_PLACE_STAT && is_named(e, bends);
+  dt_diag_pooled(e, &to);
   put_place(g, e->out[0], &to);
 }
 
@@ -743,6 +744,19 @@ static void gains_met (DtDiag *g, const DtEvent *e) {
   }
 }
 
+/* A mean along the cut dimension goes through a product with what is whole, or
+** into what is not linear. */
+static void pool_end (DtDiag *g, const DtEvent *e, int kind) {
+  for (int i = 0; i < e->nin; i++) {
+    const DtPlace *w = look_for(g, e, i, DT_PLACE_STAT);
+    if (w == NULL || !w->pooled) continue;
+    if (kind == PRODUCT) put_place(g, e->out[0], w);
+    else if (kind == ALONG || (kind == POINTWISE && !is_linear(g, e)))
+      dt_diag_pool_met(g, w);
+    return;
+  }
+}
+
 /* Every plain operator comes here.  Counting first: aranges and masks are not
 ** parts of anything, but say where a part begins. */
 static void op_end (DtDiag *g, const DtEvent *e) {
@@ -752,6 +766,7 @@ static void op_end (DtDiag *g, const DtEvent *e) {
   if ((g->nplaces == 0 && g->ncuts == 0) || e->nin < 1 || e->in[0] == NULL ||
       e->in[0]->spec) return;
   if (g->nplaces > 0) gains_met(g, e);
+  pool_end(g, e, kind_of(g, e->op));
   switch (kind_of(g, e->op)) {
     case VIEW: view_end(g, e); break;
     case PRODUCT: product_end(g, e, dt_diag_product(e->op)); break;

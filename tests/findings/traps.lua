@@ -1378,7 +1378,15 @@ for i, c in ipairs(cases) do
   end
 end
 
--- Every kind is tried.
+-- Every kind is tried, here or as a pair of programs (tests/repl/pairs.sh).
+local in_pairs = {
+  "local_class_weights.lua", "sample_own_token.lua", "shift_in_part.py",
+  "norm_max_not_sum.lua",
+}
+for _, name in ipairs(in_pairs) do
+  local file <close> = assert(io.open("tests/findings/pairs/" .. name))
+  seen[file:read("l"):match("DT%d+")] = true
+end
 for _, k in ipairs(dt.debug.traps()) do
   T.ok(seen[k.code], k.code .. " has a case")
 end

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_loss.c: what goes into a loss, and what is drawn from what is
+** shared.
+**
+** - The weights of classes, counted by each rank in its own labels.
+** - Labels that were shifted inside each part of a sequence: the last token of a
+**   part has the first of the next one for its label, which is on another rank.
+** - A mean along the cut dimension that goes on into what is not linear.
+** - Tokens that each rank draws for itself from what a sum over the ranks has
+**   made the same on all of them.
+** - The largest of the norms of parts, taken for the norm of the whole. */
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+static bool is_op (const DtOpDef *op, const char *const *names) {
+  for (; *names; names++)
+    if (strcmp(op->sig->full, *names) == 0) return true;
+  return false;
+}
+
+static const DtVar *plain_input (const DtEvent *e, int i) {
+  const DtVar *v = i < e->nin ? e->in[i] : NULL;
+  return v && !v->spec ? v : NULL;
+}
+
+static bool is_forward (const DtDiag *g, const DtEvent *e) {
+  return e->status == DT_OK && !e->backward && e->nin > 0 &&
+         !dt_session_no_data(g->s);
+}
+
+/* --- weights of classes --- */
+
+static const char *const nll[] = { "aten.nll_loss_forward.default",
+  "aten.nll_loss2d_forward.default", NULL };
+
+static bool is_weighted (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return is_op(op, nll) || strcmp(op->sig->full,
+    "aten.binary_cross_entropy_with_logits.default") == 0;
+}
+
+static void weights_met (DtDiag *g, const DtEvent *e) {
+  enum { OF_NLL = 2, OF_POSITIVES = 3 };
+  const DtVar *w = plain_input(e, is_op(e->op, nll) ? OF_NLL : OF_POSITIVES);
+  const char *name;
+  DtFact fact = { false, 0 };
+  if (!is_forward(g, e) || w == NULL || w->requires_grad ||
+      w->local->storage->drawn) return;
+  fact.hash = dt_diag_sample(w->local);
+  name = dt_diag_name(g, w);
+  dt_diag_claim_all(g, e, DT_FIND_ID_OWN_WEIGHTS, NULL, -1, 0, 1, &fact,
+                    *name ? name : "weight", "weights of the loss");
+}
+
+/* --- labels --- */
+
+/* Was the part's first item left out along the dimension that is cut?  A batch
+** (dimension 0, a stream of tokens) may lose one. */
+static bool is_shifted (const DtDiag *g, const DtPlace *w) {
+  return w && (w->kind == DT_PLACE_PART || w->kind == DT_PLACE_MERGED) &&
+         w->dim > 0 && w->first_len > 1 && w->off == w->first_off + 1 &&
+         w->len == w->first_len - 1 &&
+         w->first_len * dt_session_size(g->s) <= w->whole;
+}
+
+static void labels_met (DtDiag *g, const DtEvent *e) {
+  const DtVar *t = plain_input(e, 1);
+  const DtPlace *w = t && g->nplaces > 0 ? dt_diag_place(g, t) : NULL;
+  DtFact fact = { false, 0 };
+  DtEvent at;
+  const char *name;
+  if (!is_forward(g, e) || !is_shifted(g, w)) return;
+  fact.hash = w->first;
+  at = dt_diag_origin(&w->cut, "");
+  name = dt_diag_place_name(g, w->of);
+  dt_diag_claim_all(g, &at, DT_FIND_ID_SHIFTED_PART, NULL, -1, 0, 1, &fact,
+                    *name ? name : "labels", "the labels leave out the first of "
+                    "the part of each rank; where each part begins");
+}
+
+static bool takes_labels (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return is_op(op, nll);
+}
+
+/* --- a mean along the cut dimension --- */
+
+void dt_diag_pooled (const DtEvent *e, DtPlace *to) {
+  static const char *const means[] = { "aten.mean.dim", "aten.amax.default",
+    "aten.amin.default", NULL };
+  int64_t dims[DT_MAX_NDIM];
+  to->pooled = to->kind == DT_PLACE_STAT && !to->columns && to->dim > 0 &&
+               to->dim < e->in[0]->local->m.ndim - 1 && is_op(e->op, means) &&
+               dt_arg_ints(e->args, 1, dims, DT_MAX_NDIM) == 1;
+}
+
+void dt_diag_pool_met (DtDiag *g, const DtPlace *w) {
+  const DtFact fact = { false, w->where };
+  DtEvent at = dt_diag_origin(&w->at, "");
+  const char *name = dt_diag_place_name(g, w->root);
+  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 40, 1, &fact, name,
+                    "it is taken along this rank's part, and goes on into what is "
+                    "not linear before the ranks meet; where each part begins");
+}
+
+/* --- drawn --- */
+
+static void tokens_drawn (DtDiag *g, const DtEvent *e) {
+  const DtVar *p = plain_input(e, 0);
+  const DtPlace *w = p ? dt_diag_place(g, p) : NULL;
+  DtFact facts[2];
+  const char *name;
+  if (!is_forward(g, e) || w == NULL || w->kind != DT_PLACE_TOTAL ||
+      e->nout < 1 || e->out[0] == NULL) return;
+  name = dt_diag_name(g, p);
+  if (*name == '\0') name = dt_diag_place_name(g, w->root);
+  facts[0] = (DtFact){ false, dt_diag_hash(e->out[0]->local, false) };
+  facts[1] = (DtFact){ true, dt_diag_sample(p->local) };
+  dt_diag_claim_all(g, e, DT_FIND_ID_DRAWN_APART, NULL, -1, 0, 2, facts,
+                    name, "what is drawn; the probabilities "
+                    "are the same on all of them");
+}
+
+static bool draws_tokens (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strcmp(op->sig->full, "aten.multinomial.default") == 0;
+}
+
+/* Logits on their way to be drawn from. */
+static void total_passed (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = plain_input(e, 0);
+  const DtPlace *w = v ? dt_diag_place(g, v) : NULL;
+  if (w && w->kind == DT_PLACE_TOTAL && is_forward(g, e) && e->nout > 0)
+    dt_diag_place_put(g, e->out[0], w);
+}
+
+static bool passes_total (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten._softmax.default",
+    "aten.div.Scalar", "aten.mul.Scalar", "aten.slice.Tensor", "aten.select.int",
+    "aten._to_copy.default", "aten.squeeze.dim", "aten.masked_fill.Scalar", NULL };
+  (void)g;
+  return is_op(op, names);
+}
+
+/* --- norms of parts --- */
+
+static void norm_taken (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nout > 0 ? e->out[0] : NULL;
+  if (!is_forward(g, e) || v == NULL || v->spec ||
+      dt_meta_numel(&v->local->m) != 1 || plain_input(e, 0) == NULL) return;
+  if (e->args->n > 1 && dt_arg_is_number(e->args, 1) &&
+      dt_arg_float(e->args, 1) != 2) return;
+  g->normed_last[g->nnorms++ % DT_NORMS] = v->local->storage->id;
+}
+
+static bool takes_norm (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strcmp(op->sig->full, "aten.linalg_vector_norm.default") == 0;
+}
+
+void dt_diag_norm_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  bool is_norm = false;
+  if (g->nnorms == 0 || raw->reduce == NULL || strcmp(raw->reduce, "max") != 0 ||
+      strcmp(raw->kind, "all_reduce") != 0 || in->spec) return;
+  for (int i = 0; i < DT_NORMS && !is_norm; i++)
+    is_norm = g->normed_last[i] == in->local->storage->id;
+  if (!is_norm) return;
+  g->most_at = dt_diag_here(g, raw->kind);
+  g->most_name = dt_session_intern(g->s, dt_diag_name(g, in));
+  if (g->most_name == NULL) dt_error_clear(g->s->cx);
+}
+
+void dt_diag_most_used (DtDiag *g, const DtVar *grad) {
+  const DtFact fact = { false, dt_diag_sample(grad->local) };
+  DtEvent at = dt_diag_origin(&g->most_at, "");
+  if (g->most_at.line == 0 || grad->local->storage->drawn) return;
+  at.kind = DT_EV_COLL;
+  dt_diag_claim_all(g, &at, DT_FIND_ID_LARGEST_NORM, NULL, -1, 0, 1, &fact,
+                    g->most_name ? g->most_name : "", "gradients that are scaled "
+                    "by the largest of the norms of each rank's");
+}
+
+const DtDiagRule dt_rules_loss[] = {
+  { DT_EV_OP_END, weights_met, is_weighted, 0 },
+  { DT_EV_OP_END, labels_met, takes_labels, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, tokens_drawn, draws_tokens, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, total_passed, passes_total, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, norm_taken, takes_norm, DT_WHEN(nlearn) },
+  { 0, NULL, NULL, 0 }
+};
