@@ -209,6 +209,19 @@ module("importlib", {import_module = function (a, kw)
 end, reload = refused "importlib.reload",
   invalidate_caches = nothing})
 
+-- importlib.util.find_spec("a.b"): is there such a module?
+local function find_spec(a, kw)
+  local name = a[1] or kwarg(kw, "name")
+  local parent = name:match("^(.*)%.[^.]+$")
+  if parent then attrs.module(parent) end       -- it is imported, and must be
+  if not pcall(attrs.module, name) then return None end
+  return namespace {name = name, origin = None, __name__ = "ModuleSpec"}
+end
+module("importlib.util", {find_spec = find_spec,
+  module_from_spec = refused "importlib.util.module_from_spec",
+  spec_from_file_location = refused "importlib.util.spec_from_file_location"})
+attrs.module("importlib").util = attrs.module "importlib.util"
+
 -- tempfile: folders to save in; the files in them go with them.
 local function folder()
   folders[#folders + 1] = dt._temp_dir()

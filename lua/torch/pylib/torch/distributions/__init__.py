@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""torch.distributions: those that programs over models use; the others are
+refused by name."""
+import torch
+from torch.distributions import constraints
+from torch.distributions.distribution import Distribution
+from torch.distributions.continuous import (Exponential, Laplace, LogNormal,
+                                            MultivariateNormal, Normal,
+                                            Uniform)
+from torch.distributions.discrete import (Bernoulli, Categorical, Geometric,
+                                          OneHotCategorical,
+                                          OneHotCategoricalStraightThrough,
+                                          Poisson)
+from torch.distributions.kl import (Independent, kl_divergence, register_kl)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+from torch.distributions import Bernoulli
