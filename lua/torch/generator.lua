@@ -109,12 +109,30 @@ end
 
 -- ---- torch's own state ----
 
+-- States that this rank has asked for last: put back, they are its own.
+local KEPT = 256
+local asked, order, n = {}, {}, 0
+
+local function note_asked(state)
+  local slot = n % KEPT + 1
+  if order[slot] then asked[order[slot]] = nil end
+  order[slot], asked[state], n = state, true, n + 1
+end
+
 M.get_rng_state = def("get_rng_state", {}, function ()
-  return to_tensor(dt._rng())
+  local state = dt._rng()
+  note_asked(state)
+  return to_tensor(state)
 end)
 
 M.set_rng_state = def("set_rng_state", {"new_state"}, function (a)
-  dt._rng(from_tensor(a.new_state), true)
+  local state = from_tensor(a.new_state)
+  local before = dt._rng(state, true)
+  if dt.world_size() > 1 then
+    dt._claim("OTHERS_GENERATOR", "set_rng_state", "torch.default_generator",
+      "states of the generators before; now they are one rank's", before, state,
+      asked[state])
+  end
   return None
 end)
 

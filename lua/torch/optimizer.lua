@@ -138,6 +138,15 @@ local function taken(key, v, p)
   return v
 end
 
+-- Is what is loaded the same on all ranks for parts that are not?
+local function claim_own(key, v, p)
+  if util.is_tensor(v) and not v.placements and not p.placements
+     and dt.world_size() > 1 then
+    dt._claim("OTHERS_STATE", "load_state_dict", key,
+      "the part of the parameter; what is loaded for it is the same on all", p, v)
+  end
+end
+
 local function load_state_dict(opt, d)
   local groups, state = V.dict_get(d, "param_groups"), V.dict_get(d, "state")
   check(opt, groups)
@@ -149,7 +158,10 @@ local function load_state_dict(opt, d)
       local from = V.dict_get(state, numbers[k])
       if from then
         local own = {}
-        for key, v in V.each(from) do own[key] = taken(key, v, p) end
+        for key, v in V.each(from) do
+          own[key] = taken(key, v, p)
+          claim_own(key, own[key], p)
+        end
         fresh[p._id] = own
       end
     end

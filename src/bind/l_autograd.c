@@ -3,6 +3,7 @@
 ** functions whose backward is a Lua function. */
 #include <string.h>
 #include "bind/bind.h"
+#include "diag/finding.h"
 
 enum { MAX_ROOTS = 256 };
 
@@ -397,6 +398,7 @@ static int l_make_param (lua_State *L) {
   }
   p = push_alias(L, v, v->spec);
   p->is_param = true;
+  if (dt_diag_of(p->s)) dt_diag_param(dt_diag_of(p->s), p);
   p->requires_grad = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
   return 1;
 }

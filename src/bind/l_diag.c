@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** bind/l_diag.c: findings as data and as text: dt.debug.findings(). */
 #include <string.h>
+#include "base/hash.h"
 #include "bind/bind.h"
 #include "bind/field.h"
 #include "diag/finding.h"
@@ -227,6 +228,44 @@ static int l_result (lua_State *L) {
   return 0;
 }
 
+/* dt._filled(tensor, key): a checkpoint was read into it. */
+static int l_filled (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_filled(g, dtL_check_tensor(L, 1), luaL_checkstring(L, 2));
+  return 0;
+}
+
+/* dt._unreduced(parameter, on): its gradient is kept back by fully_shard. */
+static int l_unreduced (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_unreduced(g, dtL_check_tensor(L, 1), lua_toboolean(L, 2));
+  return 0;
+}
+
+/* Of a tensor's values, or of bytes. */
+static uint64_t hash_at (lua_State *L, int i) {
+  const DtVar *v = dtL_test_tensor(L, i);
+  size_t n;
+  const char *s;
+  if (v) return v->spec ? 0 : dt_diag_sample(v->local);
+  s = luaL_checklstring(L, i, &n);
+  return dt_hash_bytes(DT_HASH_SEED, s, n) | 1;
+}
+
+/* dt._claim(name, call, subject, what, differ, same[, mute]): `differ` is another
+** on each rank (a tensor or a string) while `same` is not: found. */
+static int l_claim (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtFindKind *k = dt_find_lookup(luaL_checkstring(L, 1));
+  const char *op = dt_session_intern(dtL_session(L), luaL_checkstring(L, 2));
+  const char *what = dt_session_intern(dtL_session(L), luaL_checkstring(L, 4));
+  luaL_argcheck(L, k != NULL, 1, "no such finding");
+  if (op == NULL || what == NULL) return dtL_raise(L);
+  if (g) dt_diag_claim_of(g, k->id, op, luaL_checkstring(L, 3), what,
+                          hash_at(L, 5), hash_at(L, 6), lua_toboolean(L, 7));
+  return 0;
+}
+
 /* dt._padded(items, ranks): a sampler added some. */
 static int l_padded (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -329,7 +368,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_written", l_written}, {"_carry", l_carry},
     {"_stepping", l_stepping}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_scattered", l_scattered},
-    {"_buffer", l_buffer}, {"_padded", l_padded}, {"_loaded", l_loaded}, {"_result", l_result},
+    {"_buffer", l_buffer}, {"_padded", l_padded},
+    {"_filled", l_filled}, {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded}, {"_result", l_result},
     {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}

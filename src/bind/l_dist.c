@@ -161,6 +161,8 @@ static int m_full_tensor (lua_State *L) {
   box = dtL_box_tensor(L);
   if (dt_full_tensor(dtL_session(L), t, ng >= 0 ? gpl : NULL, box) != DT_OK)
     return dtL_raise(L);
+  if (dt_diag_of(dtL_session(L)))
+    dt_diag_copy_of(dt_diag_of(dtL_session(L)), t, *box);
   return 1;
 }
 

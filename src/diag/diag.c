@@ -418,6 +418,9 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->uniform.v);
   dt_free(g->s->cx, g->inner_gains.v);
   dt_free(g->s->cx, g->lowered.v);
+  dt_free(g->s->cx, g->copies.v);
+  dt_free(g->s->cx, g->params.v);
+  dt_free(g->s->cx, g->unreduced.v);
   dt_diag_shares_free(g);
   dt_diag_copies_free(g);
   dt_diag_rules_free(g);

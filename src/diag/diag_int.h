@@ -299,9 +299,11 @@ typedef struct DtSorted {
 /* An all_to_all of such rows: how many went to each rank and came from it. */
 typedef struct DtSend { uint64_t in, out; DtSorted rows; } DtSend;
 
-/* What a functional collective gave for `in`, until somebody uses it. */
-enum { DT_RESULTS = 32 };
+/* What a functional collective gave for `in`, what was written into a copy or
+** loaded, until somebody uses it. */
+enum { DT_RESULTS = 64 };
 typedef struct DtResult {
+  DtFindId id;
   int64_t in, storage;          /* of the variable; of the result */
   bool used, went_on;           /* the result; what was given instead */
   DtOrigin at;
@@ -392,6 +394,11 @@ struct DtDiag {
   DtIdSet loaded;               /* storages that a checkpoint was loaded into */
   bool normed;                  /* a norm of gradients was taken since backward */
   bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */
+  DtIdSet params; bool filled;  /* storages of parameters and buffers; a
+                                ** checkpoint was read into some */
+  DtIdSet copies;               /* storages of full tensors of parameters */
+  DtIdSet unreduced;            /* of parameters of fully_shard whose gradients
+                                ** are kept back */
   DtIdSet lowered;              /* storages of gradients that were cast */
   DtIdSet noise;                /* storages of dropout masks, as drawn */
   DtIdSet uniform;              /* storages of uniform numbers, as drawn */
@@ -500,8 +507,6 @@ const DtPart *dt_diag_cut_of (const DtDiag *g, const DtVar *v);
 bool dt_diag_along (const DtEvent *e, uint32_t dims);
 /* The same of one dimension; an operator that names none goes along all. */
 bool dt_diag_along_dim (const DtEvent *e, int dim);
-/* Hash of up to 64 values; 0: no data, or all the same.  Pure. */
-uint64_t dt_diag_sample (const DtTensor *t);
 /* What is known of a plain tensor, NULL: nothing; and of this kind.  Pure. */
 DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v);
 const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,

@@ -137,6 +137,22 @@ void dt_diag_loaded (DtDiag *g, const DtVar *v);
 ** operators.  Local. */
 void dt_diag_result (DtDiag *g, const DtVar *in, const DtVar *out);
 void dt_diag_result_read (DtDiag *g, const DtVar *v);
+/* `v` is the parameter or buffer of a module.  Local. */
+void dt_diag_param (DtDiag *g, const DtVar *v);
+/* `copy` is full_tensor() of `p`; a checkpoint was read into `v`, what
+** it holds under `key`.  Local. */
+void dt_diag_copy_of (DtDiag *g, const DtVar *p, const DtVar *copy);
+void dt_diag_filled (DtDiag *g, const DtVar *v, const char *key);
+/* fully_shard keeps the gradient of `p` back, or has reduced it.  Local. */
+void dt_diag_unreduced (DtDiag *g, const DtVar *p, bool on);
+/* The ranks hold something that must not differ with something that must: a
+** finding where both are so.  `differ`, `same`: hashes, 0 says nothing; `mute`:
+** other ranks may tell it, not this one.  `what`: static or interned.  Local. */
+void dt_diag_claim_of (DtDiag *g, DtFindId id, const char *op,
+                       const char *subject, const char *what, uint64_t differ,
+                       uint64_t same, bool mute);
+/* As dt_diag_claim_of() takes it; 0 where all values are the same.  Pure. */
+uint64_t dt_diag_sample (const DtTensor *t);
 /* A parameter gets no gradient any more.  Local. */
 void dt_diag_frozen (DtDiag *g, const DtVar *v);
 /* A message between two ranks: activations travel.  Local. */

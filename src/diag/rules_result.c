@@ -1,26 +1,91 @@
 /* SPDX-License-Identifier: MIT
-** diag/rules_result.c: functional collectives return their result and leave what
-** they are given as it is.  Where the result is never used, and what was given
-** is, somebody took them for the collectives in place. */
+** diag/rules_result.c: what nobody uses although it was made to be used.
+**
+** - Functional collectives return their result and leave what they are given as
+**   it is.  Where the result is never used, and what was given is, somebody took
+**   them for the collectives in place.
+** - full_tensor() of a parameter is a copy: what is written into it is lost unless
+**   somebody reads it.
+** - A checkpoint that was loaded into copies which nobody reads, while a model is
+**   used, was not loaded. */
 #include <string.h>
 #include "diag/diag_int.h"
 
-void dt_diag_result (DtDiag *g, const DtVar *in, const DtVar *out) {
+/* An entry for `v`; NULL: no room. */
+static DtResult *add_result (DtDiag *g, DtFindId id, const DtVar *v,
+                             const char *name) {
   DtResult *r = NULL;
-  const char *name;
-  int i;
-  if (!g->on || g->d->muted || in->spec || out->spec ||
-      in->local->storage == out->local->storage) return;
-  for (i = 0; i < g->nresults && r == NULL; i++)
+  for (int i = 0; i < g->nresults && r == NULL; i++)
     if (g->result[i].used) r = &g->result[i];
   if (r == NULL && g->nresults < DT_RESULTS) r = &g->result[g->nresults++];
-  if (r == NULL) return;
-  name = dt_session_intern(g->s, dt_diag_name(g, in));
+  if (r == NULL) return NULL;
+  name = dt_session_intern(g->s, name);
   if (name == NULL) dt_error_clear(g->s->cx);
-  *r = (DtResult){ .in = in->id, .storage = out->local->storage->id,
-                   .at = dt_diag_here(g, "all_reduce"),
+  *r = (DtResult){ .id = id, .storage = v->local->storage->id,
                    .name = name ? name : "" };
+  return r;
 }
+
+void dt_diag_result (DtDiag *g, const DtVar *in, const DtVar *out) {
+  DtResult *r;
+  if (!g->on || g->d->muted || in->spec || out->spec ||
+      in->local->storage == out->local->storage) return;
+  r = add_result(g, DT_FIND_ID_RESULT_DROPPED, out, dt_diag_name(g, in));
+  if (r == NULL) return;
+  r->in = in->id;
+  r->at = dt_diag_here(g, "all_reduce");
+}
+
+/* --- copies of parameters --- */
+
+void dt_diag_copy_of (DtDiag *g, const DtVar *p, const DtVar *copy) {
+  if (!g->on || g->d->muted || p->grad_fn || copy->spec ||
+      !(p->is_param || p->requires_grad) ||
+      p->local->storage == copy->local->storage) return;
+  dt_idset_add(g, &g->copies, copy->local->storage->id);
+}
+
+static DtResult *find_result (DtDiag *g, DtFindId id, int64_t storage) {
+  for (int i = 0; i < g->nresults; i++)
+    if (g->result[i].id == id && g->result[i].storage == storage)
+      return &g->result[i];
+  return NULL;
+}
+
+/* Filled, scaled by a number or written over.  What another tensor is added to
+** is kept on purpose, as an average is. */
+static void copy_written (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  DtResult *r;
+  if (e->status != DT_OK || e->backward || v == NULL || v->spec ||
+      !dt_idset_has(&g->copies, v->local->storage->id)) return;
+  r = find_result(g, DT_FIND_ID_COPY_LOST, v->local->storage->id);
+  if (e->nin > 1 && !dt_diag_is(g, e, DT_DO_COPY)) {
+    dt_idset_del(&g->copies, v->local->storage->id);
+    if (r) r->used = true;
+    return;
+  }
+  if (r == NULL)
+    r = add_result(g, DT_FIND_ID_COPY_LOST, v, dt_diag_name(g, v));
+  if (r == NULL) return;
+  r->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
+                      .seq = e->seq };
+}
+
+void dt_diag_filled (DtDiag *g, const DtVar *v, const char *key) {
+  DtResult *r;
+  if (!g->on || g->d->muted) return;
+  if (dt_idset_has(&g->params, v->local->storage->id)) g->filled = true;
+  if (g->filled) return;                /* the model's own */
+  r = add_result(g, DT_FIND_ID_LOADED_ASIDE, v, key);
+  if (r) r->at = dt_diag_here(g, "load");
+}
+
+void dt_diag_param (DtDiag *g, const DtVar *v) {
+  dt_idset_add(g, &g->params, v->local->storage->id);
+}
+
+/* --- who reads them --- */
 
 static void mark_used (DtDiag *g, const DtVar *v) {
   for (int i = 0; i < g->nresults; i++) {
@@ -37,30 +102,69 @@ void dt_diag_result_raw (DtDiag *g, const DtVar *in) {
   if (g->nresults > 0) mark_used(g, in);
 }
 
+/* What looks at a tensor without reading it does not count, nor does a write. */
 static void on_read (DtDiag *g, const DtEvent *e) {
+  const bool over = dt_diag_inplace(g, e->op), view = dt_diag_view(g, e->op);
+  bool param = false;
   for (int i = 0; i < e->nin; i++) {
     const DtVar *v = e->in[i];
     if (v == NULL) continue;
-    mark_used(g, v);
-    for (int k = 0; k < g->nresults; k++)
-      if (v->id == g->result[k].in) g->result[k].went_on = true;
+    param = param || v->is_param;
+    for (int k = 0; k < g->nresults; k++) {
+      DtResult *r = &g->result[k];
+      const bool dropped = r->id == DT_FIND_ID_RESULT_DROPPED;
+      if (v->id == r->in) r->went_on = true;
+      if (v->local->storage->id == r->storage &&
+          (dropped || (!view && !(over && i == 0)))) r->used = true;
+    }
   }
+  for (int k = 0; k < g->nresults && param && !over && !e->backward; k++)
+    if (g->result[k].id != DT_FIND_ID_RESULT_DROPPED)
+      g->result[k].went_on = true;
+}
+
+/* distribute_tensor, from_local and the like are given it. */
+static void on_call (DtDiag *g, const DtEvent *e) {
+  for (int i = 0; e->op == NULL && i < e->nin; i++)
+    if (e->in[i]) mark_used(g, e->in[i]);
+}
+
+static const char *why_unused (DtFindId id) {
+  return id == DT_FIND_ID_COPY_LOST
+    ? "full_tensor() of a parameter was written, and nobody read it since"
+    : id == DT_FIND_ID_LOADED_ASIDE
+    ? "nobody read what was loaded, parameters were used since"
+    : "nobody used the result; what was given went on as it was";
+}
+
+/* Something of a checkpoint was used: then it was meant so. */
+static bool is_load_used (const DtDiag *g) {
+  for (int i = 0; i < g->nresults; i++)
+    if (g->result[i].id == DT_FIND_ID_LOADED_ASIDE && g->result[i].used)
+      return true;
+  return false;
 }
 
 void dt_diag_results (DtDiag *g) {
+  bool aside = g->filled || is_load_used(g);
   for (int i = 0; i < g->nresults; i++) {
     const DtResult *r = &g->result[i];
-    DtFinding f = { .kind = dt_find_kind(DT_FIND_ID_RESULT_DROPPED),
-                    .seq = r->at.seq, .op = r->at.op, .file = r->at.file,
-                    .line = r->at.line, .module = "" };
+    DtFinding f = { .kind = dt_find_kind(r->id), .seq = r->at.seq,
+                    .op = r->at.op, .file = r->at.file, .line = r->at.line,
+                    .module = "" };
     if (r->used || !r->went_on) continue;
-    dt_diag_put(g, &f, 0, NULL, r->name, "nobody used the result; what was given "
-                "went on as it was");
+    if (r->id == DT_FIND_ID_LOADED_ASIDE) {     /* told of the first */
+      if (aside) continue;
+      aside = true;
+    }
+    dt_diag_put(g, &f, 0, NULL, r->name, why_unused(r->id));
   }
   g->nresults = 0;
 }
 
 const DtDiagRule dt_rules_result[] = {
   { DT_EV_OP, on_read, NULL, DT_WHEN(nresults) },
+  { DT_EV_FUNC, on_call, NULL, DT_WHEN(nresults) },
+  { DT_EV_OP_END, copy_written, dt_diag_inplace, DT_WHEN(copies.n) },
   { 0, NULL, NULL, 0 }
 };

@@ -15,6 +15,7 @@
 void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name) {
   DtBuffer *b;
   const char *own;
+  dt_diag_param(g, v);
   if (!g->on || v->spec || g->nbuffers == DT_BUFFERS ||
       !dt_dtype_is_float((DtDtype)v->local->m.dtype)) return;
   own = dt_session_intern(g->s, name);
@@ -126,6 +127,20 @@ void dt_diag_same_part (DtDiag *g, const DtEvent *e) {
   dt_diag_claim_all(g, e, DT_FIND_ID_SAME_PART, NULL, -1, 23, 2, facts,
                     dt_diag_place_name(g, e->in[0]->id), "what is copied over the "
                     "part of each rank");
+}
+
+/* --- what the library says of the ranks --- */
+
+void dt_diag_claim_of (DtDiag *g, DtFindId id, const char *op,
+                       const char *subject, const char *what, uint64_t differ,
+                       uint64_t same, bool mute) {
+  const DtFact facts[2] = { { false, differ }, { true, same } };
+  const DtOrigin here = dt_diag_here(g, op);
+  const DtEvent e = dt_diag_origin(&here, op);
+  DtClaim *c;
+  if (!g->on || g->d->muted) return;
+  c = dt_diag_claim_all(g, &e, id, NULL, -1, 0, 2, facts, subject, what);
+  if (c) c->mute = mute;
 }
 
 /* --- dropout --- */

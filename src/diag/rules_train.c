@@ -321,11 +321,27 @@ int64_t dt_diag_updates (const DtDiag *g) {
   return n;
 }
 
+void dt_diag_unreduced (DtDiag *g, const DtVar *p, bool on) {
+  if (!g->on || g->d->muted || p->local == NULL) return;
+  if (on) dt_idset_add(g, &g->unreduced, p->local->storage->id);
+  else dt_idset_del(&g->unreduced, p->local->storage->id);
+}
+
+/* fully_shard keeps the gradients back that the step is for. */
+static void step_without (DtDiag *g, const DtVar *p) {
+  const DtOrigin here = dt_diag_here(g, "step");
+  const DtEvent e = dt_diag_origin(&here, "step");
+  if (dt_idset_has(&g->unreduced, p->local->storage->id))
+    dt_diag_add(g, &e, DT_FIND_ID_KEPT_BACK, p, 0, NULL, "gradient "
+                "synchronization is off, and was so in the last backward");
+}
+
 void dt_diag_step (DtDiag *g, int n, const DtVar *p) {
   const DtLearn *l = p && !p->spec && g->nlearn > 0
                      ? by_storage(g, p->local->storage->id) : NULL;
   DtEvent e;
   if (!g->on || g->d->muted || p == NULL) return;
+  if (g->unreduced.n > 0) step_without(g, p);
   if (n == 0 && g->waiting.n > 0 && g->void_at.line == 0 &&
       !dt_idset_has(&g->waiting, p->local->storage->id))
     g->void_at = dt_diag_here(g, "step");

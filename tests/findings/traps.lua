@@ -1381,7 +1381,8 @@ end
 -- Every kind is tried, here or as a pair of programs (tests/repl/pairs.sh).
 local in_pairs = {
   "local_class_weights.lua", "sample_own_token.lua", "shift_in_part.py",
-  "norm_max_not_sum.lua",
+  "norm_max_not_sum.lua", "copy_of_full.py", "dcp_not_put_back.py",
+  "fsdp_sync_off.py", "rng_resume.py", "zero_resume.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))

@@ -311,6 +311,7 @@ function M.load(state, where)
         local v, name = map[key], prefix .. tostring(key)
         if util.is_tensor(v) then
           fill(v:detach(), name, index, open)
+          dt._filled(v, name)
         elseif type(v) == "table" then
           walk(v, name .. ".")
         elseif index.tensors[name] and index.tensors[name].value ~= nil then

@@ -325,6 +325,7 @@ local function reduce(self, grads, owners)
   if out.dtype ~= owners[1].dtype then out = out:to(owners[1].dtype) end
   local at = 0
   for i, p in ipairs(owners) do
+    dt._unreduced(p.sharded, false)
     p:give_grad(out, at)
     at = at + widths[i]
   end
@@ -338,6 +339,7 @@ function Group:post_backward()
   if not self.sync then
     if self.reshard_after_backward ~= false then self:reshard_now(false) end
     for _, p in ipairs(self.params) do
+      dt._unreduced(p.sharded, true)
       p:keep_grad(reduce_dtype(self, nil, p))
     end
     return
