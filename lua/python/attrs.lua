@@ -233,15 +233,27 @@ local function of_error(e, name)
 end
 
 local function is_error(v)
-  return type(v) == "table" and v.class and v.message and true or false
+  return type(v) == "table" and rawget(v, "class") and rawget(v, "message")
+    and true or false
 end
 
--- What a class of the library's says of itself.
+-- What a class of the library's says of itself; nil is no answer.
 local class_fact_of_library = {
   __name__ = function (c) return rawget(c, "__name") end,
   __qualname__ = function (c) return rawget(c, "__name") end,
   __module__ = function (c) return V.module_of(c) end,
+  __init__ = function (c)
+    if c.__init__ ~= nil then return nil end
+    return V.builtin(function () return None end, "__init__")
+  end,
+  __setattr__ = function ()
+    return V.builtin(function (a)
+      M.set_plain(a[1], a[2], a[3])
+      return None
+    end, "__setattr__")
+  end,
 }
+M.class_fact_of_library = class_fact_of_library
 
 -- What numbers have: fields and methods.
 local function of_number(v, name)
@@ -454,8 +466,10 @@ function M.get(v, name)
   if type(v) == "userdata" and name:find("^__") then
     local f = dunder.get(v, name)
     if f then return f end
-  elseif class_fact_of_library[name] and rawget(v, "__base") then
-    return class_fact_of_library[name](v)
+  elseif class_fact_of_library[name]
+    and (rawget(v, "__base") or foreign.is_class(v)) then
+    local fact = class_fact_of_library[name](v)
+    if fact ~= nil then return fact end
   end
   local other = foreign.of(v)
   if other and other.get then
@@ -581,6 +595,12 @@ function M.super(class, self)
     end
     if f == nil and (name == "__init__" or name == "__init_subclass__") then
       f = function () end
+    elseif f == nil and name == "__getattr__" and not V.is_object(self)
+      and class_fact_of_library[name] then
+      local get = class_fact_of_library[name](base)
+      return V.builtin(function (a)
+        return get.call(V.list({self, a[1]}, 2))
+      end, name)
     end
     if type(f) ~= "function" then return f end
     return function (...) return f(self, ...) end

@@ -681,7 +681,8 @@ local function is_class(v, c)
     return false
   end
   if exceptions.is_class(c) then
-    return type(v) == "table" and v.class ~= nil and v.message ~= nil
+    return type(v) == "table" and rawget(v, "class") ~= nil
+      and rawget(v, "message") ~= nil
       and exceptions.catches(c, v)
   end
   if type(c) == "table" and rawget(c, "test") then return c.test(v) end

@@ -309,7 +309,7 @@ end
 
 -- The Python view of a Lua error.
 function M.exception(e)
-  if type(e) == "table" and e.class then return e end
+  if type(e) == "table" and rawget(e, "class") then return e end
   local text = tostring(e)
   if text:find("stack overflow", 1, true) then
     return dt.error("RUNTIME", "maximum recursion depth exceeded",

@@ -566,7 +566,8 @@ function plain_repr(v)
     if n == 0 then return "set()" end
     return joined(items, "{", "}", n)
   end
-  if type(v) == "table" and v.class and v.message then
+  if type(v) == "table" and rawget(v, "class")
+     and rawget(v, "message") then
     local args = rawget(v, "args") or M.tuple({v.message})
     if v.class == "KeyError" and not rawget(v, "args") then
       return "KeyError(" .. v.message .. ")"    -- the key's repr already
@@ -616,7 +617,7 @@ function M.str(v)
     if rawget(v, "_boxed") ~= nil then return M.str(v._boxed) end
     if rawget(v, "_native") then return M.repr(v) end
     if M.is_object(v) then return M.object_text(v) end
-    if v.class and v.message then return v.message end
+    if rawget(v, "class") and rawget(v, "message") then return v.message end
     if type(rawget(v, "shown")) == "string" and not (mt and mt.__tostring) then
       return v.shown
     end

@@ -287,11 +287,27 @@ function module.get(v, name)
   end
 end
 
--- A parameter or child that was registered as None.
+-- nn.Module.__getattr__(self, name): what is registered.
+function attrs.class_fact_of_library.__getattr__()
+  return V.builtin(function (a)
+    local v, name = a[1], a[2]
+    for _, kind in ipairs {"_parameters", "_buffers", "_modules"} do
+      local x = v[kind].map[name]
+      if x ~= nil then return x or None end
+    end
+    return attrs.missing(v, name)
+  end, "__getattr__")
+end
+
+-- A parameter or child that was registered as None; else what the class's
+-- __getattr__ says.  Only names that the program writes come here: what the
+-- library asks of its own tables does not.
 function module.absent(v, name)
   if v._parameters.map[name] == false or v._modules.map[name] == false then
     return None
   end
+  local own = V.special(v, "__getattr__")
+  return own and own(name)
 end
 
 -- Fields of modules that are tuples.

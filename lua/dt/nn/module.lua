@@ -102,7 +102,10 @@ function instance_mt.__index(m, key)
   local get = class.__getitem
   if get and math.type(key) == "integer" then return get(m, key) end
   v = class[key]
-  if v == nil and class.__getattr__ then return class.__getattr__(m, key) end
+  -- A class of Python's is asked where Python asks (torch/attributes.lua).
+  if v == nil and class.__getattr__ and not rawget(class, "__python") then
+    return class.__getattr__(m, key)
+  end
   return v
 end
 
