@@ -200,7 +200,8 @@ typedef enum DtKept {
   DT_KEPT_SUM,                  /* the sum of the ranks' means */
   DT_KEPT_SHARE,                /* divided by the ranks once too often */
   DT_KEPT_MICRO,                /* the sum of the means of micro-batches */
-  DT_KEPT_OTHER                 /* divided by the number of other ranks */
+  DT_KEPT_OTHER,                /* divided by the number of other ranks */
+  DT_KEPT_OWN                   /* the mean of the ranks' parts of one loss's */
 } DtKept;
 
 /* What is faded and added to in turn: a moving average. */
@@ -348,6 +349,14 @@ typedef struct DtSummed {
   const char *file; int line;
 } DtSummed;
 
+/* A number that was scaled by another. */
+enum { DT_TERMS = 16 };
+typedef struct DtTerm { int64_t storage; double by; bool divided; } DtTerm;
+
+/* What an all_to_all brought: so many numbers of each rank. */
+enum { DT_DEALT = 16 };
+typedef struct DtDealt { int64_t storage, version, each; } DtDealt;
+
 struct DtDiag {
   DtSession *s;
   DtDebug *d;
@@ -386,6 +395,7 @@ struct DtDiag {
   int naverages; DtAverage average[DT_AVERAGES];
   int nlow; DtLow low[DT_LOWS];
   int nsevered; DtSevered severed[2];
+  bool put_back;                /* a rank put its own among what it gathered */
   int nbuffers; DtBuffer buffer[DT_BUFFERS];
   DtIdSet gains;                /* storages of vectors that were trained on
                                 ** parts of a sequence; of a dimension that is
@@ -406,6 +416,8 @@ struct DtDiag {
   int nrows; DtSorted rows[DT_ROWS];
   int nsends; DtSend send[DT_SENDS];
   int nresults; DtResult result[DT_RESULTS];
+  int nterms; DtTerm term[DT_TERMS];
+  int ndealt; DtDealt dealt[DT_DEALT];
   int nsummed; DtSummed summed[DT_SUMMED];
   int nnorms; int64_t normed_last[DT_NORMS];    /* storages */
   DtOrigin most_at; const char *most_name;      /* the largest of norms; taken */
@@ -420,6 +432,7 @@ struct DtDiag {
   int root_line;                /* where the loss was made */
   double root_total; bool root_factor;  /* as in DtShare */
   uint64_t root_hash;           /* the loss's value */
+  uint64_t last_loss; int last_line;    /* as root_hash, of the last backward */
   int nplans;                   /* by what the cache looks at, and the rest */
   struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
   DtIdSet strided;              /* plans already proved, by hash */
@@ -524,6 +537,9 @@ const DtPlace *dt_diag_place_before (const DtDiag *g, const DtVar *v);
 ** maximum was taken of a part; pointwise of argument `i`, is it shifted by it? */
 void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count);
 void dt_diag_parts_met (DtDiag *g, const DtEvent *e, int i, int k);
+/* A product sums along the parts `a` and `b`. */
+void dt_diag_summed_parts (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                           const DtPlace *b);
 void dt_diag_peak_taken (DtDiag *g, const DtEvent *e, const DtPlace *w);
 void dt_diag_shift (DtDiag *g, const DtEvent *e, int i, DtPlace *to);
 /* Rows are taken by the indices `w`; one item of a part (NULL: of a whole) is
@@ -598,6 +614,12 @@ void dt_diag_part_add (DtDiag *g, const DtVar *v, const DtPart *p);
 /* How the gradient `t`, at an update, stands to that of the mean over all ranks.
 ** *over: the ranks; *times: micro-batches. */
 DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times);
+/* Is the gradient `t` averaged over ranks?  *over: how many. */
+bool dt_diag_share_averaged (DtDiag *g, const DtTensor *t, int *over);
+/* Is it the sum of this rank's elements, divided by those of all ranks? */
+bool dt_diag_is_part_of_mean (DtDiag *g, const DtTensor *t);
+/* How many digits a number has that somebody wrote.  Pure. */
+int dt_diag_digits (double x);
 /* Weight of `t` by that of `of`; 1 where either is unknown. */
 double dt_diag_share_ratio (DtDiag *g, const DtTensor *t, const DtTensor *of);
 /* rules_steps.c.  The first update of `p`; claims of it; of a part of one; of

@@ -17,6 +17,7 @@ void dt_diag_graph_free (DtDiag *g) {
     memset(&g->severed[i], 0, sizeof g->severed[i]);
   }
   g->nsevered = 0;
+  g->put_back = false;
 }
 
 static void mark_severed (DtDiag *g, int i, const DtRecRaw *raw,
@@ -62,7 +63,10 @@ static void pass_on_severed (DtDiag *g, const DtEvent *e) {
     cut |= v->local->storage->cut;
     mended = mended || (v->requires_grad && !v->local->storage->cut);
   }
-  if (mended && is_joining(g, e)) cut &= (uint8_t)~DT_CUT_LOST;
+  if (mended && is_joining(g, e)) {
+    if (cut & DT_CUT_LOST) g->put_back = true;
+    cut &= (uint8_t)~DT_CUT_LOST;
+  }
   for (i = 0; i < e->nout; i++)
     if (e->out[i]) e->out[i]->local->storage->cut = cut;
 }

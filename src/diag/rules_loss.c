@@ -53,6 +53,63 @@ static void weights_met (DtDiag *g, const DtEvent *e) {
                     *name ? name : "weight", "weights of the loss");
 }
 
+/* --- terms --- */
+
+/* The number a term was scaled by last: as 0.025 is 0.1 / 4, it may have been
+** divided by the ranks. */
+static void term_scaled (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nout > 0 ? e->out[0] : NULL;
+  if (!is_forward(g, e) || v == NULL || v->spec || !v->requires_grad ||
+      dt_meta_numel(&v->local->m) != 1 || e->args->n < 2 ||
+      !dt_arg_is_number(e->args, 1)) return;
+  g->term[g->nterms++ % DT_TERMS] = (DtTerm){
+    .storage = v->local->storage->id, .by = dt_arg_float(e->args, 1),
+    .divided = dt_diag_is(g, e, DT_DO_DIV) || dt_diag_is(g, e, DT_DO_DIV_SCALAR) };
+}
+
+static bool is_term_whole (const DtDiag *g, const DtVar *v) {
+  const int64_t n = dt_session_size(g->s);
+  for (int i = 0; i < DT_TERMS; i++) {
+    const DtTerm *t = &g->term[i];
+    if (t->storage != v->local->storage->id) continue;
+    return !t->divided && dt_diag_digits(t->by * (double)n) >=
+                          dt_diag_digits(t->by);
+  }
+  return !(v->origin.op && strstr(v->origin.op, "aten.div"));
+}
+
+/* A loss that is divided by what all ranks hold (its gradients are summed), and
+** a term of parameters alone, which every rank adds. */
+static void terms_added (DtDiag *g, const DtEvent *e) {
+  for (int i = 0; i < 2; i++) {
+    const DtVar *a = plain_input(e, i), *b = plain_input(e, 1 - i);
+    DtFact facts[2];
+    DtEvent at;
+    const char *name;
+    if (!is_forward(g, e) || a == NULL || b == NULL || !a->requires_grad ||
+        !b->requires_grad || dt_meta_numel(&a->local->m) != 1 ||
+        dt_meta_numel(&b->local->m) != 1 || !is_term_whole(g, b) ||
+        !dt_diag_is_part_of_mean(g, a->local)) continue;
+    facts[0] = (DtFact){ true, dt_diag_hash(b->local, false) };
+    facts[1] = (DtFact){ false, dt_diag_hash(a->local, false) };
+    at = dt_diag_origin(&b->origin, "");
+    name = dt_diag_name(g, b);
+    dt_diag_claim_all(g, *name ? &at : e, DT_FIND_ID_TERM_EACH, NULL, -1, 0, 2,
+                      facts, name, "a term of the loss; the other is divided by "
+                      "what all ranks hold");
+  }
+}
+
+static bool scales_term (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_MUL) || dt_diag_op_is(g, op, DT_DO_DIV) ||
+         dt_diag_op_is(g, op, DT_DO_MUL_SCALAR) ||
+         dt_diag_op_is(g, op, DT_DO_DIV_SCALAR);
+}
+
+static bool adds_terms (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_ADD);
+}
+
 /* --- labels --- */
 
 /* Was the part's first item left out along the dimension that is cut?  A batch
@@ -183,6 +240,8 @@ void dt_diag_most_used (DtDiag *g, const DtVar *grad) {
 
 const DtDiagRule dt_rules_loss[] = {
   { DT_EV_OP_END, weights_met, is_weighted, 0 },
+  { DT_EV_OP_END, term_scaled, scales_term, DT_WHEN(nshares) },
+  { DT_EV_OP_END, terms_added, adds_terms, DT_WHEN(nshares) },
   { DT_EV_OP_END, labels_met, takes_labels, DT_WHEN(nplaces) },
   { DT_EV_OP_END, tokens_drawn, draws_tokens, DT_WHEN(nplaces) },
   { DT_EV_OP_END, total_passed, passes_total, DT_WHEN(nplaces) },

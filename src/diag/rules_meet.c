@@ -70,6 +70,26 @@ void dt_diag_parts_met (DtDiag *g, const DtEvent *e, int i, int k) {
   begins_alike(g, e, a, b, i < k ? 24 : 25);
 }
 
+/* `b` is another part on each rank, `a` the same on all: columns of the one would
+** meet rows of the other that are not theirs. */
+static void summed_alike (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                          const DtPlace *b, int64_t salt) {
+  const DtFact facts[2] = { { true, a->where }, { false, b->where } };
+  DtEvent at = dt_diag_origin(&a->cut, "");
+  const char *what = met_words(g, e, b);
+  if (what)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, salt, 2, facts,
+                      dt_diag_place_name(g, a->of), what);
+}
+
+void dt_diag_summed_parts (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                           const DtPlace *b) {
+  if (a->whole != b->whole || a->len != b->len || a->of == b->of || a->len < 2 ||
+      a->first_len > 0 || b->first_len > 0) return;
+  summed_alike(g, e, a, b, 33);
+  summed_alike(g, e, b, a, 34);
+}
+
 /* --- shifted by one's own maximum --- */
 
 void dt_diag_peak_taken (DtDiag *g, const DtEvent *e, const DtPlace *w) {

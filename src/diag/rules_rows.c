@@ -102,11 +102,72 @@ static uint64_t hash_of_counts (const int64_t *n, int ranks) {
                            (size_t)ranks * sizeof *n) : 0;
 }
 
+/* --- what an all_to_all brought, one rank's after the other's --- */
+
+static void dealt_put (DtDiag *g, const DtVar *v, int64_t each) {
+  g->dealt[g->ndealt++ % DT_DEALT] = (DtDealt){
+    .storage = v->local->storage->id, .version = v->local->storage->version,
+    .each = each };
+}
+
+static DtDealt *dealt_of (DtDiag *g, const DtTensor *t) {
+  for (int i = 0; i < DT_DEALT && g->ndealt > 0; i++)
+    if (g->dealt[i].storage == t->storage->id &&
+        g->dealt[i].version == t->storage->version) return &g->dealt[i];
+  return NULL;
+}
+
+static void note_dealt (DtDiag *g, const DtRecRaw *raw, const DtVar *out) {
+  const int64_t n = raw->mesh->shape[raw->mdim];
+  if (strncmp(raw->kind, "all_to_all", 10) != 0 || n < 2 || out->spec ||
+      !dt_meta_is_contiguous(&out->local->m) ||
+      dt_meta_numel(&out->local->m) % n != 0) return;
+  for (int i = 1; i < raw->nsplit; i++)
+    if (raw->out_split[i] != raw->out_split[0]) return;
+  dealt_put(g, out, dt_meta_numel(&out->local->m) / n);
+}
+
+/* Does a shape keep what came from each rank together: whole rows of it, or the
+** ranks as dimensions of their own? */
+static bool keeps_together (const DtMeta *m, int64_t each) {
+  int64_t rest = dt_meta_numel(m);
+  int d = 0;
+  while (d < m->ndim && m->shape[d] == 1) d++;
+  if (d == m->ndim) return true;
+  if (each % (rest / m->shape[d]) == 0) return true;
+  for (; d < m->ndim; d++) {
+    if (rest == each) return true;
+    rest /= m->shape[d];
+  }
+  return false;
+}
+
+static void dealt_viewed (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  const DtDealt *w;
+  if (e->status != DT_OK || e->backward || v == NULL || v->spec || e->nout < 1 ||
+      e->out[0] == NULL || !dt_meta_is_contiguous(&v->local->m) ||
+      (w = dealt_of(g, v->local)) == NULL ||
+      dt_meta_numel(&e->out[0]->local->m) % w->each != 0 ||
+      dt_meta_numel(&e->out[0]->local->m) == w->each ||
+      keeps_together(&e->out[0]->local->m, w->each)) return;
+  dt_diag_add(g, e, DT_FIND_ID_PART_ORDER, v, 0, NULL, "all_to_all gave %lld "
+              "numbers of each rank, one rank's after the other's; the view puts "
+              "those of several into one row", (long long)w->each);
+}
+
+static bool is_regrouping (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strcmp(op->sig->full, "aten.view.default") == 0 ||
+         strcmp(op->sig->full, "aten._unsafe_view.default") == 0;
+}
+
 void dt_diag_rows_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                        const DtVar *out) {
   const DtSorted *r;
   DtSorted back;
   DtSend s;
+  if (out != NULL) note_dealt(g, raw, out);
   if (g->nrows == 0 || out == NULL || out->local->m.ndim < 1 ||
       strcmp(raw->kind, "all_to_all_v") != 0) return;
   s = (DtSend){ .in = hash_of_counts(raw->in_split, raw->nsplit),
@@ -129,6 +190,9 @@ void dt_diag_rows_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 
 void dt_diag_rows_carry (DtDiag *g, const DtVar *from, const DtVar *to) {
   const DtSorted *r = find_rows(g, from);
+  const DtDealt *w = dealt_of(g, from->local);
+  if (w && !to->spec && dt_meta_is_contiguous(&to->local->m))
+    dealt_put(g, to, w->each);
   if (r && to->local->m.ndim > 0 && !to->spec &&
       to->local->m.shape[0] == r->count) put_rows(g, to, r);
 }
@@ -136,5 +200,6 @@ void dt_diag_rows_carry (DtDiag *g, const DtVar *from, const DtVar *to) {
 const DtDiagRule dt_rules_rows[] = {
   { DT_EV_OP_END, on_rows_taken, is_taking_rows, 0 },
   { DT_EV_OP_END, on_rows_kept, is_keeping_rows, DT_WHEN(nrows) },
+  { DT_EV_OP_END, dealt_viewed, is_regrouping, DT_WHEN(ndealt) },
   { 0, NULL, NULL, 0 }
 };

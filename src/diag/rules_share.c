@@ -308,6 +308,10 @@ static void on_backward (DtDiag *g, const DtEvent *e) {
     s = find_share(g, e->in[0]->local, false);
   g->root_hash = e->nin == 1 && e->in[0] && e->in[0]->spec == NULL
                  ? dt_diag_hash(e->in[0]->local, false) : 0;
+  if (g->root_hash != 0) {
+    g->last_loss = g->root_hash;
+    g->last_line = e->line;
+  }
   if (s == NULL || s->mesh) return;
   g->root = s->weight;
   g->root_total = s->over > 0 ? NAN : s->total;
@@ -372,6 +376,19 @@ DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times) 
       ((s->averaged && s->divided) || (r > 2 && !s->factor)))
     return DT_KEPT_SHARE;
   return DT_KEPT_UNKNOWN;
+}
+
+bool dt_diag_is_part_of_mean (DtDiag *g, const DtTensor *t) {
+  const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
+  return s && s->over == 0 && s->mesh == NULL && !s->factor &&
+         fabs(s->total * (double)dt_session_size(g->s) - 1) < 1e-4;
+}
+
+bool dt_diag_share_averaged (DtDiag *g, const DtTensor *t, int *over) {
+  const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
+  if (s == NULL || s->over < 2 || s->mesh) return false;
+  *over = s->over;
+  return s->averaged || s->divided;
 }
 
 /* --- over the ranks --- */

@@ -17,8 +17,7 @@
 
 /* --- divided somewhere else --- */
 
-/* How many digits a number has that somebody wrote. */
-static int digits (double x) {
+int dt_diag_digits (double x) {
   char text[32], *end;
   int n = 0;
   snprintf(text, sizeof text, "%.6e", fabs(x));
@@ -48,10 +47,12 @@ void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
   double x;
   int n;
   l->kept = (uint64_t)dt_diag_share_kept(g, p->grad->local, &l->over, &l->times);
+  if (l->kept == DT_KEPT_UNKNOWN && g->put_back &&
+      dt_diag_share_averaged(g, p->grad->local, &l->over)) l->kept = DT_KEPT_OWN;
   if (l->kept != DT_KEPT_SUM && l->kept != DT_KEPT_MICRO) return;
   x = rate(g, e, p->grad);
   n = l->kept == DT_KEPT_SUM ? l->over : l->times;
-  if (x != 0 && digits(x * n) < digits(x)) l->kept = DT_KEPT_UNKNOWN;
+  if (x != 0 && dt_diag_digits(x * n) < dt_diag_digits(x)) l->kept = DT_KEPT_UNKNOWN;
 }
 
 /* --- when somebody asks --- */
@@ -68,10 +69,15 @@ static const struct { DtFindId id; const char *what; } scales[] = {
     "number; the losses" },
   [DT_KEPT_OTHER] = { DT_FIND_ID_OTHER_DIVISOR, "%s: the gradient from %s:%d is "
     "summed over some of the ranks and divided by the number of all; the losses" },
+  [DT_KEPT_OWN] = { DT_FIND_ID_OWN_AVERAGED, "%s: the loss is the same on all ranks, "
+    "but its gradient from %s:%d is that of what this rank put among the others; "
+    "it is averaged" },
 };
 
 void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
-  const DtFact facts[2] = { { false, l->loss }, { true, l->kept } };
+  const bool own = l->kept == DT_KEPT_OWN;      /* one loss, several gradients */
+  const DtFact facts[3] = { { false, own ? l->came : l->loss },
+                            { true, l->kept }, { true, l->loss } };
   DtEvent e = dt_diag_origin(&l->step, "update");
   const char *what;
   if (l->kept == DT_KEPT_UNKNOWN || l->loss == 0) return;
@@ -80,8 +86,8 @@ void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
       return;                   /* several losses, each of other parameters */
   what = dt_diag_learn_words(g, l, scales[l->kept].what);
   if (what)
-    dt_diag_claim_all(g, &e, scales[l->kept].id, g->over, g->over_dim, nr, 2,
-                      facts, l->name, what);
+    dt_diag_claim_all(g, &e, scales[l->kept].id, g->over, g->over_dim, nr,
+                      own ? 3 : 2, facts, l->name, what);
 }
 
 void dt_diag_parts_stepped (DtDiag *g, const DtLearn *l, int64_t nr) {

@@ -209,6 +209,22 @@ static void note_update (const DtEvent *e, const DtVar *v, DtLearn *l) {
   if (t->storage->id != l->grad) l->touched = true;
 }
 
+/* A part whose gradient did not come from backward but from a reduce_scatter:
+** how was that scaled? */
+static void part_updated (DtDiag *g, const DtEvent *e, const DtVar *v) {
+  DtLearn *l;
+  int over, times;
+  if (v == NULL || v->spec || !v->requires_grad || v->grad_fn || v->grad == NULL ||
+      v->grad->spec || g->last_loss == 0 ||
+      dt_diag_share_kept(g, v->grad->local, &over, &times) == DT_KEPT_UNKNOWN ||
+      (l = begin_learning(g, e, v)) == NULL) return;
+  l->step = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                        .line = e->line, .seq = e->seq };
+  l->line = g->last_line;
+  l->loss = g->last_loss;
+  dt_diag_step_scaled(g, e, v, l);
+}
+
 /* An update of a parameter, or a change of a gradient. */
 static void on_write (DtDiag *g, const DtEvent *e) {
   int i;
@@ -230,6 +246,8 @@ static void on_write (DtDiag *g, const DtEvent *e) {
       if (sample_of(v->local) == l->last) note_lost_update(g, e, v, l);
       l->version = v->local->storage->version;
       l->last = sample_of(v->local);
+    } else if (l == NULL && g->nshares > 0 && i == 0 && v && v->requires_grad) {
+      part_updated(g, e, v);
     } else if (v && !v->spec &&
                (l = by_grad(g, v->local->storage->id)) != NULL && i == 0 &&
                !dt_diag_is(g, e, DT_DO_COPY)) {

@@ -22,7 +22,7 @@ void dt_diag_carry (DtDiag *g, const DtVar *from, const DtVar *to) {
   const DtPlace *w = g->nplaces ? dt_diag_place(g, from) : NULL;
   if (w && dt_meta_same_shape(&from->local->m, &to->local->m))
     dt_diag_place_put(g, to, w);
-  if (g->nrows > 0) dt_diag_rows_carry(g, from, to);
+  if (g->nrows > 0 || g->ndealt > 0) dt_diag_rows_carry(g, from, to);
 }
 
 void dt_diag_where_free (DtDiag *g) {
@@ -403,6 +403,7 @@ static void summed_end (DtDiag *g, const DtEvent *e, const DtProduct *f,
                         const DtPlace *a, const DtPlace *b) {
   const DtVar *bias = f->a > 0 ? e->in[0] : NULL;
   DtPlace w = *a;
+  dt_diag_summed_parts(g, e, a, b);
   w.src = a->src && b->src ? dt_hash_u64(a->src, b->src) | 1 : 0;
   w.added = bias && !bias->spec && !find_place(g, bias)
   ? dt_diag_sample(bias->local)
