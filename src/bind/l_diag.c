@@ -213,6 +213,14 @@ static int l_scattered (lua_State *L) {
   return 0;
 }
 
+/* dt._averaging(n): the library averages the gradients of the backward under way
+** over n ranks. */
+static int l_averaging (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_averaging(g, luaL_checkinteger(L, 1));
+  return 0;
+}
+
 /* dt._buffer(tensor, name): a module's; dt._loaded(tensor): from a checkpoint. */
 static int l_buffer (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -368,7 +376,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_written", l_written}, {"_carry", l_carry},
     {"_stepping", l_stepping}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_scattered", l_scattered},
-    {"_buffer", l_buffer}, {"_padded", l_padded},
+    {"_buffer", l_buffer}, {"_padded", l_padded}, {"_averaging", l_averaging},
     {"_filled", l_filled}, {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded}, {"_result", l_result},
     {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},

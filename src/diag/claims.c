@@ -330,6 +330,7 @@ DtStatus dt_diag_settle (DtDiag *g) {
   dt_diag_copies(g);
   dt_diag_train(g);
   dt_diag_batch(g);
+  dt_diag_shared_loss(g);
   dt_diag_state(g);
   dt_diag_averages(g);
   dt_buf_init(&b, cx);

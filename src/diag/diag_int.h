@@ -217,6 +217,7 @@ typedef struct DtAverage {
 enum { DT_LEARNS = 256, DT_LEARN_SLOTS = 1024 };
 typedef struct DtLearn {
   int64_t storage, version, grad;       /* grad: storage of its gradient */
+  int64_t numel;
   uint64_t start, last;         /* values at the first gradient, and now */
   uint64_t at_first;            /* as `start`, also of equal values */
   uint64_t came, used;          /* its gradient from backward; at the update */
@@ -281,6 +282,8 @@ typedef struct DtPlace {
   DtOrigin cut, fed_at;         /* where it was cut, and multiplied */
   bool bent;                    /* a statistic that is not linear: a norm */
   bool pooled;                  /* a mean along the cut dimension alone */
+  bool prefix;                  /* sums from the start of the part on; made at
+                                ** `at` */
   bool summed;                  /* its log-sum-exp was kept: softmaxes of the
                                 ** parts can be merged with it */
   DtOrigin peak;                /* shifted by the maximum taken there; line 0:
@@ -432,6 +435,12 @@ struct DtDiag {
   int root_line;                /* where the loss was made */
   double root_total; bool root_factor;  /* as in DtShare */
   uint64_t root_hash;           /* the loss's value */
+  int64_t root_id; DtOrigin root_at;    /* the loss; where it was made */
+  int since_update; bool accumulates;   /* backward calls since parameters were
+                                ** written; more than one, some time */
+  DtOrigin shared_at; const char *shared_name;  /* a loss that is divided by the
+                                ** ranks that the library averages over; its value */
+  uint64_t shared_loss;
   uint64_t last_loss; int last_line;    /* as root_hash, of the last backward */
   int nplans;                   /* by what the cache looks at, and the rest */
   struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
@@ -591,6 +600,8 @@ void dt_diag_result_raw (DtDiag *g, const DtVar *in);
 ** goes through what is not linear. */
 void dt_diag_pooled (const DtEvent *e, DtPlace *to);
 void dt_diag_pool_met (DtDiag *g, const DtPlace *w);
+/* Sums from the start of a part on are used as they are. */
+void dt_diag_prefix_met (DtDiag *g, const DtPlace *w);
 /* A raw collective took `in`: the largest norm?  A gradient is scaled by it. */
 void dt_diag_norm_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 void dt_diag_most_used (DtDiag *g, const DtVar *grad);
@@ -614,6 +625,9 @@ void dt_diag_part_add (DtDiag *g, const DtVar *v, const DtPart *p);
 /* How the gradient `t`, at an update, stands to that of the mean over all ranks.
 ** *over: the ranks; *times: micro-batches. */
 DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times);
+/* Turn a loss that is divided by the ranks, where the library averages over them,
+** into a claim. */
+void dt_diag_shared_loss (DtDiag *g);
 /* Is the gradient `t` averaged over ranks?  *over: how many. */
 bool dt_diag_share_averaged (DtDiag *g, const DtTensor *t, int *over);
 /* Is it the sum of this rank's elements, divided by those of all ranks? */

@@ -130,6 +130,9 @@ void dt_diag_reduced (DtDiag *g, const DtVar *p, DtMesh *mesh, int mdim);
 ** a mesh; `p` is one of its parameters, or NULL.  Local. */
 void dt_diag_scattered (DtDiag *g, const DtVar *grads, const DtVar *p,
                         DtMesh *mesh, int mdim);
+/* The library averages the gradients of the backward under way over `n` ranks.
+** Local. */
+void dt_diag_averaging (DtDiag *g, int64_t n);
 /* A module's buffer; a tensor that a checkpoint was loaded into.  Local. */
 void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name);
 void dt_diag_loaded (DtDiag *g, const DtVar *v);

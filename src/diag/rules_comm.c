@@ -186,24 +186,30 @@ static void remember_numbers (DtDiag *g, const DtEvent *e) {
 
 /* --- collectives by hand --- */
 
+static void excuse_sum (DtDiag *g, const DtSummed *s) {
+  for (int k = 0; k < g->nclaim; k++) {
+    DtClaim *c = &g->claim[k];
+    if ((c->kind->id == DT_FIND_ID_SUMMED_COPIES ||
+         c->kind->id == DT_FIND_ID_MEANS_ADDED) && c->line == s->line &&
+        strcmp(c->file, s->file) == 0) c->mute = true;
+  }
+}
+
 /* What is divided by the ranks after it was summed over them is a mean of equal
 ** numbers, as a loss that is told. */
 static void divided_copies (DtDiag *g, const DtEvent *e) {
   const bool div = dt_diag_is(g, e, DT_DO_DIV) ||
                    dt_diag_is(g, e, DT_DO_DIV_SCALAR);
   double x;
-  if (e->nin < 1 || e->in[0] == NULL || e->in[0]->spec || e->args->n < 2 ||
+  if (e->nin < 1 || e->in[0] == NULL || e->args->n < 2 ||
       !dt_arg_is_number(e->args, 1)) return;
   x = dt_arg_float(e->args, 1);
   for (int i = 0; i < DT_SUMMED; i++) {
     const DtSummed *s = &g->summed[i];
-    if (s->storage != e->in[0]->local->storage->id || s->line == 0 ||
-        fabs((div ? x : 1 / x) - (double)s->n) > 1e-9 * (double)s->n) continue;
-    for (int k = 0; k < g->nclaim; k++) {
-      DtClaim *c = &g->claim[k];
-      if (c->kind->id == DT_FIND_ID_SUMMED_COPIES && c->line == s->line &&
-          strcmp(c->file, s->file) == 0) c->mute = true;
-    }
+    const bool any = s->storage == 0 && dt_meta_numel(&e->in[0]->local->m) == 1;
+    if (s->line > 0 && (any || s->storage == e->in[0]->local->storage->id) &&
+        fabs((div ? x : 1 / x) - (double)s->n) < 1e-9 * (double)s->n)
+      excuse_sum(g, s);
   }
 }
 

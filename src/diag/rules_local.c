@@ -452,9 +452,9 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
       strcmp(raw->kind, "all_reduce") == 0 &&
       (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
     dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 22,
-                      1, &fact, name, "a norm or deviation of each part is "
-                      "reduced; that of the whole is not their sum or mean; where "
-                      "each part begins");
+                      1, &fact, name, "a norm, deviation or median of each "
+                      "part is reduced; that of the whole is not their sum or "
+                      "mean; where each part begins");
   if (w->kind == DT_PLACE_BENT && strstr(raw->kind, "reduce") && raw->reduce &&
       (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
     dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 1,

@@ -161,6 +161,60 @@ void dt_diag_pool_met (DtDiag *g, const DtPlace *w) {
                     "not linear before the ranks meet; where each part begins");
 }
 
+void dt_diag_prefix_met (DtDiag *g, const DtPlace *w) {
+  const DtFact fact = { false, w->where };
+  DtEvent at = dt_diag_origin(&w->at, "");
+  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 41, 1, &fact,
+                    dt_diag_place_name(g, w->root), "it begins anew in the part of "
+                    "each rank, and what the parts before have is not added; where "
+                    "each part begins");
+}
+
+/* A convolution along the cut dimension looks over the edge of the part.  Patches
+** that do not overlap stay inside. */
+static void conv_met (DtDiag *g, const DtEvent *e) {
+  const DtVar *x = plain_input(e, 0), *kernel = plain_input(e, 1);
+  const DtPlace *w = x ? dt_diag_place(g, x) : NULL;
+  int64_t stride[DT_MAX_NDIM];
+  int n, d;
+  if (!is_forward(g, e) || w == NULL || w->kind != DT_PLACE_PART || w->columns ||
+      w->dim < 2 || kernel == NULL || kernel->local->m.ndim <= w->dim) return;
+  n = (int)dt_arg_ints(e->args, 3, stride, DT_MAX_NDIM);
+  d = n == 1 ? 0 : w->dim - 2;
+  if (d < n && kernel->local->m.shape[w->dim] > stride[d]) {
+    const DtFact fact = { false, w->where };
+    dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 42, 1, &fact,
+                      dt_diag_name(g, x), "a convolution along the dimension that "
+                      "is cut sees nothing beyond the edge of the part; where each "
+                      "part begins");
+  }
+}
+
+static bool is_convolution (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strcmp(op->sig->full, "aten.convolution.default") == 0;
+}
+
+/* Zeros beside a part, before a convolution: its edges are still its own. */
+static void padded_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = NULL;
+  DtPlace to;
+  if (!is_forward(g, e) || e->nout < 1 || e->out[0] == NULL) return;
+  for (int i = 0; i < e->nin; i++) {
+    const DtPlace *p = plain_input(e, i) ? dt_diag_place(g, e->in[i]) : NULL;
+    if (p && p->kind == DT_PLACE_PART && p->dim > 1 && w == NULL) w = p;
+    else if (e->in[i] == NULL || dt_diag_sample(e->in[i]->local) != 0) return;
+  }
+  if (w == NULL) return;
+  to = *w;
+  dt_diag_place_put(g, e->out[0], &to);
+}
+
+static bool pads (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_CAT) ||
+         strcmp(op->sig->full, "aten.constant_pad_nd.default") == 0;
+}
+
 /* --- drawn --- */
 
 static void tokens_drawn (DtDiag *g, const DtEvent *e) {
@@ -243,6 +297,8 @@ const DtDiagRule dt_rules_loss[] = {
   { DT_EV_OP_END, term_scaled, scales_term, DT_WHEN(nshares) },
   { DT_EV_OP_END, terms_added, adds_terms, DT_WHEN(nshares) },
   { DT_EV_OP_END, labels_met, takes_labels, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, conv_met, is_convolution, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, padded_end, pads, DT_WHEN(nplaces) },
   { DT_EV_OP_END, tokens_drawn, draws_tokens, DT_WHEN(nplaces) },
   { DT_EV_OP_END, total_passed, passes_total, DT_WHEN(nplaces) },
   { DT_EV_OP_END, norm_taken, takes_norm, DT_WHEN(nlearn) },

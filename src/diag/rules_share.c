@@ -302,8 +302,10 @@ static void pass_end (DtDiag *g, const DtEvent *e) {
 
 static void on_backward (DtDiag *g, const DtEvent *e) {
   const DtShare *s = NULL;
-  g->root = NAN;
+  g->root = g->root_total = NAN;
   g->normed = false;
+  g->accumulates = g->accumulates || g->since_update > 0;
+  g->since_update++;
   if (e->nin == 1 && e->in[0] && e->in[0]->spec == NULL)
     s = find_share(g, e->in[0]->local, false);
   g->root_hash = e->nin == 1 && e->in[0] && e->in[0]->spec == NULL
@@ -317,6 +319,39 @@ static void on_backward (DtDiag *g, const DtEvent *e) {
   g->root_total = s->over > 0 ? NAN : s->total;
   g->root_factor = s->factor;
   g->root_line = e->in[0]->origin.line;
+  g->root_id = e->in[0]->id;
+  g->root_at = e->in[0]->origin;
+}
+
+/* A parameter is written: what comes next is another step. */
+static void on_update (DtDiag *g, const DtEvent *e) {
+  for (int i = 0; i < e->nin && g->since_update > 0 && !e->backward; i++)
+    if (e->in[i] && e->in[i]->is_param) g->since_update = 0;
+}
+
+/* fully_shard reduces when backward has ended: what is known of its loss is
+** still there. */
+void dt_diag_averaging (DtDiag *g, int64_t n) {
+  const char *name;
+  if (!g->on || g->d->muted || n < 3 || g->shared_at.line > 0 ||
+      isnan(g->root_total) || g->root_factor ||
+      fabs(g->root_total * (double)n - 1) > 1e-4) return;
+  name = dt_session_intern(g->s, dt_diag_place_name(g, g->root_id));
+  if (name == NULL) dt_error_clear(g->s->cx);
+  g->shared_at = g->root_at;
+  g->shared_name = name ? name : "";
+  g->shared_loss = g->root_hash;
+}
+
+/* What is divided by the number of micro-batches is divided as it should be. */
+void dt_diag_shared_loss (DtDiag *g) {
+  const DtFact fact = { false, g->shared_loss };
+  DtEvent e = dt_diag_origin(&g->shared_at, "backward");
+  if (g->shared_at.line == 0 || g->accumulates) return;
+  dt_diag_claim_all(g, &e, DT_FIND_ID_DIVIDED_TWICE, NULL, -1, 50, 1, &fact,
+                    g->shared_name, "each rank's loss counts for one of the ranks "
+                    "already, and its gradients are averaged over them; the "
+                    "losses");
 }
 
 static void backward_end (DtDiag *g, const DtEvent *e) {
@@ -393,6 +428,21 @@ bool dt_diag_share_averaged (DtDiag *g, const DtTensor *t, int *over) {
 
 /* --- over the ranks --- */
 
+/* A mean of this rank's part is declared an addend: the sum is as many times too
+** large as there are ranks, unless it is divided by them (rules_comm.c). */
+static void claim_addends (DtDiag *g, const DtEvent *e, const DtShare *s) {
+  const DtSpec *p = e->out[0]->spec;
+  const DtFact fact = { false, dt_diag_hash(e->in[0]->local, false) };
+  if (p->npl != 1 || p->mesh->ndim != 1 || p->pl[0].kind != DT_PL_PARTIAL ||
+      p->pl[0].op != DT_OP_SUM || p->mesh->shape[0] < 2 || s->over > 0 ||
+      s->factor || fabs(s->total - 1) > 1e-4) return;
+  dt_diag_claim_all(g, e, DT_FIND_ID_MEANS_ADDED, p->mesh, 0, 0, 1, &fact,
+                    dt_diag_name(g, e->in[0]), "each is the mean over the part of "
+                    "a rank");
+  g->summed[g->nsummed++ % DT_SUMMED] = (DtSummed){
+    .file = e->file ? e->file : "", .line = e->line, .n = p->mesh->shape[0] };
+}
+
 /* A share is declared a partial: of a sum the weights of the ranks must add up
 ** to the whole's, of a mean they must be equal. */
 static void from_local (DtDiag *g, const DtEvent *e) {
@@ -408,6 +458,7 @@ static void from_local (DtDiag *g, const DtEvent *e) {
     if (p->pl[m].kind == DT_PL_PARTIAL && p->mesh->shape[m] > 1 &&
         (p->pl[m].op == DT_OP_SUM || p->pl[m].op == DT_OP_AVG))
       claim_weight(g, e, p->mesh, m, e->in[0], s->weight);
+  claim_addends(g, e, s);
 }
 
 static void told_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
@@ -514,6 +565,7 @@ const DtDiagRule dt_rules_share[] = {
   { DT_EV_OP_END, pass_end, is_passing, DT_WHEN(nshares) },
   { DT_EV_OP_END, bends_mean, bends, DT_WHEN(nshares) },
   { DT_EV_BACKWARD, on_backward, NULL, 0 },
+  { DT_EV_OP_END, on_update, dt_diag_inplace, DT_WHEN(since_update) },
   { DT_EV_BACKWARD_END, backward_end, NULL, 0 },
   { DT_EV_GRAD, on_gradient, NULL, 0 },
   { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(nshares) },

@@ -84,6 +84,7 @@ static DtLearn *begin_learning (DtDiag *g, const DtEvent *e, const DtVar *p) {
   g->learn_at[(uint64_t)id % DT_LEARN_SLOTS] = g->nlearn;
   l->storage = id;
   l->version = p->local->storage->version;
+  l->numel = dt_meta_numel(&p->local->m);
   l->start = l->last = sample_of(p->local);
   if (l->start == 0 && dt_idset_has(&g->gains, id))
     l->start = dt_diag_hash(p->local, false);
@@ -354,6 +355,14 @@ static void step_without (DtDiag *g, const DtVar *p) {
                 "synchronization is off, and was so in the last backward");
 }
 
+/* Has one of the parameters that get gradients as many elements? */
+static bool is_like_learned (const DtDiag *g, const DtVar *p) {
+  const int64_t n = dt_meta_numel(&p->local->m);
+  for (int i = 0; i < g->nlearn; i++)
+    if (g->learn[i].numel == n && n > 1) return true;
+  return false;
+}
+
 void dt_diag_step (DtDiag *g, int n, const DtVar *p) {
   const DtLearn *l = p && !p->spec && g->nlearn > 0
                      ? by_storage(g, p->local->storage->id) : NULL;
@@ -364,6 +373,8 @@ void dt_diag_step (DtDiag *g, int n, const DtVar *p) {
       !dt_idset_has(&g->waiting, p->local->storage->id))
     g->void_at = dt_diag_here(g, "step");
   if (g->nlearn == 0) return;
+  if (n == 0 && l == NULL && g->void_at.line == 0 && is_like_learned(g, p))
+    g->void_at = dt_diag_here(g, "step");
   if (l == NULL) {
     g->idle = g->idle || n > 0;
     if (n > 0 && g->idle_at.line == 0) g->idle_at = dt_diag_here(g, "step");
@@ -511,6 +522,14 @@ static void left_behind (DtDiag *g) {
 ** nobody's: all were replaced. */
 static void report_replaced (DtDiag *g) {
   DtEvent e = dt_diag_origin(&g->void_at, "update");
+  bool none = g->nlearn > 0 && g->batch.units == 0 && g->unreduced.n == 0;
+  for (int i = 0; i < g->nlearn && none; i++)
+    none = g->learn[i].param && g->learn[i].steps == 0;
+  if (none && g->void_at.line > 0)
+    dt_diag_add(g, &e, DT_FIND_ID_STALE_PARAM, NULL, 0, NULL, "%s gets gradients "
+                "(%s:%d) and no update; none of the optimizer's parameters has one",
+                *g->learn[0].name ? g->learn[0].name : "a parameter",
+                g->learn[0].file, g->learn[0].line);
   if (g->void_at.line == 0 || g->waiting.n == 0) return;
   dt_diag_add(g, &e, DT_FIND_ID_STALE_PARAM, NULL, 0, NULL, "%s gets gradients "
               "(%s:%d) and no update; none of the optimizer's parameters has one",

@@ -417,6 +417,19 @@ static bool adds_up (const DtPlace *w) {
                w->kind == DT_PLACE_BENT);
 }
 
+/* The same part, merged into the batches of a product: heads. */
+static bool are_batches (const DtPlace *a, const DtPlace *b) {
+  return a && b && a->where == b->where && a->len == b->len &&
+         a->whole == b->whole && a->before == b->before && a->before > 0 &&
+         a->dim == b->dim;
+}
+
+/* Rows of this rank's batch and columns of a weight: what is fed to the columns
+** must be the same on the ranks that share the product. */
+static bool is_fed_rows (const DtVar *x, const DtPlace *a, const DtVar *weight) {
+  return ndim_of(weight) == 2 && a->dim == 0 && !a->columns && ndim_of(x) > 1;
+}
+
 static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   const DtVar *x = f->a < e->nin ? e->in[f->a] : NULL;
   const DtPlace *a = look_for(g, e, f->a, DT_PLACE_PART);
@@ -431,6 +444,11 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
     put_place(g, e->out[0], find_place(g, x));      /* row by row */
     return;
   }
+  if (x && n == 3 && are_batches(look_for(g, e, f->a, DT_PLACE_MERGED),
+                                 look_for(g, e, f->b, DT_PLACE_MERGED))) {
+    put_place(g, e->out[0], find_place(g, x));      /* batch by batch */
+    return;
+  }
   if (x && adds_up(find_place(g, x)) && f->b < e->nin &&
       !find_place(g, e->in[f->b])) {
     put_place(g, e->out[0], find_place(g, x));
@@ -442,8 +460,10 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
     return;
   }
   if (a && a->dim == ndim_of(e->in[f->a]) - f->da) a = NULL;
-  else if (x && find_place(g, x)) x = NULL;   /* not whole on every rank */
+  else if (x && find_place(g, x) && !(a && b && is_fed_rows(x, a, e->in[f->b])))
+    x = NULL;                   /* not whole on every rank */
   if (b && b->dim == ndim_of(e->in[f->b]) - f->db) b = NULL;
+  if (a && b && x && is_fed_rows(x, a, e->in[f->b])) a = NULL;
   if ((a == NULL) == (b == NULL)) {
     dt_diag_item_used(g, e);
     return;
@@ -551,6 +571,7 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
     DtPlace to;
     if (w == NULL) continue;
     to = *w;
+    to.prefix = to.prefix && (e->nin < 2 || e->in[1] == NULL);
     if (i < 2) dt_diag_shift(g, e, i, &to);
     to.dim += ndim_of(e->out[0]) - ndim_of(e->in[i]);
     if (to.dim >= 0 && to.dim < ndim_of(e->out[0]) &&     /* a loss may reduce */
@@ -592,10 +613,15 @@ static void along_end (DtDiag *g, const DtEvent *e) {
     "aten.sum.dim_IntList", "aten.sum.default", "aten.std.correction",
     "aten.std.dim", "aten.std.default", "aten.var.correction", "aten.var.dim",
     "aten.var.default", "aten.linalg_vector_norm.default",
-    "aten.logsumexp.default", NULL };
+    "aten.logsumexp.default", "aten.median.default", "aten.median.dim",
+    "aten.nanmedian.default", "aten.quantile.default", "aten.quantile.scalar",
+    "aten.kthvalue.default", NULL };
   static const char *const bends[] = { "aten.std.correction", "aten.std.dim",
     "aten.std.default", "aten.var.correction", "aten.var.dim",
-    "aten.var.default", "aten.linalg_vector_norm.default", NULL };
+    "aten.var.default", "aten.linalg_vector_norm.default",
+    "aten.median.default", "aten.median.dim", "aten.nanmedian.default",
+    "aten.quantile.default", "aten.quantile.scalar", "aten.kthvalue.default",
+    NULL };
   static const char *const carries[] = { "aten.mean.default", "aten.mean.dim",
     "aten.sum.default", "aten.sum.dim_IntList", "aten.gather.default",
     "aten.nll_loss_forward.default", NULL };
@@ -615,6 +641,12 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   if (w->kind != DT_PLACE_PART) return;
   if (!dt_diag_along_dim(e, w->dim)) {
     if (ndim_of(e->out[0]) == ndim_of(e->in[0])) put_place(g, e->out[0], w);
+    return;
+  }
+  if (strncmp(e->op->sig->full, "aten.cum", 8) == 0) {
+    to = derive_place(w, e, DT_PLACE_PART);
+    to.prefix = true;
+    put_place(g, e->out[0], &to);
     return;
   }
   dt_diag_along_cut(g, e, w);
@@ -698,7 +730,9 @@ static int kind_of (const DtDiag *g, const DtOpDef *op) {
     "aten.sum.", "aten.gather.", "aten.nll_loss_forward.", "aten.std.",
     "aten.var.", "aten.linalg_vector_norm.", "aten.native_layer_norm.d",
     "aten._fused_rms_norm.d", "aten.rms_norm.", "aten.max.dim",
-    "aten.min.dim", "aten.topk.", "aten.sort.", "aten.amax.", NULL };
+    "aten.min.dim", "aten.topk.", "aten.sort.", "aten.amax.", "aten.median.",
+    "aten.nanmedian.", "aten.quantile.", "aten.kthvalue.", "aten.cumsum.default",
+    "aten.cumprod.default", "aten.logcumsumexp.", NULL };
   const char *name = op->sig->full;
   int i;
   if (is_counting(op)) return COUNTS;
@@ -758,6 +792,20 @@ static void pool_end (DtDiag *g, const DtEvent *e, int kind) {
   }
 }
 
+/* Sums that begin anew in each part go on as they are; what is added to them is
+** the sum of the parts before. */
+static void prefix_end (DtDiag *g, const DtEvent *e, int kind) {
+  for (int i = 0; i < e->nin; i++) {
+    const DtPlace *w = look_for(g, e, i, DT_PLACE_PART);
+    if (w == NULL || !w->prefix) continue;
+    if (kind != VIEW && !(kind == POINTWISE && is_linear(g, e) &&
+                          !dt_diag_is(g, e, DT_DO_MUL) &&
+                          !dt_diag_is(g, e, DT_DO_DIV)))
+      dt_diag_prefix_met(g, w);
+    return;
+  }
+}
+
 /* Every plain operator comes here.  Counting first: aranges and masks are not
 ** parts of anything, but say where a part begins. */
 static void op_end (DtDiag *g, const DtEvent *e) {
@@ -768,6 +816,7 @@ static void op_end (DtDiag *g, const DtEvent *e) {
       e->in[0]->spec) return;
   if (g->nplaces > 0) gains_met(g, e);
   pool_end(g, e, kind_of(g, e->op));
+  prefix_end(g, e, kind_of(g, e->op));
   switch (kind_of(g, e->op)) {
     case VIEW: view_end(g, e); break;
     case PRODUCT: product_end(g, e, dt_diag_product(e->op)); break;

@@ -192,7 +192,10 @@ local function finish(self)
     for i, p in ipairs(b.params) do views[i] = view(b, p) end
     for i, p in ipairs(b.params) do
       if p.grad or self.unused then take(self, p, views[i]) end
-      if not self.hook then dt._reduced(p, self.mesh, 0) end
+      if not self.hook then
+        dt._reduced(p, self.mesh, 0)
+        dt._averaging(self.mesh:size(0))
+      end
     end
   end
   if self.unused then A.fill_.Scalar(self.used, 0) end
