@@ -103,13 +103,37 @@ void dt_idset_del (DtIdSet *s, int64_t id) {
 
 /* --- texts of a finding --- */
 
+/* What a line calls the tensors that another line makes does not change from one
+** step of a loop to the next; a parameter is known by itself. */
+static DtNamed *find_named (DtDiag *g, const DtVar *v) {
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)g->s->cur_line);
+  DtNamed *n;
+  h = dt_hash_u64(h, (uint64_t)(uintptr_t)g->s->cur_file);
+  h = dt_hash_u64(h, (uint64_t)v->origin.line);
+  h = dt_hash_u64(h, (uint64_t)(uintptr_t)v->origin.op);
+  if (v->is_param) h = dt_hash_u64(h, (uint64_t)v->id);
+  n = &g->named[h % DT_NAMED];
+  if (n->key != h) *n = (DtNamed){ .key = h };
+  return n;
+}
+
+/* Asking Lua means to look through all it holds: not more often than a loop of a
+** few steps takes. */
 const char *dt_diag_name (DtDiag *g, const DtVar *v) {
+  enum { OFTEN = 8 };
   DtControl *c = dt_control_of(g->s);
   DtVar *one = (DtVar *)v;
   const char *name = NULL;
+  DtNamed *n;
   if (v == NULL) return "";
+  n = find_named(g, v);
+  if (n->asked >= OFTEN && n->name != NULL) return n->name;
   if (c && c->h.names) c->h.names(c->h.ud, 1, &one, &name);
-  return name ? name : v->name ? v->name : "";
+  name = name ? name : v->name ? v->name : "";
+  if (++n->asked >= OFTEN &&
+      (n->name = dt_session_intern(g->s, name)) == NULL)
+    dt_error_clear(g->s->cx);
+  return name;
 }
 
 static void add_pls (DtBuf *b, bool lua, int npl, const DtPlacement *pl) {

@@ -360,6 +360,10 @@ typedef struct DtTerm { int64_t storage; double by; bool divided; } DtTerm;
 enum { DT_DEALT = 16 };
 typedef struct DtDealt { int64_t storage, version, each; } DtDealt;
 
+/* The name of a tensor where a line of the script had it. */
+enum { DT_NAMED = 256 };
+typedef struct DtNamed { uint64_t key; int asked; const char *name; } DtNamed;
+
 struct DtDiag {
   DtSession *s;
   DtDebug *d;
@@ -419,6 +423,7 @@ struct DtDiag {
   int nrows; DtSorted rows[DT_ROWS];
   int nsends; DtSend send[DT_SENDS];
   int nresults; DtResult result[DT_RESULTS];
+  DtNamed named[DT_NAMED];
   int nterms; DtTerm term[DT_TERMS];
   int ndealt; DtDealt dealt[DT_DEALT];
   int nsummed; DtSummed summed[DT_SUMMED];
