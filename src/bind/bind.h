@@ -75,6 +75,8 @@ typedef struct DtBind {
                         ** others of this thread; or NULL */
   DtBindOpts o;
   DtBuf out;            /* what print() wrote since it was last taken */
+  void (*on_print) (void *ud);  /* it wrote; may take; NULL: nobody asks */
+  void *on_print_ud;
   int64_t pending;      /* bytes of tensors boxed since the last full gc */
   const char *src_key; const char *src_name;   /* where(): last source seen */
   DtFloor floor;

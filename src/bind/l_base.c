@@ -68,6 +68,8 @@ static int b_print (lua_State *L) {
   }
   dt_buf_addc(out, '\n');
   if (dt_buf_ok(out) != DT_OK) return dtL_raise(L);
+  DtBind *k = dtL_state(L);
+  if (k->on_print != NULL) k->on_print(k->on_print_ud);
   return 0;
 }
 

@@ -133,6 +133,8 @@ DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
   if (st != DT_OK)
     return dt_verdict_raise(cx, c, st, c->told == c->epoch + 1);
   key = dt_agree_next_key(g);
+  if (g->size == c->size)
+    dt_lane_pass(c);
   dt_board_post(c, DT_POST_WAIT, g->slot, key, o->hash, i);
   dt_agree_arrive(g, key, o);
   try_decide(cx, g, key);

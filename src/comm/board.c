@@ -48,7 +48,7 @@ static size_t head_bytes (int size) {
 }
 
 size_t dt_board_bytes (int size) {
-  return head_bytes(size) + POOL + (size_t)size * POOL_RANK;
+  return head_bytes(size) + (size_t)size * (sizeof(DtLane) + POOL_RANK) + POOL;
 }
 
 void dt_board_init (DtBoard *b, int size) {
@@ -58,7 +58,9 @@ void dt_board_init (DtBoard *b, int size) {
   /* With fewer cores than ranks looking on only keeps the others away. */
   b->looks = sysconf(_SC_NPROCESSORS_ONLN) >= size ? LOOKS : 1;
   b->offers = OFFERS;
-  atomic_store(&b->used, head_bytes(size));
+  b->lanes = head_bytes(size);        /* zeroed: pages that are not used are
+                                      ** not touched */
+  atomic_store(&b->used, b->lanes + (size_t)size * sizeof(DtLane));
 }
 
 /* --- groups ------------------------------------------------------------- */

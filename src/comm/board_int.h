@@ -13,7 +13,8 @@
 
 enum { DT_BOARD_EXPLAIN = 8192, DT_BOARD_PIECE = 32768,
        DT_BOARD_LINE = 64, DT_POST_WORDS = 24,
-       DT_CELL_SMALL = 512, DT_BOARD_CHAINS = 1024 };
+       DT_CELL_SMALL = 512, DT_BOARD_CHAINS = 1024,
+       DT_LANE_BYTES = 16384 };
 
 typedef enum DtPostState {
   DT_POST_RUN,                /* computes */
@@ -65,8 +66,23 @@ typedef struct DtBoardGroup {
   atomic_int sleepers;
 } DtBoardGroup;
 
+/* What one rank printed and rank 0 has not taken yet: a ring, with one writer
+** and one reader (lane.c). */
+typedef struct DtLane {
+  _Alignas(DT_BOARD_LINE) _Atomic uint64_t head;      /* bytes written, ever */
+  _Atomic uint64_t passed;    /* where this rank is: epoch << 32 | number of
+                              ** agreements of all ranks; at the end of the
+                              ** chunk the largest of the epoch */
+  _Alignas(DT_BOARD_LINE) _Atomic uint64_t tail;      /* bytes taken, ever */
+  char data[DT_LANE_BYTES];
+} DtLane;
+
 typedef struct DtBoard {
   size_t total;
+  uint64_t lanes;             /* offset of DtLane[size] */
+  atomic_uint text_bell;      /* rung with new text */
+  atomic_int text_sleeper;    /* somebody sleeps on it */
+  atomic_int text_taken;      /* somebody takes text */
   int size;
   int looks, offers;          /* turns of a wait before it sleeps */
   _Atomic uint64_t used;
@@ -151,6 +167,16 @@ bool dt_wait_pause (DtWait *w);
 ** gone.  It may have gone after the wait was over: look again, then raise. */
 void dt_wait_check (DtComm *c, DtWait *w);
 void dt_bell_ring (DtBoardGroup *bg);
+
+/* --- lane.c --- */
+
+static inline DtLane *dt_board_lane (DtBoard *b, int rank) {
+  return (DtLane *)(void *)((char *)b + b->lanes) + rank;
+}
+/* This rank has come to an agreement of all ranks / to the end of its chunk:
+** what it prints from here on lies behind it.  Local. */
+void dt_lane_pass (DtComm *c);
+void dt_lane_end (DtComm *c);
 
 /* --- agree.c, verdict.c, meet.c --- */
 

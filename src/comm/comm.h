@@ -248,6 +248,30 @@ DtStatus dt_comm_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all);
 typedef struct DtPace { bool together; int rank, id; } DtPace;
 DtStatus dt_comm_pace (DtCtx *cx, DtComm *c, uint64_t place, int id,
                        DtPace *out);
+/* Text on its way to rank 0 while a chunk runs (lane.c).  All ranks live on one
+** host and share a board, or there is no way.  Pure. */
+bool dt_comm_has_lanes (const DtComm *c);
+/* Somebody in rank 0's process takes text from now on, or does not any more.
+** Local. */
+void dt_comm_text_open (DtComm *c, bool open);
+/* Send text from this rank: how many bytes there was room for; the caller keeps
+** the rest.  Waits a little for room when somebody takes text.  Local. */
+size_t dt_comm_send_text (DtComm *c, const char *s, size_t n);
+/* How far a rank is: grows with every agreement of all ranks, which all pass in
+** one order, and is the same for all behind the same one; text that a rank
+** sends carries the number it was sent at.  Read it before taking text: what
+** was sent at smaller numbers is complete then.  Any thread of rank 0's
+** process.  Local. */
+uint64_t dt_comm_passed (const DtComm *c, int rank);
+/* Take the next piece that a rank has sent: appended to `out`, with its number
+** in *passed; false when there is none.  One reader at a time, in rank 0's
+** process.  Local. */
+bool dt_comm_take_text (DtComm *c, int rank, uint64_t *passed, DtBuf *out);
+/* Sleep until text is sent after `bell` was read, at most so long (ms, -1: no
+** limit); dt_comm_text_wake() ends it, too.  One thread.  Local. */
+unsigned dt_comm_text_bell (DtComm *c);
+void dt_comm_text_sleep (DtComm *c, unsigned bell, int ms);
+void dt_comm_text_wake (DtComm *c);
 /* A flag all ranks see: somebody has stopped and waits for the others.  NULL
 ** in fake.  Local. */
 atomic_int *dt_comm_ask (DtComm *c);

@@ -72,6 +72,7 @@ DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
   DT_TRY(cx, dt_agree_alive(cx, c));
   if (mine == DT_E_INTERRUPTED)
     dt_verdict_claim(cx, c, mine);
+  dt_lane_end(c);
   dt_board_post(c, DT_POST_MEET, c->meet->slot, key, (uint64_t)mine, i);
   atomic_store(&c->board->posts[c->rank].status[par], (int)mine);
   dt_agree_arrive(c->meet, key, &nothing);

@@ -130,8 +130,11 @@ static DtStatus run_file (DtCmdCall *c, bool stop) {
   }
   if (st == DT_OK)
     dt_rerun_remember(r, text, n, dt_buf_str(&name));
+  bool was = r->streams;
+  r->streams = r->depth == 1;
   if (st == DT_OK)
     st = dt_eval_script(r->L, text, n, dt_buf_str(&name), 0, NULL, &r->diag);
+  r->streams = was;
   if (stop && k != NULL)
     k->attached = false;
   dt_buf_fini(&name);

@@ -93,7 +93,27 @@ typedef struct Fold {
   Lines *v;
   int *group;                   /* scratch: group of each text */
   int *member;                  /* scratch: ranks of one group */
+  DtBuf *last;                  /* see dt_fold; or NULL */
 } Fold;
+
+/* Lines of all ranks: a block before them has ended. */
+static void add_common (Fold *f, int from, int count, DtBuf *out) {
+  if (count > 0 && f->last != NULL)
+    dt_buf_clear(f->last);
+  copy_lines(&f->v[0], from, count, out);
+}
+
+/* The name of a block, "" when the one before it was of the same ranks. */
+static const char *name_block (Fold *f, const DtBuf *name) {
+  if (f->last == NULL)
+    return dt_buf_str(name);
+  if (f->last->len == name->len &&
+      memcmp(dt_buf_str(f->last), dt_buf_str(name), name->len) == 0)
+    return "";
+  dt_buf_clear(f->last);
+  dt_buf_addn(f->last, dt_buf_str(name), name->len);
+  return dt_buf_str(name);
+}
 
 /* Lines [from, from + count[r]) of each text as blocks, names in a column of
 ** `width` at least; which it was.  Without `out`: only that. */
@@ -125,8 +145,8 @@ static size_t add_differing (Fold *f, int from, int tail, size_t width,
       bool empty = f->v[first].n - from - tail == 0;
       if (pass == 0 && !empty)
         width = name.len > width ? name.len : width;
-      else if (pass == 1 && out != NULL)
-        add_block(dt_buf_str(&name), width, &f->v[first], from,
+      else if (pass == 1 && !empty && out != NULL)
+        add_block(name_block(f, &name), width, &f->v[first], from,
                   f->v[first].n - from - tail, out);
       dt_buf_fini(&name);
     }
@@ -141,10 +161,9 @@ static int find_line (const Fold *f, int i, int end, bool is_same) {
   return i;
 }
 
-/* Is line `i` of `l` a row of a table: cells two or more blanks apart, and
-** none of a tensor's brackets? */
-static bool is_row (const Lines *l, int i) {
-  const char *s = l->s + l->at[i], *end = l->s + l->at[i + 1];
+/* Is a line a row of a table: cells two or more blanks apart, and none of a
+** tensor's brackets? */
+static bool is_row (const char *s, const char *end) {
   bool cells = false;
   while (s < end && *s == ' ')
     s++;
@@ -157,9 +176,11 @@ static bool is_row (const Lines *l, int i) {
 }
 
 static bool row_everywhere (const Fold *f, int i) {
-  for (int r = 0; r < f->n; r++)
-    if (!is_row(&f->v[r], i))
+  for (int r = 0; r < f->n; r++) {
+    const Lines *l = &f->v[r];
+    if (!is_row(l->s + l->at[i], l->s + l->at[i + 1]))
       return false;
+  }
   return true;
 }
 
@@ -184,9 +205,11 @@ static size_t measure_table (Fold *f, int i, int *end) {
 static void fold_some (Fold *f, int i, int end, size_t width, DtBuf *out) {
   while (i < end) {
     int j = find_line(f, i, end, false);
+    if (width > 0 && i < j && f->last != NULL)
+      dt_buf_clear(f->last);
     for (; width > 0 && i < j; i++)
       add_block("", width, &f->v[0], i, 1, out);
-    copy_lines(&f->v[0], i, j - i, out);
+    add_common(f, i, j - i, out);
     i = find_line(f, j, end, true);
     if (i > j)
       add_differing(f, j, f->v[0].n - i, width, out);
@@ -216,9 +239,9 @@ static void fold_uneven (Fold *f, DtBuf *out) {
     head++;
   while (tail < least - head && same_everywhere(f->n, f->v, tail, true))
     tail++;
-  copy_lines(&f->v[0], 0, head, out);
+  add_common(f, 0, head, out);
   add_differing(f, head, tail, 0, out);
-  copy_lines(&f->v[0], f->v[0].n - tail, tail, out);
+  add_common(f, f->v[0].n - tail, tail, out);
 }
 
 static bool all_equal (int n, const char *const *text) {
@@ -229,16 +252,18 @@ static bool all_equal (int n, const char *const *text) {
 }
 
 DtStatus dt_fold (DtCtx *cx, int n, const int *rank, const char *const *text,
-                  DtBuf *out) {
+                  DtBuf *last, DtBuf *out) {
   if (n == 0)
     return DT_OK;
   if (all_equal(n, text)) {
+    if (last != NULL && text[0][0] != '\0')
+      dt_buf_clear(last);
     dt_buf_add(out, text[0]);
     return dt_buf_ok(out);
   }
   DtStatus st = DT_OK;
   Fold f = {cx, n, rank, DT_NEWN(cx, Lines, n), DT_NEWN(cx, int, n),
-            DT_NEWN(cx, int, n)};
+            DT_NEWN(cx, int, n), last};
   if (f.v == NULL || f.group == NULL || f.member == NULL)
     st = DT_E_NOMEM;
   bool even = true;
@@ -259,6 +284,21 @@ DtStatus dt_fold (DtCtx *cx, int n, const int *rank, const char *const *text,
   dt_free(cx, f.group);
   dt_free(cx, f.member);
   return st;
+}
+
+size_t dt_fold_head (int n, const char *const *text) {
+  size_t head = 0;
+  for (const char *s = text[0], *end; (end = strchr(s, '\n')) != NULL;
+       s = end + 1) {
+    size_t k = (size_t)(end + 1 - s);
+    if (n > 1 && is_row(s, end))
+      break;
+    for (int r = 1; r < n; r++)
+      if (strncmp(text[r] + head, s, k) != 0)
+        return head;
+    head += k;
+  }
+  return head;
 }
 
 void dt_fold_raw (int n, const int *rank, const char *const *text,

@@ -81,6 +81,9 @@ static int become_mpirun (const DtOptions *o, int argc, char **argv) {
   return DT_EXIT_ERROR;
 }
 
+/* What this process has shown, for the one that begins again. */
+#define DT_ENV_SHOWN "DTREPL_SHOWN"
+
 /* The program found that it wants more ranks than the default: become dtrepl
 ** -n N ... of the same arguments.  Returns only on failure. */
 static int begin_again (int ranks, int argc, char **argv) {
@@ -138,6 +141,10 @@ static void open_terminal (DtApp *a, bool first) {
                  dt_tty_is_output(a->launched, 2)};
   for (int i = 0; i < 2; i++)
     color[i] = dt_output_color(a->o.color, tty[i]);
+  a->out.watched = tty[0] || a->editor != NULL;
+  a->out.seen = getenv(DT_ENV_SHOWN);
+  unsetenv(DT_ENV_SHOWN);
+  a->out.keeps = a->world == DT_WORLD_THREADS && a->o.ranks == 0;
   a->out.color[0] = color[0];
   a->out.color[1] = color[1];
   if (a->interactive && prompt && dt_tty_open(&a->tty, a->launched)) {
@@ -472,6 +479,8 @@ int main (int argc, char **argv) {
     a->argv0 = argc > 0 ? argv[0] : "dtrepl";
     code = start_program(cx, a, argc, argv);
     ranks = a->wants_ranks;
+    if (ranks > 0 && a->out.keeps)
+      setenv(DT_ENV_SHOWN, a->out.shown, 1);
     dt_free(cx, a);
   }
   dt_ctx_free(cx);

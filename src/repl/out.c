@@ -16,6 +16,7 @@ void dt_output_init (DtOutput *o) {
   o->fd[DT_OUT_RESULT] = 1;
   o->fd[DT_OUT_DIAG] = 2;
   o->file = o->transcript = -1;
+  pthread_mutex_init(&o->lock, NULL);
 }
 
 static bool write_all (int fd, const char *s, size_t n) {
@@ -46,8 +47,7 @@ static void give_up (DtOutput *o, int *slot, const char *what) {
                    "closed\n", what, strerror(errno));
   close(*slot);
   *slot = -1;
-  if (o->show == NULL || !o->show(o->show_ud, DT_OUT_DIAG, text, (size_t)n))
-    (void)write_all(o->fd[DT_OUT_DIAG], text, (size_t)n);
+  (void)write_all(o->fd[DT_OUT_DIAG], text, (size_t)n);
 }
 
 static void write_transcript (DtOutput *o, const char *s, size_t n) {
@@ -55,23 +55,68 @@ static void write_transcript (DtOutput *o, const char *s, size_t n) {
     give_up(o, &o->transcript, "the transcript");
 }
 
-void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
-  if (n == 0)
-    return;
-  if (o->capture != NULL) {
-    dt_buf_addn(o->capture, s, n);
+/* Lines at the head of s[0..n) that an earlier process has shown; the first one
+** that differs ends it. */
+static size_t skip_seen (DtOutput *o, const char *s, size_t n) {
+  size_t done = 0;
+  while (o->seen != NULL && done < n) {
+    const char *end = memchr(s + done, '\n', n - done);
+    size_t k = (end != NULL ? (size_t)(end - s) + 1 : n) - done;
+    if (*o->seen == '\0' || strncmp(o->seen, s + done, k) != 0) {
+      o->seen = NULL;
+      break;
+    }
+    o->seen += k;
+    done += k;
+  }
+  return done;
+}
+
+static void keep_shown (DtOutput *o, const char *s, size_t n) {
+  if (!o->keeps || n >= sizeof o->shown - o->nshown) {
+    o->keeps = false;
     return;
   }
+  memcpy(o->shown + o->nshown, s, n);
+  o->nshown += n;
+}
+
+static void write_locked (DtOutput *o, DtCtx *live, DtOutKind kind,
+                          const char *s, size_t n) {
+  size_t seen = kind == DT_OUT_RESULT ? skip_seen(o, s, n) : 0;
+  s += seen;
+  n -= seen;
+  if (n == 0)
+    return;
+  if (kind == DT_OUT_RESULT)
+    keep_shown(o, s, n);
   bool filed = kind == DT_OUT_RESULT && o->file >= 0;
   if (filed && !write_all(o->file, s, n)) {
     give_up(o, &o->file, "the file of :o");
     filed = false;
   }
-  bool shown = filed || (o->show != NULL && o->show(o->show_ud, kind, s, n));
+  bool shown = filed || (o->show != NULL &&
+                         o->show(o->show_ud, live, kind, s, n));
   if (!shown && !write_all(o->fd[kind], s, n) && kind == DT_OUT_RESULT &&
       o->failed == 0)
     o->failed = errno;
   write_transcript(o, s, n);
+}
+
+void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
+  if (o->capture != NULL && n > 0) {
+    dt_buf_addn(o->capture, s, n);
+    return;
+  }
+  pthread_mutex_lock(&o->lock);
+  write_locked(o, NULL, kind, s, n);
+  pthread_mutex_unlock(&o->lock);
+}
+
+void dt_output_write_live (DtOutput *o, DtCtx *live, const char *s, size_t n) {
+  pthread_mutex_lock(&o->lock);
+  write_locked(o, live, DT_OUT_RESULT, s, n);
+  pthread_mutex_unlock(&o->lock);
 }
 
 void dt_output_add (DtOutput *o, DtOutKind kind, const char *s) {

@@ -60,7 +60,8 @@ static bool needs_pager (const DtRepl *r, DtOutKind kind, const char *s,
          screen_lines(s, n, cols) >= rows;
 }
 
-static bool show_paged (void *ud, DtOutKind kind, const char *s, size_t n) {
+static bool show_paged (void *ud, DtCtx *live, DtOutKind kind, const char *s,
+                        size_t n) {
   DtRepl *r = ud;
   int cols, rows;
   bool shown = false;
@@ -68,13 +69,13 @@ static bool show_paged (void *ud, DtOutKind kind, const char *s, size_t n) {
   if (!dt_tty_is_output(r->app->launched, kind == DT_OUT_RESULT ? 1 : 2))
     return false;
   dt_tty_size(&r->app->tty, &cols, &rows);
-  dt_buf_init(&b, r->cx);
+  dt_buf_init(&b, live != NULL ? live : r->cx);
   if (r->set.wrap)
     dt_narrow(s, n, cols, &b);
   else
     dt_buf_addn(&b, s, n);
   if (!b.oom && b.len > 0)
-    shown = (needs_pager(r, kind, b.s, b.len, cols, rows) &&
+    shown = (live == NULL && needs_pager(r, kind, b.s, b.len, cols, rows) &&
              pipe_through(pager_command(), b.s, b.len)) ||
             dt_output_put(&r->app->out, kind, b.s, b.len);
   dt_buf_fini(&b);

@@ -34,6 +34,8 @@ void dt_repl_running (DtRepl *r, bool running) {
     if (r->line != NULL)
       dt_line_running(r->line, running);
   }
+  if (running)
+    dt_repl_stream_begin(r);
   DtControl *c = dt_control_of(r->s);
   dt_stop_soft(r->app->stop, running && c != NULL && c->attached &&
                r->at == NULL, dt_stop_soft_hook);
@@ -203,9 +205,18 @@ static void begin_end (DtRepl *r, bool begin, const char *name) {
     dt_buf_clear(&r->told);
 }
 
+/* Not a command, a question of an adapter's, or one for help: those read what
+** was printed. */
+static bool is_lua (const char *text) {
+  const char *s = text + strspn(text, " \t\n");
+  return (*s != ':' || s[1] == ':') && *s != '\001' && *s != '?';
+}
+
 DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   int i = local_index(r);
   double t0 = seconds_now();
+  bool was = r->streams;
+  r->streams = r->depth == 0 && (name != NULL || is_lua(text));
   if (r->depth == 0 && r->s->module != NULL && *r->s->module != '\0') {
     lua_pushcfunction(r->L, leave_modules);
     if (lua_pcall(r->L, 0, 0, 0) != LUA_OK)
@@ -237,6 +248,7 @@ DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   dt_repl_tell(r);
   if (dtL_state(r->L)->exiting)
     st = DT_OK;
+  r->streams = was;
   r->elapsed = seconds_now() - t0;
   return st;
 }

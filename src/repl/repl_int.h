@@ -61,6 +61,8 @@ struct DtRepl {
   char **found; size_t *found_len;      /* room for what each rank found: a rank
                                 ** without memory must come all the same */
   DtSettings set;
+  struct DtStream *stream;      /* rank 0's: shows what is printed meanwhile */
+  bool streams;                 /* print() is not read again by who runs it */
   DtBuf diag;                   /* diagnostics of this chunk */
   DtBuf failed;                 /* the line that raised last, for :fix */
   DtBuf typed; size_t typed_last;       /* lines so far, rank 0's, for :save */
@@ -121,6 +123,10 @@ void dt_prompt_until_begin (DtRepl *r);
 /* Gather what all ranks wrote; rank 0 folds and writes it.  NOMEM, RANK_LOST.
 ** Collective. */
 DtStatus dt_repl_put (DtRepl *r);
+/* What print() writes is shown while a chunk runs, see stream.h; a chunk begins.
+** Local. */
+void dt_repl_stream_open (DtRepl *r);
+void dt_repl_stream_begin (DtRepl *r);
 /* New findings, a line each; what ranks promised is compared first.  Local. */
 void dt_repl_findings (DtRepl *r);
 /* A script has ended: what was found in it, a line each, on the error output;

@@ -13,6 +13,7 @@
 #include "debug/debug.h"
 #include "oplib/ops.h"
 #include "repl/cmd.h"
+#include "repl/stream.h"
 
 /* -l MOD, -l g=MOD. */
 static DtStatus run_require (DtRepl *r, const char *arg) {
@@ -355,11 +356,14 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   comm->notice = on_notice;
   comm->notice_ud = &r;
   DtStatus st = open_rank(&r);
+  if (st == DT_OK)              /* before any rank can print */
+    dt_repl_stream_open(&r);
   if (all_started(&r, st))
     run_session(&r);
   else
     r.code = DT_EXIT_ERROR;
   dt_line_close(r.line);
+  dt_stream_free(r.cx, r.stream);
   dt_buf_fini(&r.history);
   say_why(&r);
   if (r.s != NULL && dt_repl_first(&r))

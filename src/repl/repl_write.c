@@ -8,6 +8,54 @@
 #include <string.h>
 #include "diag/finding.h"
 #include "repl/fold.h"
+#include "repl/stream.h"
+
+/* A quick line's output is shown whole, and paged when it is long. */
+enum { QUICK_MS = 100 };
+
+/* ---- while a chunk runs ---- */
+
+static bool streams (const DtRepl *r) {
+  return r->streams && r->at == NULL && !r->app->o.json;
+}
+
+/* print() was called: whole lines are on their way at once. */
+static void send_printed (void *ud) {
+  DtRepl *r = ud;
+  DtBuf *out = dtL_out(r->L);
+  size_t n = out->len;
+  if (!streams(r))
+    return;
+  while (n > 0 && out->s[n - 1] != '\n')
+    n--;
+  if (n == 0)
+    return;
+  if (r->comm->no_data && r->app->out.capture == NULL)
+    dt_output_write_live(&r->app->out, r->cx, out->s, n);
+  else if (dt_comm_has_lanes(r->comm))
+    n = dt_comm_send_text(r->comm, out->s, n);
+  else
+    return;
+  memmove(out->s, out->s + n, out->len - n + 1);
+  out->len -= n;
+}
+
+void dt_repl_stream_open (DtRepl *r) {
+  DtBind *k = dtL_state(r->L);
+  k->on_print = send_printed;
+  k->on_print_ud = r;
+  if (dt_repl_first(r) && dt_comm_has_lanes(r->comm) &&
+      dt_stream_new(r->cx, r->comm, &r->app->out, &r->stream) != DT_OK)
+    dt_error_clear(r->cx);      /* all is shown at the end of a chunk */
+}
+
+void dt_repl_stream_begin (DtRepl *r) {
+  if (r->stream != NULL && r->at == NULL && r->app->out.capture == NULL)
+    dt_stream_begin(r->stream, r->set.raw,
+                    r->app->out.show != NULL ? QUICK_MS : 0);
+}
+
+/* ---- when it has ended ---- */
 
 void dt_repl_free_texts (DtCtx *cx, char **v, int n) {
   for (int i = 0; i < n && v != NULL; i++)
@@ -102,7 +150,7 @@ static DtStatus put_part (DtRepl *r, int n, const char *const *v,
   else if (st == DT_OK && r->set.raw && n > 1)
     dt_fold_raw(n, rank, v, &out);
   else if (st == DT_OK)
-    st = dt_fold(cx, n, rank, v, &out);
+    st = dt_fold(cx, n, rank, v, NULL, &out);
   if (kind == DT_OUT_DIAG && r->app->out.color[kind] && out.len > 0) {
     DtBuf painted;
     dt_buf_init(&painted, cx);
@@ -124,7 +172,8 @@ static DtStatus put_parts (DtRepl *r, int n, char **text) {
   for (int i = 0; i < n && st == DT_OK; i++)
     unpack_output(text[i], &out[i], &diag[i]);
   if (st == DT_OK)
-    st = put_part(r, n, out, DT_OUT_RESULT);
+    st = r->stream != NULL && !r->app->o.json
+      ? dt_stream_end(r->stream, out) : put_part(r, n, out, DT_OUT_RESULT);
   if (st == DT_OK)
     st = put_part(r, n, diag, DT_OUT_DIAG);
   dt_free(r->cx, out);
@@ -164,6 +213,8 @@ DtStatus dt_repl_put (DtRepl *r) {
     count_alike(r, n, text);
     if ((dt_repl_first(r) || n == 1) && r->s->wants_ranks == 0)
       st = put_parts(r, n, text);
+    else if (r->stream != NULL)
+      st = dt_stream_end(r->stream, NULL);
   }
   if (n == 1 && text != NULL)
     text[0] = NULL;
@@ -182,11 +233,24 @@ void dt_repl_say (DtRepl *r, const char *fmt, const char *arg) {
   dt_output_write(&r->app->out, DT_OUT_DIAG, line, (size_t)n);
 }
 
+/* What has come from other ranks, and what this one has. */
+static void write_lost (DtRepl *r) {
+  DtBuf *out = dtL_out(r->L);
+  const char **text = r->stream != NULL
+    ? DT_NEWN(r->cx, const char *, r->comm->size) : NULL;
+  for (int i = 0; i < r->comm->size && text != NULL; i++)
+    text[i] = i == r->comm->rank ? dt_buf_str(out) : "";
+  if (text != NULL)
+    (void)dt_stream_end(r->stream, text);
+  else
+    dt_output_write(&r->app->out, DT_OUT_RESULT, dt_buf_str(out), out->len);
+  dt_free(r->cx, text);
+}
+
 /* The world is broken: what this rank has is written as it is. */
 void dt_repl_lost (DtRepl *r) {
   if (dt_repl_first(r) && !r->lost) {
-    DtBuf *out = dtL_out(r->L);
-    dt_output_write(&r->app->out, DT_OUT_RESULT, dt_buf_str(out), out->len);
+    write_lost(r);
     dt_output_write(&r->app->out, DT_OUT_DIAG, dt_buf_str(&r->diag),
                     r->diag.len);
     dt_repl_say(r, "dtrepl: %s; the session ends\n",

@@ -312,6 +312,24 @@ C.has("paused", C.until_('"event":"stopped"'), '"reason":"pause"')
 C.send("continue")
 C.check("gone in the middle", C.close() == "0")
 
+-- What a program prints is an event while it runs.
+local slow = assert(io.open(dir .. "/slow.lua", "w"))
+slow:write('print("first line")\nlocal f repeat f = io.open("go") until f\n',
+  'print("last line")\n')
+slow:close()
+C.open(os.getenv "DTREPL" .. " --dap")
+C.ask("initialize")
+C.send("launch", ('{"program":"%s/slow.lua","cwd":"%s","ranks":2}'):format(dir,
+  dir))
+C.until_('"event":"initialized"')
+C.send("configurationDone")
+C.has("output while it runs", C.until_('"event":"output"'), "first line")
+assert(io.open(dir .. "/go", "w")):close()
+C.has("and at its end", C.until_('"event":"output"'), "last line")
+C.until_('"event":"terminated"')
+C.ask("disconnect")
+C.check("it has ended", C.close() == "0")
+
 -- Messages that are none; an editor that goes in the middle.
 C.open(os.getenv "DTREPL" .. " --dap")
 C.has("no such request", C.ask("dance"), '"success":false', "dance")
