@@ -81,6 +81,12 @@ static DtClaim *claim_slot (DtDiag *g) {
   return &g->claim[g->nclaim++];
 }
 
+static DtClaim *claim_of (DtDiag *g, uint64_t key) {
+  for (int k = 0; k < g->nclaim; k++)
+    if (g->claim[k].key == key) return &g->claim[k];
+  return NULL;
+}
+
 /* Claims of one place and group: the first few each by itself, the others
 ** folded into the last, so that a long loop stays small. */
 void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
@@ -97,15 +103,11 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
   key = dt_diag_key(g, dt_find_kind((int)id), dt_diag_op(e), e->file, e->line);
   key = dt_hash_str(key, what);
   for (i = 0; i < c.nrank; i++) key = dt_hash_u64(key, (uint64_t)c.rank[i]);
-  for (i = 0; i < EACH; i++) {
-    int k;
-    for (k = 0; k < g->nclaim; k++)
-      if (g->claim[k].key == dt_hash_u64(key, (uint64_t)n)) break;
-    if (k == g->nclaim) break;
-    last = &g->claim[k];
-    n++;
-  }
-  if (n == EACH) {
+  last = claim_of(g, dt_hash_u64(key, EACH - 1));      /* most often, in a loop */
+  for (i = 0; i < EACH && last == NULL; i++)
+    if (claim_of(g, dt_hash_u64(key, (uint64_t)i)) == NULL) break;
+  n = i;
+  if (last != NULL) {
     uint64_t *h = &last->fact[0].hash;
     *h = *h && hash ? dt_hash_u64(*h, hash) | 1 : 0;
     last->count++;

@@ -364,6 +364,10 @@ typedef struct DtDealt { int64_t storage, version, each; } DtDealt;
 enum { DT_NAMED = 256 };
 typedef struct DtNamed { uint64_t key; int asked; const char *name; } DtNamed;
 
+/* What rules_where.c takes an operator for. */
+enum { DT_OPKINDS = 64 };
+typedef struct DtOpKind { const DtOpDef *op; int kind; } DtOpKind;
+
 struct DtDiag {
   DtSession *s;
   DtDebug *d;
@@ -424,6 +428,7 @@ struct DtDiag {
   int nsends; DtSend send[DT_SENDS];
   int nresults; DtResult result[DT_RESULTS];
   DtNamed named[DT_NAMED];
+  DtOpKind opkind[DT_OPKINDS];
   int nterms; DtTerm term[DT_TERMS];
   int ndealt; DtDealt dealt[DT_DEALT];
   int nsummed; DtSummed summed[DT_SUMMED];

@@ -756,6 +756,13 @@ static int kind_of (const DtDiag *g, const DtOpDef *op) {
   return op->flags & DT_OP_POINTWISE ? POINTWISE : NONE;
 }
 
+/* The same, remembered: it goes through many names. */
+static int known_kind (DtDiag *g, const DtOpDef *op) {
+  DtOpKind *k = &g->opkind[((uintptr_t)op >> 5) % DT_OPKINDS];
+  if (k->op != op) *k = (DtOpKind){ .op = op, .kind = kind_of(g, op) };
+  return k->kind;
+}
+
 static bool is_followed (const DtDiag *g, const DtOpDef *op) {
   return kind_of(g, op) != NONE;
 }
@@ -809,15 +816,19 @@ static void prefix_end (DtDiag *g, const DtEvent *e, int kind) {
 /* Every plain operator comes here.  Counting first: aranges and masks are not
 ** parts of anything, but say where a part begins. */
 static void op_end (DtDiag *g, const DtEvent *e) {
+  int kind;
   if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
       e->out[0]->spec || dt_session_no_data(g->s)) return;
-  if (is_counting(e->op)) { counts_end(g, e); return; }
+  if (known_kind(g, e->op) == COUNTS) { counts_end(g, e); return; }
   if ((g->nplaces == 0 && g->ncuts == 0) || e->nin < 1 || e->in[0] == NULL ||
       e->in[0]->spec) return;
   if (g->nplaces > 0) gains_met(g, e);
-  pool_end(g, e, kind_of(g, e->op));
-  prefix_end(g, e, kind_of(g, e->op));
-  switch (kind_of(g, e->op)) {
+  kind = known_kind(g, e->op);
+  if (g->nplaces > 0) {
+    pool_end(g, e, kind);
+    prefix_end(g, e, kind);
+  }
+  switch (kind) {
     case VIEW: view_end(g, e); break;
     case PRODUCT: product_end(g, e, dt_diag_product(e->op)); break;
     case LOOKUP: lookup_end(g, e); break;
