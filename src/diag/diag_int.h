@@ -310,6 +310,7 @@ typedef struct DtResult {
   DtFindId id;
   int64_t in, storage;          /* of the variable; of the result */
   bool used, went_on;           /* the result; what was given instead */
+  bool to_local;                /* ... by to_local(), else by any operator */
   DtOrigin at;
   const char *name;
 } DtResult;
@@ -429,6 +430,7 @@ struct DtDiag {
   int nresults; DtResult result[DT_RESULTS];
   DtNamed named[DT_NAMED];
   DtOpKind opkind[DT_OPKINDS];
+  int sent_root;                /* of the broadcast that was claimed last */
   int nterms; DtTerm term[DT_TERMS];
   int ndealt; DtDealt dealt[DT_DEALT];
   int nsummed; DtSummed summed[DT_SUMMED];

@@ -379,6 +379,25 @@ static void claim_same_group (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                       &fact, dt_diag_place_name(g, in->id), what);
 }
 
+/* A broadcast over what each rank has cut out for itself.  One after the other from
+** every rank, it gathers them. */
+static void claim_source_wins (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                               const DtPlace *w) {
+  const DtFact fact = { false, w->where };
+  const DtOrigin here = dt_diag_here(g, raw->kind);
+  const DtEvent e = { .kind = DT_EV_COLL, .text = raw->kind, .file = here.file,
+                      .line = here.line, .seq = here.seq, .module = "" };
+  DtClaim *c;
+  if (strcmp(raw->kind, "broadcast") != 0 || g->s->backward || w->columns) return;
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_SOURCE_WINS, raw->mesh, raw->mdim, 43, 1,
+                        &fact, dt_diag_name(g, in), "what each rank has is the part "
+                        "that it cut for itself; where each part begins");
+  if (c) g->sent_root = raw->root;
+  for (int i = 0; c == NULL && i < g->nclaim && raw->root != g->sent_root; i++)
+    if (g->claim[i].kind->id == DT_FIND_ID_SOURCE_WINS &&
+        g->claim[i].line == here.line) g->claim[i].mute = true;
+}
+
 /* A raw collective took `in`, of which `w` is known. */
 static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                        const DtVar *out, const DtPlace *w) {
@@ -394,6 +413,7 @@ static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   if ((gather && w->kind == DT_PLACE_PART && w->columns) ||
       (sum && w->kind == DT_PLACE_ADDEND && !w->columns))
     claim_same_group(g, raw, in, w);
+  if (w->kind == DT_PLACE_PART) claim_source_wins(g, raw, in, w);
   if (sum && w->kind == DT_PLACE_BIASED)
     dt_diag_claim_all(g, &at, DT_FIND_ID_ADDED_EACH, raw->mesh, raw->mdim, 14, 2,
                       facts, dt_diag_place_name(g, in->id),

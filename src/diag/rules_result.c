@@ -113,7 +113,7 @@ static void on_read (DtDiag *g, const DtEvent *e) {
     for (int k = 0; k < g->nresults; k++) {
       DtResult *r = &g->result[k];
       const bool dropped = r->id == DT_FIND_ID_RESULT_DROPPED;
-      if (v->id == r->in) r->went_on = true;
+      if (v->id == r->in && !r->to_local) r->went_on = true;
       if (v->local->storage->id == r->storage &&
           (dropped || (!view && !(over && i == 0)))) r->used = true;
     }
@@ -123,10 +123,31 @@ static void on_read (DtDiag *g, const DtEvent *e) {
       g->result[k].went_on = true;
 }
 
-/* distribute_tensor, from_local and the like are given it. */
+/* distribute_tensor, from_local and the like are given it.  to_local() of what was
+** to be reduced: somebody took redistribute() for a call in place. */
 static void on_call (DtDiag *g, const DtEvent *e) {
-  for (int i = 0; e->op == NULL && i < e->nin; i++)
-    if (e->in[i]) mark_used(g, e->in[i]);
+  for (int i = 0; e->op == NULL && i < e->nin; i++) {
+    if (e->in[i] == NULL) continue;
+    mark_used(g, e->in[i]);
+    for (int k = 0; k < g->nresults && !e->backward; k++)
+      if (e->in[i]->id == g->result[k].in && strcmp(e->text, "dtensor.to_local") == 0)
+        g->result[k].went_on = true;
+  }
+}
+
+static void on_redistributed (DtDiag *g, const DtEvent *e) {
+  DtResult *r;
+  if (e->op != NULL || e->status != DT_OK || e->backward || g->nfunc > 0 ||
+      e->nin < 1 || e->nout < 1 || e->in[0] == NULL || e->out[0] == NULL ||
+      strcmp(e->text, "dtensor.redistribute") != 0 || e->in[0]->spec == NULL ||
+      e->out[0]->spec == NULL || !dt_diag_partial(e->in[0]->spec) ||
+      e->in[0]->local->storage == e->out[0]->local->storage) return;
+  r = add_result(g, DT_FIND_ID_RESULT_DROPPED, e->out[0],
+                 dt_diag_name(g, e->in[0]));
+  if (r == NULL) return;
+  r->in = e->in[0]->id;
+  r->to_local = true;
+  r->at = dt_diag_here(g, "redistribute");
 }
 
 static const char *why_unused (DtFindId id) {
@@ -165,6 +186,7 @@ void dt_diag_results (DtDiag *g) {
 const DtDiagRule dt_rules_result[] = {
   { DT_EV_OP, on_read, NULL, DT_WHEN(nresults) },
   { DT_EV_FUNC, on_call, NULL, DT_WHEN(nresults) },
+  { DT_EV_FUNC_END, on_redistributed, NULL, 0 },
   { DT_EV_OP_END, copy_written, dt_diag_inplace, DT_WHEN(copies.n) },
   { 0, NULL, NULL, 0 }
 };
