@@ -83,7 +83,7 @@ has "an empty folder" 2 "holds no file" "$DTREPL" diagnose nothing
 has "wrong option" 2 "usage" "$DTREPL" diagnose --nope
 has "the list" 0 "mixed-tensor-dtensor" "$DTREPL" diagnose --list
 
-has "run: submesh" 0 '"reproduced":true,"cured_by":"torch 2.15"' \
+has "run: submesh" 0 '"reproduced":true,"cured_by":"slice from the root mesh"' \
   "$DTREPL" diagnose --json --run submesh.txt
 has "run: npu attention" 0 "raises the same text" \
   "$DTREPL" diagnose --run npu.txt
@@ -106,7 +106,45 @@ EOT
   has "run: in place, $1" 0 "$2" "$DTREPL" diagnose --run inplace.txt
 }
 inplace index_put_.default "raises the same text"
-inplace add_.Tensor "raises the same error, with aten.clamp_.default"
+inplace add_.Tensor "raises the same text"
+
+# The message that a report prints, with its own names, sizes and ranks.
+verbatim() {
+  echo "$1" >message.txt
+  has "run: ${1%%,*}" 0 '"match":"same"' "$DTREPL" diagnose --json --run message.txt
+  has "  cured" 0 '"cures":true' "$DTREPL" diagnose --json --run message.txt
+}
+verbatim "ValueError: fully_shard doesn't support scalar parameters. Change \
+logit_scale to a 1D tensor with numel equal to 1."
+verbatim "NotImplementedError: FSDP does not support uneven sharding on dim 1: \
+torch.Size([64, 2881]) (world size: 6)"
+verbatim "RuntimeError: Mesh should not be bigger than default world size 6, but \
+found 12 ranks!"
+verbatim "KeyError: \"Invalid mesh_dim_names ('dp', 'cp') specified. Valid \
+mesh_dim_names are ['dp_replicate', 'dp_shard', 'cp', 'tp'].\""
+verbatim "RuntimeError: Cannot unflatten unevenly sharded tensor: output \
+dimension 0 (size 6) is not evenly divisible by mesh dimension 1 (size 4). \
+Please redistribute the tensor before this operation."
+verbatim "RuntimeError: The size of tensor a (6144) must match the size of tensor \
+b (2048) at non-singleton dimension 2, with DTensor parameters, torchrun \
+--nproc_per_node=3 train.py"
+verbatim "ValueError: Cannot distribute a DTensor with placements (Shard(dim=1), \
+Replicate()) to a different placements (Replicate(), Replicate()). do you want \
+to call \`redistribute\` instead?"
+verbatim "RuntimeError: Missing key in checkpoint state_dict: model.7.norm.bias."
+verbatim "ValueError: Size mismatch between saved torch.Size([96, 3]) and current: \
+torch.Size([128, 3]) for optim.state.w.exp_avg"
+verbatim "RuntimeError: input_specs(4) != strategies(3: 3 args + 0 kwargs)"
+verbatim "NotImplementedError: Operator mine.fused_rope.default does not have a \
+sharding strategy registered."
+verbatim "ValueError: all_to_all S(1)->S(0) got concat_dim=0 but expected 1 (src \
+dim)."
+# No repro of ours can raise these, and it says whose they are.
+echo "RuntimeError: Must flatten tensors with uniform dtype but got torch.bfloat16 \
+and torch.float32, FSDP" >flat.txt
+has "run: FSDP1's message" 0 "it is a message of FSDP1" \
+  "$DTREPL" diagnose --run flat.txt
+
 # The mesh behind the @ of an operator's schema, not the shape of a tensor.
 echo "Sharding propagation failed for Op(op=aten.view.default," \
   "args_schema=Spec(S(2) on (4, 100, 512)), [4, 100, 3, 170] @ mesh: (8,))" \
@@ -135,7 +173,7 @@ has "run: a scene" 0 '"reproduced":true,"cured_by":"shape (1,)"' \
 
 has "export: a script" 0 "export    scalar.py" \
   "$DTREPL" diagnose --export scalar.py scalar.txt
-has "export: the failing call" 0 "fully_shard(Net(), mesh=mesh)" cat scalar.py
+has "export: the failing call" 0 "fully_shard(model, mesh=mesh)" cat scalar.py
 has "export: of its own program" 0 "export    own.py" \
   "$DTREPL" diagnose --export own.py own.txt
 has "export: as it stands" 0 "y = x + shift" cat own.py
@@ -220,7 +258,7 @@ has "run: its export" 0 "Under torch 2.7: fully_shard does not support" \
   cat list.py
 echo "torch 2.13: RuntimeError: ('Found shape:(6, 4), stride:None.', 'Please pass \
 both shape and stride at the same time.')" >pieces.txt
-has "run: the sizes of a message" 0 "('Found shape:(5, 4), stride:None.'" \
+has "run: the sizes of a message" 0 "('Found shape:(6, 4), stride:None.'" \
   "$DTREPL" diagnose --run pieces.txt
 echo "AssertionError: 25 is not divisible by 4 (tensor_parallel_size=4)" >heads.txt
 has "run: no sizes are made up" 0 "no repro can be written" \

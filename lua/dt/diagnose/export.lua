@@ -26,6 +26,17 @@ if "WORLD_SIZE" not in os.environ:
 
 ]]
 
+-- A program of more ranks than a machine has room for: one of them.
+local PRETENDED <const> = [[
+# %s%s.
+# It is rank 0 of %d; the others are pretended.
+import torch.distributed as _dist
+from torch.testing._internal.distributed.fake_pg import FakeStore
+_dist.init_process_group("fake", rank=0, world_size=%d, store=FakeStore())
+
+]]
+local MANY <const> = 8          -- ranks, more of which are pretended
+
 local TAIL <const> = [[
 dist.destroy_process_group()
 if "WORLD_SIZE" not in os.environ:
@@ -39,8 +50,10 @@ local function own(run)
     :gsub("([\"'])nccl%1", "%1gloo%1")
   if plain ~= text then where = ", on CPU tensors" end
   local n = run.ranks
-  return OWN:format(run.own and "The report's own program"
-    or "A repro of the report, under torch " .. run.torch, where, n, n, n, n) .. plain .. "\n"
+  local what = run.own and "The report's own program"
+    or "A repro of the report, under torch " .. run.torch
+  if n > MANY then return PRETENDED:format(what, where, n, n) .. plain .. "\n" end
+  return OWN:format(what, where, n, n, n, n) .. plain .. "\n"
 end
 
 -- What the script is expected to raise, and under which release.

@@ -7,6 +7,7 @@
 -- says (attribute, keyword, operator, names, sizes) goes into them; only
 -- names and numbers that were parsed do.
 
+local messages = require "dt.diagnose.messages"
 local silent = require "dt.diagnose.silent"
 
 local M, scenes = {}, {}
@@ -306,22 +307,32 @@ local function whole(before, lines)
   return HEAD .. before .. lines:gsub("\n$", "") .. "\n"
 end
 
--- The scene of a report with its programs: {ranks=, program=, fixes={{text=,
--- program=}}}; nil when there is none.
-function M.find(r)
+-- A scene with its programs: {ranks=, program=, fixes={{text=, program=}}}.
+local function complete(s)
+  local out = {ranks = s.ranks, silent = s.silent,
+    program = whole(s.lines, s.fails), fixes = {}}
+  for i, f in ipairs(s.fixes) do
+    out.fixes[i] = {text = f.text, python = f.lines,
+      program = whole(f.fresh and s.head or s.lines, f.lines)}
+  end
+  return out
+end
+
+-- The scene that the message says, or nil.
+function M.of_message(r)
+  local s = messages.find(r)
+  return s and complete(s)
+end
+
+-- The scene of the class, or nil.
+function M.of_class(r)
   local make, quiet = scenes[r.class.id], silent[r.class.id]
   local s = make and make(r)
   if not s and quiet and #r.exceptions == 0 then
     s = scene(r, quiet.name, "", quiet.lines, quiet.fails, quiet.fixes, 2)
     s.silent = quiet.what
   end
-  if not s then return nil end
-  local out = {ranks = s.ranks, silent = s.silent, program = whole(s.lines, s.fails), fixes = {}}
-  for i, f in ipairs(s.fixes) do
-    out.fixes[i] = {text = f.text, lua = f.lines, python = f.lines,
-      program = whole(f.fresh and s.head or s.lines, f.lines)}
-  end
-  return out
+  return s and complete(s)
 end
 
 return M

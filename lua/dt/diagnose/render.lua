@@ -154,6 +154,9 @@ local function ended(run, op)
      and not run.message:find(op, 1, true) then
     return "raises the same error, with " .. other
   end
+  if run.match == "form" then
+    return "raises this error, with other numbers or in another release's words"
+  end
   return "raises the same text"
 end
 
@@ -272,7 +275,8 @@ local function run_json(run)
     {"message", run.message or json.null}, {"why", run.why or json.null},
     {"script", run.script or json.null}, {"own", run.own or false},
     {"export", run.export or json.null},
-    {"same_operator", run.own or run.same_operator or false}}
+    {"same_operator", run.own or run.same_operator or false},
+    {"match", run.match or json.null}}
 end
 
 -- Keys and their order are stable; new ones may come at the end of an object.

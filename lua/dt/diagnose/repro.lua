@@ -9,7 +9,10 @@
 
 local facts = require "dt.diagnose.facts"
 local releases = require "dt.diagnose.release"
-local clean = require "dt.diagnose.clean"
+local beyond = require "dt.diagnose.beyond"
+local compare = require "dt.diagnose.compare"
+local own_program = require "dt.diagnose.own"
+local pyscenes = require "dt.diagnose.pyscenes"
 
 local M = {}
 
@@ -19,6 +22,9 @@ local prelude = [[
 local function try(what, f)
   local ok, e = pcall(f)
   local text = ok and "fine" or type(e) == "table" and e.torch or tostring(e)
+  local why = not ok and type(e) == "table" and e.autopsy
+    and e.autopsy:match "\n  because: ([^\n]+)"
+  if why then text = text .. "\n@because " .. why end
   print(("@%s %s %s"):format(what, ok and "ok" or "raises",
     (text:gsub("\n", "\\n"))))
 end
@@ -121,49 +127,6 @@ local function results_of(output)
   return out
 end
 
--- Letters only, so that sizes and names of ranks do not matter.
-local function letters(text) return (clean.squash(text):gsub("%d+", "")) end
-
-local SHARED = 0.8              -- of a message's words: another release's form
-
--- Does what the report prints as errors hold most words of `text`?
-local function shares_words(r, text)
-  local said = {}
-  for i, e in ipairs(r.exceptions) do said[i] = e.message end
-  local low, n, held = table.concat(said, " "):lower(), 0, 0
-  for w in text:sub(1, 300):lower():gmatch "%a%a%a%a+" do
-    n = n + 1
-    if low:find(w, 1, true) then held = held + 1 end
-  end
-  return n >= 3 and held >= SHARED * n
-end
-
-local function same_text(read, r, text)
-  local mine = letters(text:match "^(.-)\n\nSharding propagation" or text)
-  -- releases in which propagation hides the reason behind its own line
-  if text:find("Sharding propagation failed", 1, true) == 1
-    and r.doc.flat:find("Sharding propagation failed", 1, true) and r.op
-    and text:find(r.op, 1, true) then
-    return true
-  end
-  if #mine >= 16 and letters(r.doc.text):find(mine, 1, true) then return true end
-  local again = read(text)
-  if r.sign and again.sign == r.sign then return true end
-  for _, a in ipairs(r.templates) do
-    for _, b in ipairs(again.templates) do
-      if a.text == b.text then return true end
-    end
-  end
-  local alike = again.class ~= nil and again.class.id == r.class.id
-  -- a report that prints a message is reproduced by that message alone, or by
-  -- the form it has in another release
-  if #r.templates == 0 and #r.exceptions == 0 or r.op and text:find(r.op, 1,
-    true) or shares_words(r, text) then
-    return alike
-  end
-  return false, alike and "raises another message of this class" or nil
-end
-
 -- The script of a scenario: what fails, then each fix.
 local function write(scenario, r, o)
   local mesh = scenario.mesh
@@ -184,42 +147,25 @@ local function write(scenario, r, o)
 end
 
 -- Whether what was printed is the report's fault.
-local function judge(run, got, scenario, r, read)
+local function judge(run, got, scene, r, read)
   run.raised = not got.repro.ok
-  run.message = run.raised and got.repro.text or nil
+  run.message = run.raised and got.repro.text:gsub("\n@because [^\n]*", "")
+    or nil
   run.same_operator = not r.op or run.raised
     and got.repro.text:find(r.op, 1, true) ~= nil
-  if scenario.silent then
-    run.reproduced = got.repro.ok and true or false
-    run.message = scenario.silent
+  if scene.silent then
+    -- what prints a message is no silent fault
+    run.reproduced = got.repro.ok and #r.exceptions == 0
+    run.match = run.reproduced and "same" or nil
+    run.message = run.reproduced and scene.silent or nil
+    if not run.reproduced then run.why = "raises nothing" end
   elseif run.raised then
-    local same, why = same_text(read, r, got.repro.text)
-    run.reproduced = same
-    if not same then run.why = why or "raises another error" end
+    local how, why = compare.judge(read, r, got.repro.text)
+    run.reproduced, run.match = how ~= nil, how
+    run.why = why
   else
+    run.reproduced = false
     run.why = "does not raise under the profile of " .. run.torch
-  end
-end
-
--- Which fixes cure it, and whether a newer release does.
-local function try_fixes(tool, run, got, scenario, o)
-  for i, f in ipairs(scenario.fixes or {}) do
-    local g = got["fix " .. i]
-    run.tried[#run.tried + 1] = {text = f.text, lua = f.lua,
-      cures = g and g.ok or false, why = g and not g.ok and g.text or nil}
-  end
-  if run.reproduced and not scenario.silent and o.torch ~= releases.newest then
-    local out = run_script(tool, run.lua or run.script, {ranks = o.ranks, torch = releases.newest,
-      device = o.device})
-    local again = out and results_of(out).repro
-    table.insert(run.tried, 1, {text = "torch " .. releases.newest, cures = again ~= nil
-      and again.ok, why = again and not again.ok and again.text or nil})
-  end
-  for _, t in ipairs(run.tried) do
-    if t.cures and run.reproduced then
-      run.cured_by = t.text
-      break
-    end
   end
 end
 
@@ -233,52 +179,85 @@ local function same_words(text, cure)
   return stems > 0
 end
 
+-- The fix that is printed and says what was tried, or nil.
+local function printed_fix(r, tried)
+  for _, f in ipairs(r.fixes) do
+    if f.text == tried.text or same_words(f.text, tried.text) then return f end
+  end
+end
+
+-- Which fixes cure it, and whether a newer release does.  One that is printed
+-- already goes before one that is not.
+local function try_fixes(tool, run, got, candidate, r)
+  local scene = candidate.scene
+  for i, f in ipairs(scene.fixes or {}) do
+    local g = got["fix " .. i]
+    run.tried[#run.tried + 1] = {text = f.text, lua = f.lua, python = f.python,
+      cures = g and g.ok or false, why = g and not g.ok and g.text or nil}
+  end
+  if not run.reproduced then return end
+  if not scene.silent and run.torch ~= releases.newest then
+    local o = {ranks = run.ranks, torch = releases.newest, device = run.device}
+    local out = run_script(tool, candidate.script(releases.newest), o)
+    local again = out and results_of(out).repro
+    table.insert(run.tried, 1, {text = "torch " .. releases.newest,
+      cures = again ~= nil and again.ok,
+      why = again and not again.ok and again.text or nil})
+  end
+  local first
+  for _, t in ipairs(run.tried) do
+    if t.cures then
+      first = first or t
+      if printed_fix(r, t) then
+        first = t
+        break
+      end
+    end
+  end
+  run.cured_by = first and first.text
+end
+
 -- The cure is among the fixes that are printed.
 local function print_cure(r, run)
   if not run.cured_by then return end
-  for _, f in ipairs(r.fixes) do
-    if f.text == run.cured_by or same_words(f.text, run.cured_by) then
-      f.text = f.text .. " (tried here: cures it)"
-      return
-    end
-  end
   for _, t in ipairs(run.tried) do
     if t.text == run.cured_by then
+      local f = printed_fix(r, t)
+      if f then
+        f.text = f.text .. " (tried here: cures it)"
+        return
+      end
       local upgrade = t.text:find "^torch "
       r.fixes[#r.fixes + 1] = {text = upgrade and "upgrade to " .. t.text
         .. ": the same script runs there" or t.text .. " (tried here)",
-        lua = not upgrade and not t.lua:find "call_sample"
-          and not t.lua:find "\n" and t.lua:gsub("^return ", "") or nil}
+        lua = t.lua and not t.lua:find "call_sample" and not t.lua:find "\n"
+          and t.lua:gsub("^return ", "") or nil, torch = t.python}
       return
     end
   end
 end
 
--- The report's own program; nil when there is none or it does not come to the
--- report's fault.
-local function run_own(tool, r, read)
-  local script, ranks, program = require("dt.diagnose.own").script(r, prelude)
-  if not script then return nil end
-  local o = {ranks = ranks, device = device_of(r),
-    torch = profile_release(r.torch and r.torch.release)}
-  local output = run_script(tool, script, o)
-  local got = output and results_of(output)
-  if not got or not got.repro or got.repro.ok then return nil end
-  if not same_text(read, r, got.repro.text) then return nil end
-  return {script = program, tried = {}, torch = o.torch, device = o.device,
-    ranks = ranks, own = true, raised = true, reproduced = true, message = got.repro.text}
-end
+-- ---- candidates --------------------------------------------------------
+
+-- A candidate is {ranks=, device=, torch=, scene=, script=, run=}: `script`
+-- writes what is run under a release, `run` are fields of the result, `torch`
+-- is set where the class decides the release.
 
 -- What runs in the script, not here.
 local RUN_PYTHON <const> = "local function python(text) "
   .. "require(\"torch.script\").run(text, \"repro.py\") end\n"
 
--- A scene in Python; nil when the class has none for this report.
-local function run_python(tool, r, read)
-  local scene = require("dt.diagnose.pyscenes").find(r)
+-- The report's own program.
+local function own_candidate(r)
+  local script, ranks, program = own_program.script(r, prelude)
+  return script and {ranks = ranks, device = device_of(r), scene = {},
+    script = function () return script end,
+    run = {script = program, own = true}}
+end
+
+-- A scene in Python.
+local function python_candidate(r, scene)
   if not scene then return nil end
-  local o = {ranks = scene.ranks, device = "cpu",
-    torch = profile_release(r.torch and r.torch.release)}
   local lines = {prelude .. RUN_PYTHON .. ('try("repro", function () '
     .. "python(%q) end)"):format(scene.program)}
   for i, f in ipairs(scene.fixes) do
@@ -286,48 +265,82 @@ local function run_python(tool, r, read)
       f.program)
   end
   local lua = table.concat(lines, "\n") .. "\n"
-  local output = run_script(tool, lua, o)
-  local got = output and results_of(output)
-  if not got or not got.repro or got.repro.ok ~= (scene.silent ~= nil) then
-    return nil
-  end
-  local run = {script = scene.program, program = true, tried = {},
-    torch = o.torch, device = o.device, ranks = o.ranks}
-  judge(run, got, scene, r, read)
-  if not run.reproduced then return nil end
-  run.lua = lua
-  try_fixes(tool, run, got, scene, o)
-  return run
+  return {ranks = scene.ranks, device = "cpu", scene = scene,
+    script = function () return lua end,
+    run = {script = scene.program, program = true}}
 end
 
--- A scene written from the facts of the report.
-local function run_scene(tool, r, read)
-  local scenario = require("dt.diagnose.scenarios").find(r)
-  if not scenario then
-    return {reproduced = false, why = "no repro can be written from what the "
-      .. "report says"}
+-- A scene in Lua, written from the facts of the report.
+local function lua_candidate(r)
+  local s = require("dt.diagnose.scenarios").find(r)
+  if not s then return nil end
+  local c = {ranks = s.ranks or s.mesh and s.mesh.size or 4, scene = s,
+    device = s.device or device_of(r), torch = s.torch}
+  function c.script(torch)
+    return write(s, r, {ranks = c.ranks, torch = torch, device = c.device})
   end
-  local o = {ranks = scenario.ranks or scenario.mesh and scenario.mesh.size
-    or 4, torch = profile_release(scenario.torch or r.torch
-      and r.torch.release), device = scenario.device or device_of(r)}
-  local script = write(scenario, r, o)
-  local output, code, how = run_script(tool, script, o)
-  local run = {script = script, tried = {}, torch = o.torch,
-    device = o.device, ranks = o.ranks, scenario = scenario,
-    mesh_line = scenario.mesh and M.mesh_line(scenario.mesh, "cpu")}
+  c.run = {scenario = s, mesh_line = s.mesh and M.mesh_line(s.mesh, "cpu")}
+  return c
+end
+
+-- One candidate under one release.
+local function run_candidate(tool, r, read, c, torch)
+  local run = {tried = {}, torch = torch, device = c.device, ranks = c.ranks}
+  for k, v in pairs(c.run) do run[k] = v end
+  local text = c.script(torch)
+  run.script = run.script or text
+  local output, code, how = run_script(tool, text, run)
+  local got = output and results_of(output)
   if not output then
+    run.reproduced = false
     run.why = "the repro could not be started: " .. tostring(code)
-    return run
-  end
-  local got = results_of(output)
-  if not got.repro then
+  elseif not got.repro then
+    run.reproduced = false
     run.why = how == "time" and "the repro took too long"
       or "the repro itself failed: " .. output:sub(1, 200):gsub("%s+", " ")
-    return run
+  else
+    judge(run, got, c.scene, r, read)
   end
-  judge(run, got, scenario, r, read)
-  try_fixes(tool, run, got, scenario, o)
-  return run
+  return run, got
+end
+
+-- Releases whose words differ, newest first: where a report names none, the
+-- one that prints its very message is looked for.
+local WORDED <const> = {"2.13", "2.12", "2.11", "2.9", "2.8", "2.6", "2.5"}
+
+-- One candidate, under the release the report says or the one whose words fit.
+local function reproduce(tool, r, read, c)
+  local stated = c.torch or r.torch and r.torch.release
+  local run, got = run_candidate(tool, r, read, c, profile_release(stated))
+  if not run.match and not run.raised or run.match == "same"
+    or r.torch and r.torch.how ~= "inferred" or #r.exceptions == 0
+    or c.run.own then
+    return run, got
+  end
+  for _, release in ipairs(WORDED) do
+    if release ~= run.torch then
+      local again, got_again = run_candidate(tool, r, read, c, release)
+      if again.match == "same" then return again, got_again end
+    end
+  end
+  return run, got
+end
+
+-- Of several candidates the first that raises the very message, else the
+-- first that raises another form of it, else the last one's reason.
+local function best_of(tool, r, read, makers)
+  local best
+  for _, make in ipairs(makers) do
+    local c = make(r)
+    if c then
+      local run, got = reproduce(tool, r, read, c)
+      if not best or not best.run.reproduced or run.match == "same" then
+        best = {run = run, got = got, candidate = c}
+      end
+      if run.match == "same" then break end
+    end
+  end
+  return best
 end
 
 -- Write, run, compare.  The result goes into the report as `run`.  The
@@ -338,11 +351,21 @@ function M.run(tool, r)
     return {reproduced = false, why = "unknown: nothing to reproduce"}
   end
   local read = require("dt.diagnose").read
-  local own = run_own(tool, r, read)
-  local run = run_python(tool, r, read) or run_scene(tool, r, read)
-  if own then
-    own.tried, own.cured_by = run.tried or {}, run.cured_by
-    run = own
+  local own = best_of(tool, r, read, {own_candidate})
+  local best = best_of(tool, r, read, {
+    function () return python_candidate(r, pyscenes.of_message(r)) end,
+    function () return python_candidate(r, pyscenes.of_class(r)) end,
+    lua_candidate})
+  local run = best and best.run or {reproduced = false}
+  if best and best.got then try_fixes(tool, run, best.got, best.candidate, r) end
+  if own and own.run.reproduced then
+    own.run.tried = run.reproduced and run.tried or {}
+    own.run.cured_by = run.reproduced and run.cured_by or nil
+    run = own.run
+  end
+  if not run.reproduced then
+    run.why = beyond.why(r) or run.why
+      or "no repro can be written from what the report says"
   end
   print_cure(r, run)
   return run

@@ -154,7 +154,7 @@ end
 
 local function aten_op(r)
   local op = repro.op_name(r.op)
-  return op and repro.known_op(op) and op or nil
+  return op and op:find "^aten%." and op or nil
 end
 
 -- One tensor of the sample stays plain.  When the message names no operator,
@@ -245,7 +245,7 @@ end
 -- An operator nobody here has: defined for the purpose.
 local function from_custom(r)
   local op = repro.op_name(r.op)
-  if not op or repro.known_op(op) or op:find "^aten%." or op:find "^npu%."
+  if not op or repro.known_op(op) or op:find "^aten%." or op:find "fusion_attention"
     or op:find "^prims%." or op:find "%.out$" or op:find "^c10d%."
     or op:find "^_c10d" then
     return nil

@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/beyond.lua: messages that no repro of ours can raise, and whose
+-- they are.  A row is {words of which one is printed, why}.
+
+local M = {}
+
+local rows = {
+  {{"No backend type associated with device type", "not on device passed to",
+    "offloading requires backend supporting cpu", "DistBackendError",
+    "ProcessGroupNCCL", "NCCL error"},
+    "it takes a CUDA device and its backend to raise this; here each backend "
+    .. "takes every tensor"},
+  {{"attempting to assign a gradient with device type", "to a storage on "
+    .. "different device", "on non-CPU device:", "on the same device"},
+    "it takes two kinds of devices to raise this; tensors here are on one"},
+  {{"CollectiveFingerPrint", "Culprit rank", "Watchdog caught"},
+    "the words are of NCCL's watchdog or of detailed debug mode; a divergence "
+    .. "is told here in other words"},
+  {{"torch._dynamo", "fake buffer", "Untracked proxy", "SymInt",
+    "was invalid, but is output", "guessed its metadata incorrectly",
+    "available grad_output types", "runtime_wrappers", "treespec.unflatten",
+    "MaskBuffer has not been materialized", "assert_size_stride",
+    "expected size "},
+    "it arises while torch.compile traces or runs what it compiled, which is "
+    .. "not done here"},
+  {{"XLAShardedTensor", "XLATensor", "torch_xla", "Partition spec length",
+    "not an XLA tensor"}, "it is torch_xla's own message"},
+  {{"Must flatten tensors", "FlatParameter", "Cannot flatten integer dtype",
+    "Integer parameters are unsupported", "resize_() on an invalid python",
+    "'weight' must be 2-D", "FullyShardedDataParallel"},
+    "it is a message of FSDP1 (FullyShardedDataParallel); fully_shard is what "
+    .. "runs here"},
+  {{"Float8Tensor", "MXTensor", "torchao", "NF4Tensor"},
+    "it is a message of torchao's tensors, which do not run here"},
+  {{"attention heads (", "num_key_value_heads (", "quantized weight shape",
+    "GPUs per node is not divisible", "ensure_divisibility"},
+    "it is a check of the library's own, made before any tensor is cut"},
+  {{"Invalid parallel dims", "ParallelismConfig total_size",
+    "Unsupported tensor parallel style", "is not available. Ensure the "
+    .. "corresponding", "With FSDP2, you need to pass model and optimizer"},
+    "it is a check of the library's own, which is not at hand"},
+  {{"'_dim_group_names'", "'_layout'", "_pickle.UnpicklingError",
+    "WeightsUnpickler"},
+    "it takes a file that another release wrote, or its reader of pickles"},
+}
+
+-- Why nothing can be run for `r`, or nil.
+function M.why(r)
+  local flat = r.doc.flat
+  for _, row in ipairs(rows) do
+    for _, words in ipairs(row[1]) do
+      if flat:find(words, 1, true) then
+        return ("cannot be raised here: %s (\"%s\")"):format(row[2], words)
+      end
+    end
+  end
+end
+
+return M

@@ -1,0 +1,249 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/messages_modules.lua: rows of messages.lua about modules: what
+-- fully_shard, plans, losses, optimizers and checkpoints print.
+
+local programs = require "dt.diagnose.programs"
+
+local FSDP <const> = programs.FSDP
+local MAX_ELEMENTS <const> = programs.MAX_ELEMENTS
+local integer, integers = programs.integer, programs.integers
+local product, tuple = programs.product, programs.tuple
+local mesh_line, line = programs.mesh_line, programs.line
+local fix, anew = programs.fix, programs.anew
+local scene, parameter = programs.scene, programs.parameter
+local ranks_or = programs.ranks_or
+
+local TP <const> = "from torch.distributed.tensor.parallel import (\n"
+  .. "    ColwiseParallel, PrepareModuleInput, PrepareModuleOutput,\n"
+  .. "    loss_parallel, parallelize_module)\n"
+
+local rows = {}
+
+local function row(pattern, write) rows[#rows + 1] = {pattern, write} end
+
+-- ---- fully_shard -------------------------------------------------------
+
+row("does not support uneven sharding on dim (%d+): torch%.Size%(%[([%d, ]+)%]%)"
+  .. " %(world size: (%d+)%)", function (_, dim, shape, ranks)
+  local sizes = integers(shape)
+  dim, ranks = integer(dim), integer(ranks)
+  if not ranks or not dim or product(sizes) > MAX_ELEMENTS then return nil end
+  return scene(ranks, FSDP, line(ranks, "fsdp") .. "model = nn.Linear(4, 4)\n"
+    .. parameter("w", ("torch.ones(%s)"):format(table.concat(sizes, ", "))),
+    ("fully_shard(model, mesh=mesh, shard_placement_fn=\n"
+    .. "            lambda p: Shard(%d) if p is model.w else Shard(0))"):format(
+      dim), {fix("shard dimension 0", "fully_shard(model, mesh=mesh)")})
+end)
+
+row("Shard dim (%d+) is invalid for (%d+)D tensor: torch%.Size%(%[([%d, ]*)%]%)",
+  function (r, dim, _, shape)
+  local sizes = integers(shape)
+  dim = integer(dim)
+  if not dim or product(sizes) > MAX_ELEMENTS then return nil end
+  local ranks = ranks_or(r, 2)
+  return scene(ranks, FSDP, line(ranks, "fsdp") .. "model = nn.Linear(4, 4)\n"
+    .. parameter("w", ("torch.ones(%s)"):format(table.concat(sizes, ", "))),
+    ("fully_shard(model, mesh=mesh, shard_placement_fn=\n"
+    .. "            lambda p: Shard(%d) if p is model.w else Shard(0))"):format(
+      dim), {fix("shard dimension 0", "fully_shard(model, mesh=mesh)")})
+end)
+
+row("support sc?alar parameters%. Change ([%a_][%w_%.]*) to a 1D tensor",
+  function (r, name)
+  local ranks = ranks_or(r, 2)
+  local before = line(ranks, "fsdp") .. "model = nn.Linear(4, 4)\n"
+  return scene(ranks, FSDP, before .. parameter(name, "torch.ones(())"),
+    "fully_shard(model, mesh=mesh)", {anew("shape (1,)", before
+    .. parameter(name, "torch.ones(1)") .. "fully_shard(model, mesh=mesh)")})
+end)
+
+row("still on meta device: %[(.-)%]", function (r, list)
+  local ranks, names = ranks_or(r, 2), {}
+  for name in list:gmatch "'([%w_%.]+)'" do names[#names + 1] = name end
+  if #names == 0 or #names > 32 then return nil end
+  local lines = {line(ranks, "fsdp"), "model = nn.Linear(4, 4)\n"}
+  for _, name in ipairs(names) do
+    lines[#lines + 1] = parameter(name, "torch.ones(4, device=\"meta\")")
+  end
+  lines[#lines + 1] = "fully_shard(model, mesh=mesh)\n"
+  return scene(ranks, FSDP, table.concat(lines), "model(torch.ones(2, 4))", {
+    fix("to_empty and reset_parameters after fully_shard",
+      "model.to_empty(device=\"cpu\")\nmodel(torch.ones(2, 4))")})
+end)
+
+row("Cannot copy out of meta tensor; no data!", function (r)
+  local ranks = ranks_or(r, 2)
+  return scene(ranks, FSDP, line(ranks, "fsdp")
+    .. "with torch.device(\"meta\"):\n    model = nn.Linear(4, 4)\n"
+    .. "fully_shard(model, mesh=mesh)\n", "model.to(\"cpu\")", {
+    fix("to_empty and reset_parameters after fully_shard",
+      "model.to_empty(device=\"cpu\")\nmodel.reset_parameters()")})
+end)
+
+local types = {["torch.float32"] = true, ["torch.bfloat16"] = true,
+  ["torch.float16"] = true, ["torch.float64"] = true}
+
+row("expects uniform original parameter dtype but got {([%w%., ]+)}",
+  function (r, said)
+  local list = {}
+  for name in said:gmatch "torch%.%w+" do
+    if not types[name] then return nil end
+    list[#list + 1] = name
+  end
+  if #list < 2 then return nil end
+  local ranks = ranks_or(r, 2)
+  local lines = {line(ranks, "fsdp"), "model = nn.Linear(4, 4)\n",
+    ("model.to(%s)\n"):format(list[1])}
+  for i = 2, #list do
+    lines[#lines + 1] = parameter(("w%d"):format(i), ("torch.ones(4, dtype=%s)")
+      :format(list[i]))
+  end
+  local before = table.concat(lines)
+  local run = ("fully_shard(model, mesh=mesh)\nmodel(torch.ones(2, 4, dtype=%s))")
+    :format(list[1])
+  return scene(ranks, FSDP, before, run, {anew("one dtype in each group: convert"
+    .. " before wrapping", before .. ("model.to(%s)\n"):format(list[1]) .. run)})
+end)
+
+row("'FSDP([%u]%w*)' object has no attribute '([%a_][%w_]*)'", function (r,
+  class, method)
+  local ranks = ranks_or(r, 2)
+  return scene(ranks, FSDP, line(ranks, "fsdp") .. ("class %s(nn.Linear):\n"
+    .. "    pass\n\n\nmodel = %s(4, 4)\nfully_shard(model, mesh=mesh)\n")
+    :format(class == "Linear" and "Model" or class,
+      class == "Linear" and "Model" or class), ("model.%s"):format(method), {
+    fix("the function that works on DTensors", "torch.nn.utils.clip_grad_norm_("
+      .. "model.parameters(), 1.0)")})
+end)
+
+row("support containers that do not implement forward: ([%a_][%w_]*)%(",
+  function (r, class)
+  local ranks = ranks_or(r, 2)
+  local base = class == "ModuleDict" and "nn.ModuleDict" or "nn.ModuleList"
+  local make = class:find "^Module[LD]i[sc]t$" and base .. "([nn.Linear(4, 4)])"
+  local before = ""
+  if not make then
+    before = ("class %s(nn.ModuleList):\n    pass\n\n\n"):format(class)
+    make = class .. "([nn.Linear(4, 4)])"
+  elseif class == "ModuleDict" then
+    make = "nn.ModuleDict({\"a\": nn.Linear(4, 4)})"
+  end
+  local items = class == "ModuleDict" and "layers.values()" or "layers"
+  return scene(ranks, FSDP, line(ranks, "fsdp") .. before .. "layers = " .. make
+    .. "\n", "fully_shard(layers, mesh=mesh)", {
+    fix("wrap the items of a ModuleList, not the list", ("for layer in %s:\n"
+      .. "    fully_shard(layer, mesh=mesh)"):format(items))})
+end)
+
+row("should be a factor of (%d+),? not (%d+)", function (_, ranks, given)
+  ranks, given = integer(ranks), integer(given)
+  if not ranks or not given or ranks < 2 or ranks > 64 then return nil end
+  local call = "fully_shard(model, mesh=mesh, reshard_after_forward=%d)"
+  return scene(ranks, FSDP, line(ranks, "fsdp") .. "model = nn.Linear(4, 4)\n",
+    call:format(given), {fix("an integer that divides the number of ranks",
+      call:format(ranks))})
+end)
+
+row("Missing optimizer state for parameter '([%w_%.]+)' in checkpoint",
+  function (r, name)
+  local ranks = ranks_or(r, 2)
+  local own = name == "weight" or name == "bias"     -- of nn.Linear
+  local head = FSDP .. "from torch.distributed.checkpoint.state_dict import (\n"
+    .. "    StateDictOptions, get_optimizer_state_dict, "
+    .. "set_optimizer_state_dict)\n"
+  local call = "set_optimizer_state_dict(model, optimizer, saved%s)"
+  return scene(ranks, head, line(ranks, "fsdp") .. "model = nn.Linear(4, 4)\n"
+    .. (own and "" or parameter(name, "torch.ones(4)"))
+    .. "fully_shard(model, mesh=mesh)\n"
+    .. "optimizer = torch.optim.AdamW(model.parameters())\n"
+    .. "for p in model.parameters():\n    p.grad = torch.ones_like(p)\n"
+    .. "optimizer.step()\n"
+    .. "saved = get_optimizer_state_dict(model, optimizer)\n"
+    .. ("del saved[\"state\"][%q]\n"):format(name), call:format "", {
+    fix("load what is there, StateDictOptions(strict=False)",
+      call:format ", options=StateDictOptions(strict=False)")})
+end)
+
+-- ---- plans, losses, data parallel --------------------------------------
+
+row("module (%l+)s and %l+_layouts should have same length", function (r, what)
+  local ranks = ranks_or(r, 2)
+  local class = what == "output" and "PrepareModuleOutput"
+    or "PrepareModuleInput"
+  local function call(n)
+    return ("parallelize_module(model, mesh, %s(\n    %s_layouts=(%s), "
+      .. "desired_%s_layouts=(%s)))\nmodel(torch.ones(4, 4))"):format(class, what,
+      ("Shard(0), "):rep(n), what, ("Replicate(), "):rep(n))
+  end
+  return scene(ranks, TP, line(ranks, "tp") .. "model = nn.Linear(4, 4)\n",
+    call(2), {fix("as many layouts as the module has " .. what .. "s", call(1))})
+end)
+
+row("Tensor Parallel only accepts a 1D DeviceMesh, but found (%d)D", function ()
+  local call = "parallelize_module(nn.Linear(4, 4), %s, ColwiseParallel())"
+  return scene(4, TP, mesh_line({2, 2}, {"dp", "tp"}), call:format "mesh", {
+    fix("one dimension of the mesh", call:format "mesh[\"tp\"]")})
+end)
+
+row("loss_parallel%(%).- only support.-on one%-dimensional DeviceMesh",
+  function ()
+  local call = "with loss_parallel():\n    F.cross_entropy(%s, "
+    .. "torch.zeros(4, dtype=torch.long))"
+  return scene(4, TP, mesh_line({2, 2}, {"dp", "tp"}) .. "logits = "
+    .. "distribute_tensor(torch.ones(4, 8), mesh, [Replicate(), Shard(1)])\n",
+    call:format "logits", {fix("logits on the tp dimension alone",
+      "logits = distribute_tensor(torch.ones(4, 8), mesh[\"tp\"], [Shard(1)])\n"
+      .. call:format "logits")})
+end)
+
+row("Cannot specify both process_group and device_mesh", function (r)
+  local ranks = ranks_or(r, 2)
+  local head = "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+  return scene(ranks, head, line(ranks, "dp"), "DDP(nn.Linear(4, 4), "
+    .. "device_mesh=mesh, process_group=dist.group.WORLD)", {
+    fix("one of the two", "DDP(nn.Linear(4, 4), device_mesh=mesh)")})
+end)
+
+-- ---- checkpoints -------------------------------------------------------
+
+-- The planners alone: what is saved and loaded needs no file.
+local PLANS <const> = [[
+from torch.distributed.checkpoint.default_planner import (
+    create_default_global_save_plan, create_default_local_load_plan,
+    create_default_local_save_plan)
+
+
+def saved(state):
+    plan = create_default_local_save_plan(state, True)
+    return create_default_global_save_plan([plan])[1]
+
+
+]]
+
+row("Missing key in checkpoint state_dict: ([%a_][%w_%.%-]*[%w_])", function (_,
+  key)
+  local load = "create_default_local_load_plan(state, saved({%s}))"
+  return scene(1, PLANS, ("state = {%q: torch.ones(4)}\n"):format(key),
+    load:format "", {
+    fix("load the keys that the checkpoint holds", "state.clear()\n"
+      .. load:format ""),
+    fix("save it, then load", load:format(("%q: torch.ones(4)"):format(key)))})
+end)
+
+row("Size mismatch between saved torch%.Size%(%[([%d, ]*)%]%) and current: "
+  .. "torch%.Size%(%[([%d, ]*)%]%) for ([%a_][%w_%.%-]*[%w_])",
+  function (_, have, want, key)
+  if product(integers(have)) > MAX_ELEMENTS
+    or product(integers(want)) > MAX_ELEMENTS then
+    return nil
+  end
+  local load = ("create_default_local_load_plan({%q: torch.ones(%s)}, stored)")
+  local function of(sizes)
+    return load:format(key, tuple(integers(sizes)))
+  end
+  return scene(1, PLANS, ("stored = saved({%q: torch.ones(%s)})\n"):format(key,
+    tuple(integers(have))), of(want), {
+    fix("a model of the saved sizes, or the same padding", of(have))})
+end)
+
+return rows
