@@ -448,6 +448,9 @@ struct DtDiag {
   double root_total; bool root_factor;  /* as in DtShare */
   uint64_t root_hash;           /* the loss's value */
   int64_t root_id; DtOrigin root_at;    /* the loss; where it was made */
+  int64_t piece_of, piece_off;  /* the batch that losses take pieces of, one after
+                                ** the other; how many, also at the update: */
+  int pieces, pieces_taken; bool told_pieces;
   int since_update; bool accumulates;   /* backward calls since parameters were
                                 ** written; more than one, some time */
   DtOrigin shared_at; const char *shared_name;  /* a loss that is divided by the
@@ -642,6 +645,8 @@ DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times);
 void dt_diag_shared_loss (DtDiag *g);
 /* Is the gradient `t` averaged over ranks?  *over: how many. */
 bool dt_diag_share_averaged (DtDiag *g, const DtTensor *t, int *over);
+/* How many means of micro-batches the gradient `t` is the sum of; 0: other. */
+int dt_diag_share_micro (DtDiag *g, const DtTensor *t);
 /* Is it the sum of this rank's elements, divided by those of all ranks? */
 bool dt_diag_is_part_of_mean (DtDiag *g, const DtTensor *t);
 /* How many digits a number has that somebody wrote.  Pure. */

@@ -148,11 +148,24 @@ static double weight_gathered (const DtDiag *g, const DtEvent *e) {
   return n / m;
 }
 
+/* Targets that are the next piece of one batch. */
+static void piece_taken (DtDiag *g, const DtEvent *e) {
+  const DtVar *y = e->nin > 1 ? e->in[1] : NULL;
+  if (y == NULL || y->spec || y->requires_grad ||
+      (dt_diag_cut_dims(g, y) & 1) == 0) return;
+  if (g->piece_of != y->local->storage->id) g->pieces = 1;
+  else if (g->piece_off < y->local->offset) g->pieces++;
+  else g->pieces = 1;
+  g->piece_of = y->local->storage->id;
+  g->piece_off = y->local->offset;
+}
+
 static void on_reduction (DtDiag *g, const DtEvent *e) {
   const DtShare *in = find_share(g, e->in[0]->local, false);
   DtShare was = { .total = 1 }, *to;
   double w = weight_reduced(g, e);
   if (isnan(w)) return;
+  if (g->ncuts > 0) piece_taken(g, e);
   if (in && in->mesh) {         /* those of all ranks, put together */
     claim_weight(g, e, in->mesh, in->mdim, e->in[0], in->weight);
     return;
@@ -326,7 +339,12 @@ static void on_backward (DtDiag *g, const DtEvent *e) {
 /* A parameter is written: what comes next is another step. */
 static void on_update (DtDiag *g, const DtEvent *e) {
   for (int i = 0; i < e->nin && g->since_update > 0 && !e->backward; i++)
-    if (e->in[i] && e->in[i]->is_param) g->since_update = 0;
+    if (e->in[i] && e->in[i]->is_param) {
+      g->since_update = 0;
+      g->pieces_taken = g->pieces;
+      g->pieces = 0;
+      g->piece_of = 0;
+    }
 }
 
 /* fully_shard reduces when backward has ended: what is known of its loss is
@@ -411,6 +429,12 @@ DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times) 
       ((s->averaged && s->divided) || (r > 2 && !s->factor)))
     return DT_KEPT_SHARE;
   return DT_KEPT_UNKNOWN;
+}
+
+int dt_diag_share_micro (DtDiag *g, const DtTensor *t) {
+  const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
+  return s && s->mesh == NULL && s->times > 1 && (s->over == 0 || s->averaged ||
+         s->divided) && fabs(s->total - s->times) < 1e-4 * s->times ? s->times : 0;
 }
 
 bool dt_diag_is_part_of_mean (DtDiag *g, const DtTensor *t) {

@@ -42,6 +42,29 @@ static double rate (DtDiag *g, const DtEvent *e, const DtVar *grad) {
   return dt_diag_share_ratio(g, e->in[1]->local, grad->local);
 }
 
+/* Each rank knows it of its own batch; told of one parameter. */
+static void tell_pieces (DtDiag *g, const DtLearn *l, double x) {
+  const DtOrigin *at = &g->root_at;
+  const DtFinding f = { .kind = dt_find_kind(DT_FIND_ID_MICRO_OF_BATCH),
+                        .seq = at->seq, .op = at->op ? at->op : "backward",
+                        .file = at->file ? at->file : "", .line = at->line,
+                        .module = "" };
+  DtBuf b;
+  if (g->told_pieces ||
+      (x != 0 && dt_diag_digits(x * g->pieces_taken) < dt_diag_digits(x))) return;
+  g->told_pieces = true;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "each is the mean over one of %d pieces of a batch; the gradient "
+              "of %s is their sum when it is updated at %s:%d", g->pieces_taken,
+              *l->name ? l->name : "a parameter", l->step.file ? l->step.file : "",
+              l->step.line);
+  if (!b.oom)
+    dt_diag_put(g, &f, 0, NULL, dt_diag_place_name(g, g->root_id),
+                dt_buf_str(&b));
+  else dt_error_clear(g->s->cx);
+  dt_buf_fini(&b);
+}
+
 void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
                           DtLearn *l) {
   double x;
@@ -49,6 +72,9 @@ void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
   l->kept = (uint64_t)dt_diag_share_kept(g, p->grad->local, &l->over, &l->times);
   if (l->kept == DT_KEPT_UNKNOWN && g->put_back &&
       dt_diag_share_averaged(g, p->grad->local, &l->over)) l->kept = DT_KEPT_OWN;
+  if (g->pieces_taken > 1 &&
+      dt_diag_share_micro(g, p->grad->local) == g->pieces_taken)
+    tell_pieces(g, l, rate(g, e, p->grad));
   if (l->kept != DT_KEPT_SUM && l->kept != DT_KEPT_MICRO) return;
   x = rate(g, e, p->grad);
   n = l->kept == DT_KEPT_SUM ? l->over : l->times;

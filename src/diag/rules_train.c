@@ -64,6 +64,11 @@ void dt_diag_learn_free (DtDiag *g) {
   g->moved = g->averaged = g->idle = g->normed = false;
   g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
   g->frozen = 0;
+  g->shared_at.line = g->most_at.line = g->since_update = g->pieces = 0;
+  g->accumulates = g->told_pieces = g->filled = false;
+  g->nsummed = g->padded = g->ndealt = g->nnorms = 0;
+  memset(g->summed, 0, sizeof g->summed);
+  memset(g->dealt, 0, sizeof g->dealt);
   memset(g->learn_at, 0, sizeof g->learn_at);
   memset(g->grad_at, 0, sizeof g->grad_at);
   memset(g->low, 0, sizeof g->low);
