@@ -262,6 +262,18 @@ static bool is_lone (const uint64_t *hash, int n, int but) {
   return n > 2 && odd == 1 && at != but;
 }
 
+/* Does each of several values lie on the same number of ranks, more than one? */
+static bool is_paired (const uint64_t *hash, int n) {
+  int each = 0;
+  for (int i = 0; i < n; i++) {
+    int k = 0;
+    for (int j = 0; j < n; j++) k += hash[j] == hash[i];
+    if (i == 0) each = k;
+    if (k != each) return false;
+  }
+  return each > 1 && each < n;
+}
+
 /* Do all facts hold?  `hash`: room for the first one's of each rank. */
 static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
                          const char **at, uint64_t *hash) {
@@ -282,6 +294,7 @@ static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
   for (k = 0; k < c->nfact; k++)
     if (equal[k] != c->fact[k].same) return;
   if (c->lone > 0 && !is_lone(hash, c->nrank, c->lone - 1)) return;
+  if (c->paired && !is_paired(hash, c->nrank)) return;
   if (!c->quiet && !c->mute) report_claim(g, c, hash);
 }
 

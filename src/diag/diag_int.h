@@ -188,6 +188,8 @@ typedef struct DtClaim {
   bool quiet;                   /* another rank knows the place */
   int lone;                     /* 1 + a place in the group: one rank alone must
                                 ** have other data, and not that one; 0: no */
+  bool paired;                  /* the ranks must form groups of equal size, more
+                                ** than one each, that hold the same data */
   bool untrained;               /* dropped when the program trains: samples are
                                 ** left out of an epoch on purpose */
   bool mute;                    /* other ranks may report it, not this one */
@@ -435,6 +437,8 @@ struct DtDiag {
   int ndealt; DtDealt dealt[DT_DEALT];
   int nsummed; DtSummed summed[DT_SUMMED];
   int nnorms; int64_t normed_last[DT_NORMS];    /* storages */
+  uint64_t squares;             /* of gradients, before they were summed: */
+  DtOrigin squares_at; const char *squares_name;
   DtOrigin most_at; const char *most_name;      /* the largest of norms; taken */
   int padded;                   /* ranks over which a sampler dealt out `items`;
                                 ** with those it added: */
@@ -645,6 +649,8 @@ DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times);
 void dt_diag_shared_loss (DtDiag *g);
 /* Is the gradient `t` averaged over ranks?  *over: how many. */
 bool dt_diag_share_averaged (DtDiag *g, const DtTensor *t, int *over);
+/* Is it a gradient that was reduced? */
+bool dt_diag_share_reduced (DtDiag *g, const DtTensor *t);
 /* How many means of micro-batches the gradient `t` is the sum of; 0: other. */
 int dt_diag_share_micro (DtDiag *g, const DtTensor *t);
 /* Is it the sum of this rank's elements, divided by those of all ranks? */

@@ -270,8 +270,33 @@ static bool takes_norm (const DtDiag *g, const DtOpDef *op) {
   return strcmp(op->sig->full, "aten.linalg_vector_norm.default") == 0;
 }
 
+/* The squares of gradients are summed over ranks of which some have the same. */
+static void note_squares (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  if (!g->normed || raw->reduce == NULL || strcmp(raw->reduce, "sum") != 0 ||
+      strcmp(raw->kind, "all_reduce") != 0 || in->spec || g->s->backward ||
+      dt_meta_numel(&in->local->m) != 1 ||
+      raw->mesh->shape[raw->mdim] != dt_session_size(g->s)) return;
+  g->squares = dt_diag_hash(in->local, false);
+  g->squares_at = dt_diag_here(g, raw->kind);
+  g->squares_name = dt_session_intern(g->s, dt_diag_name(g, in));
+  if (g->squares_name == NULL) dt_error_clear(g->s->cx);
+}
+
+static void claim_squares (DtDiag *g) {
+  const DtFact fact = { false, g->squares };
+  DtEvent at = dt_diag_origin(&g->squares_at, "");
+  DtClaim *c;
+  if (g->squares_at.line == 0) return;
+  at.kind = DT_EV_COLL;
+  c = dt_diag_claim_all(g, &at, DT_FIND_ID_REPLICAS_COUNTED, NULL, -1, 0, 1, &fact,
+                        g->squares_name ? g->squares_name : "", "squares of the "
+                        "gradients of each rank, whose sum scales them");
+  if (c) c->paired = true;
+}
+
 void dt_diag_norm_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   bool is_norm = false;
+  if (g->nlearn > 0) note_squares(g, raw, in);
   if (g->nnorms == 0 || raw->reduce == NULL || strcmp(raw->reduce, "max") != 0 ||
       strcmp(raw->kind, "all_reduce") != 0 || in->spec) return;
   for (int i = 0; i < DT_NORMS && !is_norm; i++)
@@ -285,6 +310,7 @@ void dt_diag_norm_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
 void dt_diag_most_used (DtDiag *g, const DtVar *grad) {
   const DtFact fact = { false, dt_diag_sample(grad->local) };
   DtEvent at = dt_diag_origin(&g->most_at, "");
+  claim_squares(g);
   if (g->most_at.line == 0 || grad->local->storage->drawn) return;
   at.kind = DT_EV_COLL;
   dt_diag_claim_all(g, &at, DT_FIND_ID_LARGEST_NORM, NULL, -1, 0, 1, &fact,

@@ -431,6 +431,11 @@ DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times) 
   return DT_KEPT_UNKNOWN;
 }
 
+bool dt_diag_share_reduced (DtDiag *g, const DtTensor *t) {
+  const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
+  return s && s->over > 1 && s->mesh == NULL && dt_meta_numel(&t->m) > 1;
+}
+
 int dt_diag_share_micro (DtDiag *g, const DtTensor *t) {
   const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
   return s && s->mesh == NULL && s->times > 1 && (s->over == 0 || s->averaged ||

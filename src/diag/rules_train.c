@@ -64,7 +64,7 @@ void dt_diag_learn_free (DtDiag *g) {
   g->moved = g->averaged = g->idle = g->normed = false;
   g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
   g->frozen = 0;
-  g->shared_at.line = g->most_at.line = g->since_update = g->pieces = 0;
+  g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;
   g->accumulates = g->told_pieces = g->filled = false;
   g->nsummed = g->padded = g->ndealt = g->nnorms = 0;
   memset(g->summed, 0, sizeof g->summed);
@@ -167,20 +167,26 @@ static void note_lost_update (DtDiag *g, const DtEvent *e, const DtVar *v,
                 dt_dtype_info(type)->name);
 }
 
-/* A gradient is multiplied or divided by a number after a norm was taken. */
-static void note_scaled_gradient (DtDiag *g, const DtEvent *e, DtLearn *l) {
+/* Is a tensor multiplied or divided by a number that is not 1? */
+static bool is_scaled (const DtDiag *g, const DtEvent *e, double *x) {
   const bool div = dt_diag_is(g, e, DT_DO_DIV) ||
                    dt_diag_is(g, e, DT_DO_DIV_SCALAR);
   const DtVar *by = e->nin > 1 ? e->in[e->nin - 1] : NULL;
-  double x = 1;
-  if (!g->normed || (!div && !dt_diag_is(g, e, DT_DO_MUL) &&
-                     !dt_diag_is(g, e, DT_DO_MUL_SCALAR))) return;
+  *x = 1;
+  if (!div && !dt_diag_is(g, e, DT_DO_MUL) && !dt_diag_is(g, e, DT_DO_MUL_SCALAR))
+    return false;
   if (e->args->n > 1 && dt_arg_is_number(e->args, 1))
-    x = dt_arg_float(e->args, 1);
+    *x = dt_arg_float(e->args, 1);
   else if (by && !by->spec && dt_meta_numel(&by->local->m) == 1 &&
            dt_tensor_has_data(by->local))
-    x = dt_tensor_get(by->local, (int64_t[DT_MAX_NDIM]){ 0 }).re;
-  if (x == 1) return;
+    *x = dt_tensor_get(by->local, (int64_t[DT_MAX_NDIM]){ 0 }).re;
+  return *x != 1;
+}
+
+/* A gradient is multiplied or divided by a number after a norm was taken. */
+static void note_scaled_gradient (DtDiag *g, const DtEvent *e, DtLearn *l) {
+  double x;
+  if (!g->normed || !is_scaled(g, e, &x)) return;
   dt_diag_most_used(g, e->in[0]);
   l->clipped = dt_hash_bytes(l->clipped, &x, sizeof x);
   if (l->clip.line == 0)
@@ -191,7 +197,8 @@ static void note_scaled_gradient (DtDiag *g, const DtEvent *e, DtLearn *l) {
 static void norm_taken (DtDiag *g, const DtEvent *e) {
   for (int i = 0; i < e->nin && !g->normed; i++)
     g->normed = e->in[i] && !e->in[i]->spec &&
-                by_grad(g, e->in[i]->local->storage->id) != NULL;
+                (by_grad(g, e->in[i]->local->storage->id) != NULL ||
+                 dt_diag_share_reduced(g, e->in[i]->local));
 }
 
 static bool takes_norm (const DtDiag *g, const DtOpDef *op) {
@@ -261,6 +268,10 @@ static void on_write (DtDiag *g, const DtEvent *e) {
       l->touched = true;
       l->sums = 0;              /* divided, cleared, clipped */
       l->added = false;
+    } else if (i == 0 && l == NULL && g->normed && v && !v->spec) {
+      double x;                 /* a part of a gradient, as reduce_scatter gave it */
+      if (is_scaled(g, e, &x) && dt_diag_share_reduced(g, v->local))
+        dt_diag_most_used(g, v);
     }
   }
 }

@@ -1383,7 +1383,7 @@ local in_pairs = {
   "local_class_weights.lua", "sample_own_token.lua", "shift_in_part.py",
   "norm_max_not_sum.lua", "copy_of_full.py", "dcp_not_put_back.py",
   "fsdp_sync_off.py", "rng_resume.py", "zero_resume.py", "clip_gather.py",
-  "penalty_each_rank.py", "partial_of_means.py",
+  "penalty_each_rank.py", "partial_of_means.py", "hsdp_norm.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))

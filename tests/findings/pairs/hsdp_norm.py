@@ -1,3 +1,4 @@
+# DT1097 sq at: dist.all_reduce(sq)
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F
@@ -15,8 +16,8 @@ x, y = torch.randn(16, 5).chunk(world)[rank], torch.randn(16, 8).chunk(world)[ra
 
 def total_norm(grads):
     sq = sum(g.square().sum() for g in grads)
-
-    dist.all_reduce(sq, group=shard_group)
+    dist.all_reduce(sq)  # wrong
+    #right dist.all_reduce(sq, group=shard_group)
     return sq.sqrt()
 
 for step in range(3):
