@@ -134,6 +134,9 @@ int dtL_search_embed (lua_State *L);
 void dtL_preload_lpeg (lua_State *L);
 /* print()'s buffer of this rank; whoever writes it out clears it. */
 DtBuf *dtL_out (lua_State *L);
+/* An error object (at `idx`, absolute) that a library of Lua raises gets the
+** calls under way as its trace, unless it has one; other values none. */
+void dtL_add_trace (lua_State *L, int idx);
 /* Traceback handler for lua_pcall: turns a string into an error object. */
 int dtL_traceback (lua_State *L);
 /* Text of the error object (or any value) at `idx`, for a person.  Local. */

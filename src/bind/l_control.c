@@ -131,11 +131,13 @@ static bool h_caught (void *ud) {
 }
 
 /* dt._raised(e): an error passes through the library, which will raise it
-** again; the shell may stop here. */
+** again; its trace is taken here, and the shell may stop. */
 static int l_raised (lua_State *L) {
   DtBind *b = dtL_state(L);
   lua_settop(L, 1);
-  if (b->on_raised && b->stop_ud && !h_caught(b)) b->on_raised(L);
+  if (h_caught(b)) return 0;
+  dtL_add_trace(L, 1);
+  if (b->on_raised && b->stop_ud) b->on_raised(L);
   return 0;
 }
 

@@ -252,8 +252,7 @@ static bool out_of_memory (const char *msg) {
   return strcmp(msg, "not enough memory") == 0;
 }
 
-/* An error that a library of Lua raises has no trace yet. */
-static void add_trace (lua_State *L, int idx) {
+void dtL_add_trace (lua_State *L, int idx) {
   if (!is_error(L, idx)) return;
   lua_pushliteral(L, "traceback");
   if (lua_rawget(L, idx) == LUA_TNIL) {
@@ -266,7 +265,7 @@ static void add_trace (lua_State *L, int idx) {
 int dtL_traceback (lua_State *L) {
   if (luaL_testudata(L, 1, DTL_ERROR)) return 1;
   if (lua_istable(L, 1)) {
-    add_trace(L, 1);
+    dtL_add_trace(L, 1);
     return 1;
   }
   {

@@ -195,17 +195,102 @@ static DtStatus status_of (lua_State *L) {
   return st != DT_OK ? st : DT_E_LUA;
 }
 
-typedef struct Report { DtBuf *diag; } Report;
+/* ---- where it was called from ---- */
+
+enum { NEAR = 5, FAR = 2 };     /* calls shown: of the innermost, outermost */
+
+/* One call of a trace, "\n\tFILE:LINE: in NAME". */
+typedef struct Call { const char *place, *name; int nplace, nname; } Call;
+
+/* The next call of the trace that is a script's; false: there is none. */
+static bool next_call (const char **s, Call *c) {
+  const char *line, *in;
+  do {
+    line = strstr(*s, "\n\t");
+    if (line == NULL)
+      return false;
+    line += 2;
+    *s = line + strcspn(line, "\n");
+    in = strstr(line, ": in ");
+  } while (in == NULL || in > *s || *line == '[');
+  c->place = line;
+  c->nplace = (int)(in - line);
+  c->name = in + 5;
+  if (strncmp(c->name, "function ", 9) == 0)
+    c->name += 9;
+  c->nname = (int)(*s - c->name);
+  return true;
+}
+
+static bool is_named (const Call *c) {
+  static const char *const none[] = {"(no name)", "main chunk", "<module>"};
+  for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+    if ((size_t)c->nname == strlen(none[i]) &&
+        strncmp(c->name, none[i], (size_t)c->nname) == 0)
+      return false;
+  return true;
+}
+
+/* "f (line 3)", in another file than `where` "f (FILE:3)". */
+static void add_place (const Call *c, const char *where, DtBuf *out) {
+  const char *line = c->place + c->nplace;
+  while (line > c->place && line[-1] != ':')
+    line--;
+  size_t file = (size_t)(line - c->place);
+  bool same = file > 0 && strncmp(where, c->place, file) == 0;
+  bool named = is_named(c);
+  if (named)
+    dt_buf_addf(out, "%.*s (", c->nname, c->name);
+  if (same)
+    dt_buf_addf(out, "line %.*s", c->nplace - (int)file, line);
+  else
+    dt_buf_addf(out, "%.*s", c->nplace, c->place);
+  if (named)
+    dt_buf_addc(out, ')');
+}
+
+/* The calls outside the one that failed at `where`, innermost first. */
+static void add_callers (const char *trace, const char *where, DtBuf *out) {
+  int n = 0, i = 0;
+  Call c;
+  const char *s = trace;
+  if (next_call(&s, &c) && strncmp(c.place, where, (size_t)c.nplace) == 0)
+    trace = s;
+  for (s = trace; next_call(&s, &c); )
+    n++;
+  for (s = trace; next_call(&s, &c); i++) {
+    if (i == NEAR && n > NEAR + FAR + 1)
+      dt_buf_addf(out, ", %d more", n - NEAR - FAR);
+    if (i >= NEAR && i < n - FAR && n > NEAR + FAR + 1)
+      continue;
+    dt_buf_add(out, i == 0 ? "  called from " : ", ");
+    add_place(&c, where, out);
+  }
+  if (n > 0)
+    dt_buf_addc(out, '\n');
+}
+
+typedef struct Report { DtBuf *diag; bool callers; } Report;
 
 /* May fail (tostring of a stranger's object), so it runs protected. */
 static int push_report (lua_State *L) {
   Report *p = lua_touserdata(L, 2);
   dtL_error_text(L, 1, p->diag);
+  if (!p->callers || !lua_istable(L, 1))
+    return 0;
+  lua_pushliteral(L, "where");
+  lua_rawget(L, 1);
+  lua_pushliteral(L, "traceback");
+  if (lua_rawget(L, 1) == LUA_TSTRING && lua_isstring(L, -2)) {
+    if (p->diag->len > 0 && p->diag->s[p->diag->len - 1] != '\n')
+      dt_buf_addc(p->diag, '\n');
+    add_callers(lua_tostring(L, -1), lua_tostring(L, -2), p->diag);
+  }
   return 0;
 }
 
-static void report_error (lua_State *L, DtBuf *diag) {
-  Report p = {diag};
+static void report_error (lua_State *L, bool callers, DtBuf *diag) {
+  Report p = {diag, callers};
   int top = lua_gettop(L);
   size_t before = diag->len;
   lua_pushcfunction(L, push_report);
@@ -245,7 +330,8 @@ static bool told_before (lua_State *L) {
   return yes;
 }
 
-DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
+static DtStatus call (lua_State *L, int nargs, int nresults, bool callers,
+                      DtBuf *diag) {
   int rc = dt_eval_pcall(L, nargs, nresults, on_raised);
   if (rc == LUA_OK)
     return DT_OK;
@@ -259,11 +345,15 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
     if (rc == LUA_ERRMEM)
       dt_buf_add(diag, "DT0001 RuntimeError: out of memory\n");
     else if (!told_before(L) && !ended_by_person(L))
-      report_error(L, diag);
+      report_error(L, callers, diag);
   }
   lua_pop(L, 1);
   dt_error_clear(dtL_session(L)->cx);
   return st;
+}
+
+DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
+  return call(L, nargs, nresults, false, diag);
 }
 
 /* ---- compiling ---- */
@@ -598,7 +688,7 @@ DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
   }
   keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, 0, text,
               n);
-  st = dt_eval_call(L, lua_gettop(L) - top - 1, 0, diag);
+  st = call(L, lua_gettop(L) - top - 1, 0, true, diag);
   lua_settop(L, top);
   return st;
 }

@@ -45,6 +45,19 @@ is "one rank speaks" 0 "[2] here" \
 is "error" 1 "" "$DTREPL" -e 'error("boom")'
 says boom
 is "nothing after an error" 1 "" "$DTREPL" -e 'error("boom")' -e 'print(1)'
+cat > calls.py <<'END'
+class Model:
+    def forward(self, x):
+        return self.part(x)
+    def part(self, x):
+        return {}[x]
+def step(n):
+    return Model().forward(n) if n == 0 else step(n - 1)
+step(9)
+END
+is "an error in a function" 1 "" "$DTREPL" -n 1 calls.py
+says "  at calls.py:5"
+says "  called from Model.forward (line 3), step (line 7), step (line 7), step (line 7), step (line 7), 5 more, step (line 7), line 8"
 is "error on one rank" 1 "" "$DTREPL" -e 'if dt.rank() == 3 then error("z") end'
 says "[3]"
 is "syntax error" 1 "" "$DTREPL" -e 'x = = 1'
