@@ -289,8 +289,22 @@ end
 
 -- Gradients come as a tuple, and so does what a Function's ctx holds.
 dt.autograd._packed = V.tuple
+-- What follows the outputs and inputs of grad, by position.
+local GRAD_ARGUMENTS <const> = {"grad_outputs", "retain_graph", "create_graph",
+  "only_inputs", "allow_unused"}
+
+local function name_grad_arguments(a, kw)
+  if a.n <= 2 then return a, kw end
+  local named = V.dict()
+  for i, name in ipairs(GRAD_ARGUMENTS) do
+    if a[i + 2] ~= nil then V.dict_set(named, name, a[i + 2]) end
+  end
+  if kw then for k, v in V.each(kw) do V.dict_set(named, k, v) end end
+  return V.list({a[1], a[2]}, 2), named
+end
+
 M.torch.autograd = space({grad = builtin(function (a, kw)
-    local list = call(dt.autograd.grad, a, kw)
+    local list = call(dt.autograd.grad, name_grad_arguments(a, kw))
     return V.is_list(list) and V.tuple(list, list.n) or list
   end, "grad"),
   no_grad = stage "no_grad", enable_grad = stage "enable_grad",

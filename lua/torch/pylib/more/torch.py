@@ -31,3 +31,48 @@ def get_autocast_cpu_dtype():
 
 def get_autocast_gpu_dtype():
     return torch.float16
+
+
+class SymInt:
+    """Sizes that a compiler does not know yet: there are none here."""
+    __module__ = "torch"
+
+
+class SymFloat:
+    __module__ = "torch"
+
+
+class SymBool:
+    __module__ = "torch"
+
+
+def _check_with(error, cond, message):
+    if cond:
+        return
+    if message is None:
+        raise error("Expected cond to be True, but got False. (Could this "
+                    "error message be improved? If so, please report an "
+                    "enhancement request to PyTorch.)")
+    if not callable(message):
+        raise TypeError("message must be a callable")
+    raise error(str(message()))
+
+
+def _check(cond, message=None):
+    _check_with(RuntimeError, cond, message)
+
+
+def _check_value(cond, message=None):
+    _check_with(ValueError, cond, message)
+
+
+def _check_type(cond, message=None):
+    _check_with(TypeError, cond, message)
+
+
+def _check_index(cond, message=None):
+    _check_with(IndexError, cond, message)
+
+
+def _assert(condition, message):
+    assert condition, message

@@ -154,3 +154,7 @@ class SyncBatchNorm(nn.Module):
 
 
 SyncBatchNorm.__module__ = "torch.nn.modules.batchnorm"
+
+
+# At the end: it takes its names from here.
+import torch.nn.parameter as parameter  # noqa: E402

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+"""torch.nn.parameter."""
+from torch.nn import Buffer, Parameter
