@@ -40,10 +40,16 @@ static void push_finding (lua_State *L, const DtFinding *f) {
   set_str(L, "evidence", f->evidence);
   set_str(L, "lua", f->lua);
   set_str(L, "torch", f->torch);
+  if (f->verdict != NULL) {
+    set_str(L, "tried", f->tried_lua);
+    set_str(L, "tried_torch", f->tried_torch);
+    set_str(L, "verdict", f->verdict);
+  }
   dtL_set_bool(L, "backward", f->backward);
 }
 
-/* Gather and judge what the ranks claim, unless only one was asked. */
+/* Gather and judge what the ranks claim, and try repairs, unless only one was
+** asked. */
 static void settle_claims (lua_State *L, int idx, DtDiag *g) {
   bool alone = false;
   if (lua_istable(L, idx)) {
@@ -51,7 +57,8 @@ static void settle_claims (lua_State *L, int idx, DtDiag *g) {
     alone = lua_toboolean(L, -1);
     lua_pop(L, 1);
   }
-  if (!alone && dt_diag_settle(g) != DT_OK) dtL_raise(L);
+  if (!alone && (dt_diag_settle(g) != DT_OK || dt_diag_try(g) != DT_OK))
+    dtL_raise(L);
 }
 
 static bool is_asked_for (const DtFinding *f, const char *what) {

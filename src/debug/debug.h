@@ -54,6 +54,10 @@ struct DtDebug {
   const struct DtTyping *typing_by;     /* and here is what to go back to */
   struct DtGradLog *grads;      /* gradients that reached leaves: grads.h */
   struct DtVerify *verify;      /* shadow mode: verify.h; NULL: off */
+  /* Who judges repairs by more than their numbers: called before and after the
+  ** call of each, where true means that it does not help.  May be NULL. */
+  bool (*judge) (void *ud, bool after);
+  void *judge_ud;
 };
 
 /* Attach to a session (s->debug).  `cap` operators are kept.  Local. */
@@ -99,6 +103,7 @@ typedef struct DtRepair {
   char *result;                 /* "dt: f32[4, 8]| S(0)" */
   bool warned;                  /* works today, not recommended */
   bool retry;                   /* `apply` changes no input: call again */
+  bool told;                    /* the finding is still there with it */
 } DtRepair;
 typedef struct DtRepairs {
   int n; DtRepair r[12];

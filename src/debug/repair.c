@@ -139,8 +139,10 @@ void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r) {
       if (t->in[i] != t->f->in[i]) t->keep[i] = dt_var_ref(t->in[i]);
   st = copy_written_inputs(t);
   d->muted_bytes = 0;
+  if (d->judge) d->judge(d->judge_ud, false);
   if (st == DT_OK)
     st = dt_call(d->s, t->f->op, &t->f->args, t->f->nin, t->in, &res);
+  r->told = d->judge && d->judge(d->judge_ud, true);
   r->bytes = d->muted_bytes;
   if (st == DT_OK && res.n > 0 && dt_result(&res, 0)) {
     DtBuf b;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error_shard.h"
+#include "base/hash.h"
 #include "debug/autopsy.h"
 #include "debug/repair_int.h"
 #include "debug/verify_int.h"
@@ -276,6 +277,25 @@ static void fails_alone (DtTrial *t, DtRepairs *out) {
   dt_buf_fini(&b);
 }
 
+/* Is "one device" the same on all ranks?  What should be equal and is not makes
+** a reference of each rank's own, and a repair that equals it proves nothing. */
+static DtStatus same_inputs (Moves *k, bool *same) {
+  DtSession *s = k->t->d->s;
+  DtTrial *t = k->t;
+  uint64_t h = DT_HASH_SEED;
+  char mine[24], **v = NULL;
+  *same = true;
+  if (t->f->message != NULL) return DT_OK;
+  for (int i = 0; i < t->f->nin; i++)
+    h = dt_hash_u64(h, (uint64_t)dt_vf_hash(t->full[i]->local));
+  snprintf(mine, sizeof mine, "%016llx", (unsigned long long)h);
+  DT_TRY(s->cx, dt_vf_gather(s, t->group, mine, &v));
+  for (int i = 1; i < t->group->size && *same; i++)
+    *same = strcmp(v[0], v[i]) == 0;
+  dt_vf_gather_free(s, t->group, v);
+  return DT_OK;
+}
+
 /* Does a call that did not fail differ from one device with these values?  If
 ** not, a repair that equals it proves nothing. */
 static DtStatus differs_from_one_device (Moves *k, bool *yes) {
@@ -306,6 +326,8 @@ DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
   if (st != DT_OK) fails_alone(t, out);
   DT_TRY(t->d->s->cx, all_say(&k, t->have_ref, &alone));
   if (!alone) return DT_OK;
+  DT_TRY(t->d->s->cx, same_inputs(&k, &same));
+  if (!same) return DT_OK;
   DT_TRY(t->d->s->cx, differs_from_one_device(&k, &same));
   if (!same) return DT_OK;
   out_of_place(&k);

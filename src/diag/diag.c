@@ -176,11 +176,19 @@ static char *fill_fix (DtDiag *g, const char *text, bool lua,
   return out;
 }
 
+void dt_diag_untry (DtDiag *g, DtFinding *f) {
+  dt_free(g->s->cx, f->tried_lua);
+  dt_free(g->s->cx, f->tried_torch);
+  dt_free(g->s->cx, f->verdict);
+  f->tried_lua = f->tried_torch = f->verdict = NULL;
+}
+
 static void finding_fini (DtDiag *g, DtFinding *f) {
   dt_free(g->s->cx, f->subject);
   dt_free(g->s->cx, f->evidence);
   dt_free(g->s->cx, f->lua);
   dt_free(g->s->cx, f->torch);
+  dt_diag_untry(g, f);
 }
 
 /* The finding under this key: the known one, or a new one to be filled. */
@@ -498,6 +506,18 @@ void dt_finding_brief (const DtFinding *f, DtBuf *b) {
   if (f->count > 1) dt_buf_addf(b, " (%lld times)", (long long)f->count);
 }
 
+static bool is_python (const DtFinding *f) {
+  size_t n = f->file ? strlen(f->file) : 0;
+  return n > 3 && strcmp(f->file + n - 3, ".py") == 0;
+}
+
+bool dt_finding_tried (const DtFinding *f, DtBuf *b) {
+  if (f->verdict == NULL) return false;
+  dt_buf_addf(b, "%s: %s", is_python(f) ? f->tried_torch : f->tried_lua,
+              f->verdict);
+  return true;
+}
+
 void dt_finding_text (const DtFinding *f, DtBuf *b) {
   dt_buf_addf(b, "%s %s %s: %s\n  at       ", f->kind->code, f->kind->trap,
               dt_find_severity(f->kind->severity), f->kind->title);
@@ -508,6 +528,11 @@ void dt_finding_text (const DtFinding *f, DtBuf *b) {
   if (*f->evidence) dt_buf_addf(b, "\n  evidence %s", f->evidence);
   dt_buf_addf(b, "\n  cause    %s\n  fix      %s\n  PyTorch  %s\n",
               f->kind->cause, f->lua, f->torch);
+  if (f->verdict != NULL) {
+    dt_buf_add(b, "  tried    ");
+    dt_finding_tried(f, b);
+    dt_buf_addc(b, '\n');
+  }
 }
 
 void dt_diag_fresh (DtDiag *g, DtBuf *b) {

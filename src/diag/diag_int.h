@@ -377,6 +377,7 @@ struct DtDiag {
   DtSpans *spans;
   int listener;
   bool on;
+  bool judging;                 /* hears the calls of repairs, tried.c */
   int nfunc;                    /* DTensor calls under way */
   DtFinding *found; int n, cap;
   uint64_t *key;                /* of found[i] */
@@ -523,6 +524,8 @@ void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
 /* Keep a finding whose texts are there already. */
 void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
                    const char *evidence, const char *lua, const char *torch);
+/* Forget the repair that was tried. */
+void dt_diag_untry (DtDiag *g, DtFinding *f);
 /* Was its memory never written?  Its values are no evidence of anything. */
 bool dt_diag_blank (DtDiag *g, const DtVar *v);
 /* Script variable that holds the tensor, "" when none. */

@@ -56,6 +56,9 @@ typedef struct DtFinding {
   char *subject;                /* script variable, or "" */
   char *evidence;               /* what was seen */
   char *lua, *torch;            /* the fix, filled in */
+  char *tried_lua, *tried_torch;        /* a repair that was run, or NULL */
+  char *verdict;                /* what it gave, or NULL */
+  bool asked;                   /* were repairs looked for? */
   bool shown;                   /* as a line at the prompt */
 } DtFinding;
 
@@ -85,6 +88,11 @@ void dt_diag_judge (DtDiag *g, int n, const char *const *text);
 /* Both, with the gathering: Collective over the world.  COMM, DIVERGED. */
 DtStatus dt_diag_settle (DtDiag *g);
 
+/* Run repairs of those that all ranks found at one operator whose result can be
+** compared; each once.  Collective over the world, after dt_diag_settle().
+** COMM, DIVERGED. */
+DtStatus dt_diag_try (DtDiag *g);
+
 /* Findings as bytes, appended to `out`; read in place of those there are.
 ** Claims are not among them: settle them before.  Local. */
 void dt_diag_write (const DtDiag *g, DtBuf *out);
@@ -96,6 +104,10 @@ void dt_finding_line (const DtFinding *f, DtBuf *b);
 /* In one line for who did not ask: "DT1015 x.py:14 mae: a mean of means ...:
 ** evidence".  Pure. */
 void dt_finding_brief (const DtFinding *f, DtBuf *b);
+/* The repair that was run and what it gave, in the program's language:
+** "x = x:redistribute(mesh, "R"): equals one device, moves 96 B/rank".  false:
+** none was, and nothing is appended.  Pure. */
+bool dt_finding_tried (const DtFinding *f, DtBuf *b);
 /* In full: evidence, cause, fixes.  Pure. */
 void dt_finding_text (const DtFinding *f, DtBuf *b);
 /* Lines of those not yet shown; marks them.  Local. */

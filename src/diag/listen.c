@@ -69,7 +69,7 @@ DtStatus dt_diag_hear (void *ud, DtSession *s, const DtEvent *e) {
   const DtDiagRule *const *rule = g->rule[e->kind];
   uint64_t set;
   (void)s;
-  if (g->d->muted || g->d->rec.off) return DT_OK;
+  if ((g->d->muted && !g->judging) || g->d->rec.off) return DT_OK;
   set = e->op ? asked_of(g, e->op, e->kind)
               : (UINT64_C(1) << g->nrule[e->kind]) - 1;
   for (; set != 0; set &= set - 1) {

@@ -14,6 +14,8 @@
 
 enum { MOST = 12 };             /* lines; the rest is counted */
 
+enum { NEXT = '\v' };           /* begins another line of the same finding */
+
 /* "CODE:LINE:OP:FILE\tTEXT\n" of each finding. */
 static void pack_findings (DtDiag *g, DtBuf *b) {
   const DtFinding *f;
@@ -23,8 +25,24 @@ static void pack_findings (DtDiag *g, DtBuf *b) {
     dt_buf_addf(b, "%s:%d:%s:%s\t", f->kind->code, f->line, f->op,
                 f->file != NULL ? f->file : "");
     dt_finding_brief(f, b);
+    if (f->verdict != NULL) {
+      dt_buf_addc(b, NEXT);
+      dt_finding_tried(f, b);
+    }
     dt_buf_addc(b, '\n');
   }
+}
+
+/* The n bytes of a finding, each of its lines on one of its own. */
+static void add_lines (DtBuf *out, const char *text, size_t n) {
+  const char *next = memchr(text, NEXT, n);
+  if (next == NULL) {
+    dt_buf_addn(out, text, n);
+    return;
+  }
+  dt_buf_addn(out, text, (size_t)(next - text));
+  dt_buf_add(out, "\n  tried: ");
+  dt_buf_addn(out, next + 1, n - (size_t)(next + 1 - text));
 }
 
 /* Does `text` have a line that begins with the n bytes at `key`? */
@@ -53,7 +71,7 @@ static int merge_findings (int n, char *const *text, DtBuf *out) {
       while (k < i && !has_line(text[k], s, (size_t)(tab - s) + 1))
         k++;
       if (k == i && count++ < MOST)
-        dt_buf_addn(out, tab + 1, (size_t)(end - tab));
+        add_lines(out, tab + 1, (size_t)(end - tab));
       s = end + 1;
     }
   }
@@ -116,7 +134,8 @@ void dt_repl_report_findings (DtRepl *r) {
       (o->debug && !o->strict) || (o->quiet && !o->strict) ||
       r->status == DT_E_INTERRUPTED || r->status == DT_E_NOMEM)
     return;
-  if (dt_diag_settle(r->findings) != DT_OK)
+  if (dt_diag_settle(r->findings) != DT_OK ||
+      dt_diag_try(r->findings) != DT_OK)
     dt_error_clear(r->cx);
   dt_buf_init(&lines, r->cx);
   count = gather_findings(r, &lines);
