@@ -452,6 +452,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->lowered.v);
   dt_free(g->s->cx, g->copies.v);
   dt_free(g->s->cx, g->params.v);
+  dt_free(g->s->cx, g->checksums.v);
   dt_free(g->s->cx, g->unreduced.v);
   dt_diag_shares_free(g);
   dt_diag_copies_free(g);

@@ -421,6 +421,7 @@ struct DtDiag {
   bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */
   DtIdSet params; bool filled;  /* storages of parameters and buffers; a
                                 ** checkpoint was read into some */
+  DtIdSet checksums;            /* storages of what was made of parameters alone */
   DtIdSet copies;               /* storages of full tensors of parameters */
   DtIdSet unreduced;            /* of parameters of fully_shard whose gradients
                                 ** are kept back */

@@ -219,6 +219,32 @@ static bool is_dividing (const DtDiag *g, const DtOpDef *op) {
          dt_diag_op_is(g, op, DT_DO_MUL_SCALAR);
 }
 
+/* What is made of parameters alone and has no gradient is a checksum of theirs: it
+** is told, and summed only to be told once. */
+static void of_parameters (DtDiag *g, const DtEvent *e) {
+  enum { MOST = 4096 };
+  if (e->status != DT_OK || g->checksums.n >= MOST || e->backward || e->nin < 1 || e->nout < 1 ||
+      e->out[0] == NULL || e->out[0]->spec || e->out[0]->requires_grad) return;
+  for (int i = 0; i < e->nin; i++) {
+    const DtVar *v = e->in[i];
+    if (v && !v->is_param && !dt_idset_has(&g->params, v->local->storage->id) &&
+        !dt_idset_has(&g->checksums, v->local->storage->id)) return;
+  }
+  dt_idset_add(g, &g->checksums, e->out[0]->local->storage->id);
+}
+
+static bool makes_checksum (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten.abs.default", "aten.square.default",
+    "aten.pow.Tensor_Scalar", "aten.sum.default", "aten.mean.default",
+    "aten.linalg_vector_norm.default", "aten.stack.default", "aten.sub.Tensor",
+    "aten.add.Tensor", "aten.add.Scalar", "aten.sub.Scalar", "aten.clone.default",
+    NULL };
+  (void)g;
+  for (int i = 0; names[i]; i++)
+    if (strcmp(op->sig->full, names[i]) == 0) return true;
+  return false;
+}
+
 static void summed_copies (DtDiag *g, const DtEvent *e) {
   const DtCollName *known = e->coll ? dt_coll_find(e->coll) : NULL;
   DtEvent named = *e;
@@ -226,6 +252,8 @@ static void summed_copies (DtDiag *g, const DtEvent *e) {
       e->local[0]->storage->drawn ||
       g->s->cur_op != NULL || e->mesh == NULL || e->reduce == NULL ||
       strcmp(e->reduce, "sum") != 0 || dt_session_no_data(g->s) ||
+      (dt_idset_has(&g->checksums, e->local[0]->storage->id) &&
+       dt_meta_numel(&e->local[0]->m) == 1) ||
       !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype)) return;
   named.text = known ? known->does : e->coll;
   dt_diag_claim(g, &named, DT_FIND_ID_SUMMED_COPIES, true, e->mesh, e->mdim,
@@ -459,6 +487,7 @@ const DtDiagRule dt_rules_comm[] = {
   { DT_EV_REDIST, hidden_gather, NULL, 0 },
   { DT_EV_REDIST, on_strided_plan, NULL, 0 },
   { DT_EV_COLL, summed_copies, NULL, 0 },
+  { DT_EV_OP_END, of_parameters, makes_checksum, DT_WHEN(params.n) },
   { DT_EV_OP_END, divided_copies, is_dividing, DT_WHEN(nsummed) },
   { DT_EV_COLL, summed_back, NULL, 0 },
   { 0, NULL, NULL, 0 }
