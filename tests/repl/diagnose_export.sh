@@ -63,6 +63,15 @@ Device type with index is not supported|RuntimeError: ('Device type with index i
 do not implement forward|ValueError: fully_shard does not support containers that do not implement forward: ModuleList(
 object has no attribute 'dim'|AttributeError: 'Replicate' object has no attribute 'dim' placements[0].dim of a DTensor
 aten.nonzero.default|DTensor: torch._subclasses.fake_tensor.DynamicOutputShapeException: aten.nonzero.default
+Change logit_scale to a 1D|ValueError: fully_shard doesn't support scalar parameters. Change logit_scale to a 1D tensor with numel equal to 1.
+on dim 1: torch.Size([64, 2881]) (world size: 64)|NotImplementedError: FSDP does not support uneven sharding on dim 1: torch.Size([64, 2881]) (world size: 64)
+found 16 ranks|RuntimeError: Mesh should not be bigger than default world size 8, but found 16 ranks!
+Invalid mesh_dim_names ('dp', 'cp')|KeyError: "Invalid mesh_dim_names ('dp', 'cp') specified. Valid mesh_dim_names are ['dp_replicate', 'dp_shard', 'cp', 'tp']."
+input_specs(|RuntimeError: input_specs(3) != strategies(2: 2 args + 0 kwargs)
+mine.fused_rope.default does not have|NotImplementedError: Operator mine.fused_rope.default does not have a sharding strategy registered.
+Missing key in checkpoint state_dict: model.2.weight|RuntimeError: Missing key in checkpoint state_dict: model.2.weight.
+size mismatch for model.proj.weight|RuntimeError: Error(s) in loading state_dict for Net: size mismatch for model.proj.weight: copying a param with shape torch.Size([0]) from checkpoint, the shape in current model is torch.Size([64, 32]). fully_shard
+KeyError: 'lm_head.weight'|KeyError: 'lm_head.weight' in fsdp2_load_full_state_dict, tied embeddings
 EOF
 
 # Reports of what raises nothing: the script asserts the wrong thing and ends.

@@ -18,11 +18,17 @@ end
 -- Letters only, so that sizes and numbers of ranks do not matter.
 local function letters(text) return (squash(text):gsub("%d+", "")) end
 
+-- What was raised, without the notes behind it: "@because ..." (a reason that
+-- the release keeps apart), "@class ...".
+function M.message(text) return (text:gsub("\n@%l+ [^\n]*", "")) end
+
 -- What was raised, in parts that a traceback prints by themselves: what an
 -- operator says, and the reason that a release keeps behind it.
 local function parts_of(text)
-  local list = {}
+  local list, class = {}, text:match "\n@class ([^\n]+)"
+  text = text:gsub("\n@class [^\n]*", "")
   local head = text:match "^(.-)\n\nSharding propagation" or text
+  if class then list[1] = class .. ": " .. M.message(head) end
   for part in (head .. "\n@because "):gmatch "(.-)\n@because " do
     for piece in (part .. "\nError: "):gmatch "(.-)\nError: " do
       list[#list + 1] = piece
@@ -88,6 +94,7 @@ function M.judge(read, r, text)
          or r.doc.flat:find("OutputShapeException", 1, true)) then
     return "form"
   end
+  text = M.message(text)
   local again = read(text)
   if r.sign and again.sign == r.sign or same_template(r, again) then
     return "form"

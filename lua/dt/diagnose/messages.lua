@@ -249,6 +249,24 @@ row("size of tensor a %((%d+)%) must match the size of tensor b %((%d+)%) at "
       :format(dim, sign))})
 end)
 
+-- Two sizes that differ by one: the parts of a tensor cut unevenly.
+row("size of tensor a %((%d+)%) must match the size of tensor b %((%d+)%) at "
+  .. "non%-singleton dimension (%d+)", function (r, a, b, dim)
+  a, b, dim = integer(a), integer(b), integer(dim)
+  local base = r.op and r.op:match "^aten%.(%l+)_?%." or "add"
+  if not dim or dim > 6 or math.abs(a - b) ~= 1 or a + b > 1 << 20
+    or math.min(a, b) < 2 or not calls[base] then
+    return nil
+  end
+  local order = a > b and "first %s last" or "last %s first"
+  local cut = "first, last = distribute_tensor(\n    torch.ones(%s%d), mesh, "
+    .. "[Shard(%d)]).full_tensor().chunk(2, %d)\n"
+  local call = order:format(calls[base])
+  return scene(2, "", line(2, "fsdp") .. cut:format(leading(dim), a + b, dim,
+    dim), call, {fix("pad to a multiple of the number of ranks",
+      cut:format(leading(dim), a + b + 1, dim, dim) .. call)})
+end)
+
 row("size mismatch, got input %((%d+)%), mat %((%d+)x(%d+)%), vec %((%d+)%)",
   function (_, rows_of, height, width, vec)
   rows_of, height, width, vec = integer(rows_of), integer(height),

@@ -246,4 +246,35 @@ row("Size mismatch between saved torch%.Size%(%[([%d, ]*)%]%) and current: "
     fix("a model of the saved sizes, or the same padding", of(have))})
 end)
 
+row("size mismatch for ([%a_][%w_%.]*): copying a param with shape torch%.Size"
+  .. "%(%[([%d, ]*)%]%) from checkpoint, the shape in current model is torch%.Size"
+  .. "%(%[([%d, ]*)%]%)", function (r, key, have, want)
+  -- on meta, where no size costs memory
+  have, want = tuple(integers(have)), tuple(integers(want))
+  local class = r.doc.flat:match "loading state_dict for ([%a_][%w_]*)" or "Model"
+  local tensor = "torch.empty(%s, device=\"meta\")"
+  local load = "model.load_state_dict({%q: " .. tensor .. "})"
+  return scene(1, "", ("class %s(nn.Module):\n    pass\n\n\nmodel = %s()\n")
+    :format(class, class) .. parameter(key, tensor:format(want)),
+    load:format(key, have), {
+    fix("save and load full tensors, or distributed checkpoints",
+      load:format(key, want))})
+end)
+
+-- A name of the model that the state of another model, or one that holds tied
+-- parameters once, does not have.
+row("KeyError: ['\"]([%a_][%w_%.]*%.weight)['\"]", function (r, key)
+  if r.class.id ~= "fsdp2-full-state-dict-key" then return nil end
+  local ranks = ranks_or(r, 2)
+  local load = "for name in model.state_dict():\n"
+    .. "    loaded[name] = distribute_tensor(full[name], mesh, [Shard(0)])"
+  return scene(ranks, FSDP, line(ranks, "fsdp")
+    .. "model = nn.Sequential(nn.Embedding(8, 4), nn.Linear(4, 4))\n"
+    .. programs.attach(key, "model[0].weight")
+    .. "full = {name: p.detach() for name, p in model.named_parameters()}\n"
+    .. "fully_shard(model, mesh=mesh)\nloaded = {}\n", load, {
+    fix("the names that state_dict() of the whole model has",
+      load:gsub("full%[name%]", "full.get(name, full[\"0.weight\"])"))})
+end)
+
 return rows

@@ -72,19 +72,22 @@ function M.scene(ranks, head, lines, fails, fixes)
     fixes = fixes}
 end
 
--- Lines that give `model` a parameter of a dotted name.
-function M.parameter(path, value)
+-- Lines that give `model` a parameter of a dotted name: `made` is what makes it.
+function M.attach(path, made)
   local owner, name = path:match "^(.*)%.([^.]+)$"
   if not owner then
-    return ("model.register_parameter(%q, nn.Parameter(%s))\n"):format(path,
-      value)
+    return ("model.register_parameter(%q, %s)\n"):format(path, made)
   end
   return ("owner = model\nfor part in %q.split(\".\"):\n"
     .. "    if not hasattr(owner, part):\n"
     .. "        owner.add_module(part, nn.Module())\n"
     .. "    owner = getattr(owner, part)\n"
-    .. "owner.register_parameter(%q, nn.Parameter(%s))\n"):format(owner, name,
-    value)
+    .. "owner.register_parameter(%q, %s)\n"):format(owner, name, made)
+end
+
+-- The same for a parameter of a tensor.
+function M.parameter(path, tensor)
+  return M.attach(path, ("nn.Parameter(%s)"):format(tensor))
 end
 
 -- Placements as PyTorch prints them, in Python: (Shard(dim=0), Replicate()).

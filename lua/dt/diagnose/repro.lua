@@ -25,6 +25,9 @@ local function try(what, f)
   local why = not ok and type(e) == "table" and e.autopsy
     and e.autopsy:match "\n  because: ([^\n]+)"
   if why then text = text .. "\n@because " .. why end
+  if not ok and type(e) == "table" and e.class then
+    text = text .. "\n@class " .. e.class
+  end
   print(("@%s %s %s"):format(what, ok and "ok" or "raises",
     (text:gsub("\n", "\\n"))))
 end
@@ -149,8 +152,7 @@ end
 -- Whether what was printed is the report's fault.
 local function judge(run, got, scene, r, read)
   run.raised = not got.repro.ok
-  run.message = run.raised and got.repro.text:gsub("\n@because [^\n]*", "")
-    or nil
+  run.message = run.raised and compare.message(got.repro.text) or nil
   run.same_operator = not r.op or run.raised
     and got.repro.text:find(r.op, 1, true) ~= nil
   if scene.silent then
@@ -193,7 +195,7 @@ local function try_fixes(tool, run, got, candidate, r)
   for i, f in ipairs(scene.fixes or {}) do
     local g = got["fix " .. i]
     run.tried[#run.tried + 1] = {text = f.text, lua = f.lua, python = f.python,
-      cures = g and g.ok or false, why = g and not g.ok and g.text or nil}
+      cures = g and g.ok or false, why = g and not g.ok and compare.message(g.text) or nil}
   end
   if not run.reproduced then return end
   if not scene.silent and run.torch ~= releases.newest then
@@ -202,7 +204,7 @@ local function try_fixes(tool, run, got, candidate, r)
     local again = out and results_of(out).repro
     table.insert(run.tried, 1, {text = "torch " .. releases.newest,
       cures = again ~= nil and again.ok,
-      why = again and not again.ok and again.text or nil})
+      why = again and not again.ok and compare.message(again.text) or nil})
   end
   local first
   for _, t in ipairs(run.tried) do
