@@ -41,7 +41,8 @@ M.concepts = {
     .. "never comes back|deadlock|freez|waits forever|wait forever|"
     .. "does not finish|doesn't finish|timeout|timed out|stalls|"
     .. "never proceed|does not proceed|waits|blocks|stands still|"
-    .. "no progress|gets stuck",
+    .. "no progress|gets stuck|blocked|for ever|forever|never participates|"
+    .. "never joins|never arrives",
   one_rank = "main process|rank 0 only|only on rank 0|only rank 0|rank == 0|"
     .. "rank zero|is_main_process|on one rank only|only on one rank|"
     .. "only in rank 0|on the first rank",
@@ -53,7 +54,14 @@ M.concepts = {
     .. "not all ranks|early return|returns early|early exit|have no image|"
     .. "has no image|not run there|without a picture|another module|"
     .. "different module|not executed|is not run|are not run|some batch|"
-    .. "other branch|another branch|different path|only some",
+    .. "other branch|another branch|different path|only some|=skip|"
+    .. "different number of|different numbers of|differing number|"
+    .. "number of micro|fewer micro|fewer batch|more batches than|"
+    .. "count mismatch|leaves its loop|leaves the loop|leaves early|"
+    .. "exits the loop|exits early|exit the loop|finishes early|"
+    .. "finishes its loop|leave the loop|empty shard|empty batch|empty data|"
+    .. "runs out of|run out of|uneven number|unequal number|one rank more|"
+    .. "while the other|while others|other ranks are|another forward",
   no_learning = "not learn|not train|never change|don't change|"
     .. "do not change|does not change|not updated|not being updated|"
     .. "loss stays|loss is flat|not decreas|not go down|weights stay|"
@@ -69,6 +77,11 @@ M.concepts = {
     .. "changes with the number|differs per rank|different on each|too low|"
     .. "is wrong|when i add gpus|not the same on|different on|each rank|"
     .. "per rank|local|not equal|much smaller",
+  counted_often = "counted|once per|inflated|overcount|over-count|too high|"
+    .. "too large|tp_size times|tp times|double-count|duplicated|"
+    .. "multiple times|several times|summed over tp",
+  copies = "replicated|the same on each|identical on|copies|=norms|"
+    .. "layernorm|rmsnorm|duplicated|on every tp|on each tp",
   host_memory = "=rss|host memory|cpu memory|host ram|cpu ram|"
     .. "process memory|ram usage|tracemalloc|gc.get_objects|"
     .. "memory of the process|process's memory|python objects|host side",
@@ -122,6 +135,13 @@ M.concepts = {
     .. "nobody sums|its own gradient|own gradient|not summed|not synchron|"
     .. "not averaged|drift|not the same|diverge|lost|differs|differ",
   partial = "partial",
+  forward_right = "forward is right|forward is correct|forward is fine|"
+    .. "forward pass is right|forward pass is correct|forward matches|"
+    .. "correct forward|forward correct|backward is wrong|"
+    .. "backward pass is wrong|only the backward|never see|never gets",
+  mesh_call = "_unflatten|_flatten(|mesh[|init_device_mesh|_concatenate",
+  dim_name = "dim name|dim_name|dimension name|name of the dim|valid name|"
+    .. "=names",
   a_number = "add 1|adding 1|+ 1|constant|scalar|python number|a number|"
     .. "plus 1|plus one|adds 1|add one|bias|epsilon|a float|1.0",
   too_big = "too big|too large|off by|too high|larger by|too much|bigger|"
@@ -399,6 +419,9 @@ M.rules = {
   {"optimizer-built-before-sharding", 0.6,
    "optimizer no_learning order_of_calls fsdp"},
   {"grad-norm-is-partial-dtensor", 0.58, "grad_norm too_low"},
+  {"grad-norm-is-partial-dtensor", 0.58, "grad_norm counted_often copies"},
+  {"to-local-grad-placement", 0.56, "tp gradient forward_right incomplete"},
+  {"invalid-mesh-dim-name", 0.55, "mesh mesh_call dim_name refuses"},
   {"sharding-cache-growth", 0.6, "host_memory grows"},
   {"dispatch-overhead", 0.56, "slow dispatch"},
   {"fsdp-2d-mesh-is-hsdp", 0.58, "fsdp no_saving two_dims"},

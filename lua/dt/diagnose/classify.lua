@@ -50,7 +50,7 @@ local function words_of(r)
   return r.words
 end
 
-local SHORT = 5
+local SHORT, WHOLE <const> = 5, 300000
 
 -- The class's name as it is written: among letters alone it would also stand
 -- in "ShardedTensor" and in "and Tensor".
@@ -67,6 +67,14 @@ end
 local function one(set, text)
   local key = clean.squash(text)
   if key == "dtensor" then return names_dtensor end
+  if #key < SHORT and text:find "^[%%%+%*/<>] ?%w" then
+    -- "% cp" is an operator before a name: the name alone says nothing
+    local literal = text:lower()
+    return function (r)
+      return r.doc.flat:sub(1, WHOLE):lower():find(literal, 1, true)
+        and math.huge or nil
+    end
+  end
   if #key < SHORT then
     return function (r)
       local w = words_of(r)

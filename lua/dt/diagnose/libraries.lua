@@ -21,6 +21,10 @@ return {
   {"fsdp2-mixed-dtype-group", 0.92,
    "FSDP reduce-scatter expects uniform gradient dtype"},
   {"fsdp2-mixed-dtype-group", 0.9, "FlatParameter", "requires uniform dtype"},
+  {"fsdp2-mixed-dtype-group", 0.72,
+   "attempting to assign a gradient with dtype", "to a tensor with dtype",
+   "=fsdp"},
+  {"fsdp2-usage", 0.75, "/Shard dim %-?%d+ is invalid for %d+D tensor"},
   {"fsdp1-dtensor-legacy", 0.72,
    "Attempted to call resize_() on an invalid python storage", "=fsdp"},
   {"fsdp2-full-state-dict-key", 0.82, "FSDP assumes",
@@ -62,6 +66,16 @@ return {
    .. "optimizer state dict", "~no saved state|has no state|entry is missing|"
    .. "state is missing|lacks state"},
   {"dcp-missing-key", 0.85, "Checkpoint at", "is missing keys"},
+  {"dcp-missing-key", 0.72, "An unexpected key,", "exists. FQN is"},
+  {"dcp-missing-key", 0.6, "Key(s) present in other ranks but not this one"},
+  {"dcp-size-mismatch", 0.9, "/req .- mismatch sizes,? "},
+  {"dcp-size-mismatch", 0.62, "~Could not find shard at '|Could not find "
+   .. "checkpointable tensor shard at '", "for FQN"},
+  {"dcp-size-mismatch", 0.7, "/[gl]%l+l shard .- dimension .- is outside "},
+  {"fsdp2-full-state-dict-key", 0.66,
+   "full_state_dict must be True when broadcast_from_rank0 is True"},
+  {"fsdp1-dtensor-legacy", 0.6, "~Cannot handle nested DTensor|Cannot handle "
+   .. "DTensor nested inside ShardedTensor"},
   {"dcp-missing-key", 0.8, "The option indicates that model state_dict is "
    .. "required to", "~model state_dict is empty|optim state_dict is empty"},
   {"dcp-missing-key", 0.8, "Could not find FQN: '"},
@@ -83,12 +97,38 @@ return {
   {"distribute-misuse", 0.85, "cannot be both shard and partial"},
   {"from-local-uneven-shape", 0.92,
    "Non-sharded dimensions should have identical size across ranks"},
+  {"placement-kind-assumed", 0.66, "/[Pp]lacement type .- not supported"},
+  {"placement-kind-assumed", 0.66, "Unsupported placement type",
+   "encountered in"},
+  {"distribute-misuse", 0.62, "~doesn't have a matching shard in shard_order|"
+   .. "should be sorted in shard_order"},
+  {"mesh-dim-required", 0.9,
+   "Only 1D mesh is supported, pass in (DeviceMesh, int) together"},
+  {"mesh-arguments", 0.75, "Invalid tuple for group must be (DeviceMesh, int)"},
+  {"sharding-propagation-failed", 0.66, "/return type .- in DTensor op is not "
+   .. "supported"},
+  {"sharding-propagation-failed", 0.66, "Sharding propagation should have "
+   .. "produced at least Replicate() strategy"},
+  {"missing-sharding-strategy", 0.66, "/Decomposition requires redistribution "
+   .. "for [%w_]+%."},
+  {"missing-sharding-strategy", 0.6, "/No decomposition found for [%w_]+%.",
+   "~DTensor|tensor/_decompositions"},
+  {"async-result-not-waited", 0.75, "Cannot wrap an AsyncCollectiveTensor "
+   .. "inside another AsyncCollectiveTensor"},
+  {"compile-symbolic-shape-rule", 0.7, "/Cannot specialize symbolic .- without "
+   .. "a hint"},
+  {"compile-symbolic-shape-rule", 0.66, "narrow unexpectedly changed concrete "
+   .. "size on dim"},
+  {"tp-local-output-uneven", 0.6, "/input dimension .- must be a multiple of "
+   .. "group_size"},
   {"redistribute-to-partial", 0.9, "Replicate to Partial(",
    "conversion is not supported"},
   {"sharding-propagation-failed", 0.8,
    "output spec does not match with output! Expected"},
 
   -- attention under context parallelism
+  {"cp-backend-or-mask", 0.72, "~attn_bias is not supported yet|"
+   .. "return_debug_mask is not supported yet"},
   {"cp-backend-or-mask", 0.93, "got mixed torch.Tensor and DTensor", "=cp",
    "=mask_op", "~scaled_dot_product|ScaledDotProduct|sdpa"},
   {"cp-backend-or-mask", 0.93, "got mixed torch.Tensor and DTensor", "=cp",

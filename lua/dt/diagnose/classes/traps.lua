@@ -127,8 +127,9 @@ return {
 
   {id = "sdpa-cache-key", trap = 17,
    name = "a cached plan of attention used for other arguments",
-   signs = {quiet(0.6, "~scaled_dot_product|sdpa", "~cache|cached", "DTensor",
-     "~requires_grad|logsumexp")},
+   signs = {quiet(0.6, "~scaled_dot_product|sdpa", "~cache|cached",
+     "~DTensor|sharding propagation|sharding strategy|tensor parallel|TP",
+     "~requires_grad|logsumexp|log_sumexp")},
    cause = "The cache's key left out whether the logsumexp is wanted (2.4).",
    fixes = {{"upgrade: the key holds every static argument",
      fixed_in = "2.5"},
