@@ -183,4 +183,43 @@ r = diagnose.read("megatron_fsdp: RuntimeError: aten.mm.default: got mixed "
   .. "torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor")
 T.ok(r.class, "a DTensor's message counts wherever it stands")
 
+-- ---- what was read wrongly ------------------------------------------------
+
+-- A rank that leaves its loop early: agree on the number of batches.
+text, code, r = first_fix("verl with FSDP2: ranks compute a different number "
+  .. "of micro-batches, one leaves its loop early, the others wait for ever in "
+  .. "the all-gather")
+T.eq(r.class.id, "fsdp-divergent-module-execution")
+T.ok(code:find("dist.all_reduce(n", 1, true), "agree first: " .. text)
+
+-- A module unfrozen after its first forward.
+text, code, r = first_fix("fully_shard, the module was frozen in its first "
+  .. "forward\nRuntimeError: attempting to assign a gradient with dtype "
+  .. "'c10::BFloat16' to a tensor with dtype 'float'.")
+T.eq(r.class.id, "fsdp2-mixed-dtype-group")
+T.ok(text:find("before the first forward", 1, true), text)
+
+-- Sizes are rounded up by -(-n // k): no tensor is negated.
+r = diagnose.read("from_local with uneven sizes gives a wrong global shape\n"
+  .. "local_shape[d] = -(-local_shape[d] // mesh_dim_size)\n"
+  .. "x = DTensor.from_local(t, mesh, [Shard(0)])")
+T.ok(not (r.op or ""):find "neg", "no operator: " .. tostring(r.op))
+
+-- A class of a module is no operator.
+r = diagnose.read("DTensor: transformer_engine.pytorch.Linear is not "
+  .. "parallelized by fully_shard")
+T.ok(not (r.op or ""):find "Linear", "no operator: " .. tostring(r.op))
+
+-- The operator of the report, not the example of the fix.
+r = diagnose.read("RuntimeError: flash_attn._flash_attn_varlen_forward.default: "
+  .. "got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to "
+  .. "DTensor before calling distributed operators!")
+T.ok(not render.text(r, "x"):find("npu_fusion", 1, true),
+  "its own operator")
+
+-- "% cp" is an operator; "cp" alone says nothing of divisibility.
+r = diagnose.read("Context parallel with cp=32 is slow, the sequence has 512k "
+  .. "tokens. torch=2.7.0")
+T.ok(not r.class, tostring(r.class and r.class.id))
+
 T.finish()

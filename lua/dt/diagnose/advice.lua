@@ -138,6 +138,14 @@ local function with_names(text, names)
   return text
 end
 
+-- An operator that a fix names as an example gives way to the report's own.
+local function with_operator(text, op)
+  local ns = op and op:match "^([%w_]+)%."
+  if not text or not ns or ns == "aten" or ns == "prims" then return text end
+  return (text:gsub("npu%.npu_fusion_attention%.default",
+    (op:gsub("%%", "%%%%"))))
+end
+
 -- ---- fixes -------------------------------------------------------------
 
 -- The fixes that can be said: those for the very message, then the class's
@@ -184,7 +192,8 @@ function M.fixes(r, allows)
     if not (i == 1 and list[1] and f[1]:find "^upgrade") and not old then
       local to = done(r, f) and left or list
       to[#to + 1] = {text = f[1], fixed_in = f.fixed_in,
-        lua = with_names(f.lua, names), torch = with_names(f.torch, names)}
+        lua = with_operator(with_names(f.lua, names), r.op),
+        torch = with_operator(with_names(f.torch, names), r.op)}
     end
   end
   if #left > 0 and #list > 0 then
@@ -197,7 +206,9 @@ function M.fixes(r, allows)
   local now, had = {}, {}
   for _, f in ipairs(list) do
     if f.fixed_in and release and not later(release, f.fixed_in) then
-      f.text = f.text .. (" (your %s has it)"):format(release)
+      if r.torch.how == "stated" then
+        f.text = f.text .. (" (your %s has it)"):format(release)
+      end
       local to = f.text:find "^upgrade" and had or now
       to[#to + 1] = f
     else

@@ -343,6 +343,7 @@ M.concepts = {
     .. "returns early|early return",
   offload = "cpuoffload|cpu offload|offload_policy|offload to cpu|"
     .. "cpu-offload|offload",
+  on_cpu = "cpu device|on the cpu|on cpu|cpu tensor|device cpu",
   backend = "=nccl|=gloo|no backend|backend for|backend type|cpu backend",
   raw_collective = "dist.all_reduce|all_reduce(|dist.broadcast|broadcast(|"
     .. "dist.all_gather|dist.reduce|torch.distributed.all_reduce|ddp",
@@ -516,6 +517,8 @@ M.rules = {
   {"async-result-not-waited", 0.58, "async not_waited"},
   {"loss-parallel-preconditions", 0.56, "loss_parallel refuses"},
   {"cpu-offload-no-cpu-backend", 0.57, "fsdp offload backend"},
+  {"cpu-offload-no-cpu-backend", 0.56, "fsdp offload clipping refuses"},
+  {"cpu-offload-no-cpu-backend", 0.57, "fsdp offload clipping on_cpu"},
   {"raw-collective-on-dtensor", 0.56, "raw_collective dtensor uncoll"},
   {"tp-axis-size-one", 0.57, "tp size_one index_error"},
   {"fsdp-tp-mesh-relationship", 0.56, "fsdp tp two_ways"},

@@ -440,7 +440,12 @@ local own_fault = {AttributeError = true, ImportError = true, NameError = true,
 local function settle_score(r, top, second)
   local c = top.score
   local expected = r.foreign and r.foreign == top.class.expects
-  if c < 0.75 and r.foreign and not expected and not top.class.family then c = c - 0.25 end
+  -- words of another fault beside a raised error; alone they may be told as
+  -- one more consequence
+  if c < 0.75 and r.foreign and not expected and not top.class.family
+    and (#r.exceptions > 0 or not top.class.trap) then
+    c = c - 0.25
+  end
   if second and c >= 0.9 and second.score >= 0.93 and top.score - second.score
     < 0.06 then
     c = c - 0.08

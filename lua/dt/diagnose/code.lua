@@ -137,6 +137,12 @@ local function plain(t)
     or t.kind == "dict" or t.kind == "fstring"
 end
 
+-- x.shape[d], local_sizes[i]: numbers, whatever indexes them.
+local function is_of_sizes(t)
+  local name = (t.kind == "name" or t.kind == "attr") and t.name or ""
+  return name:find "shape" or name:find "size" or name:find "stride"
+end
+
 -- The names of the operators in a tree, in the order they are evaluated:
 -- {{"sub", 2}, ...}, the second how many operands can be tensors.
 function M.operators(tree)
@@ -152,9 +158,15 @@ function M.operators(tree)
     elseif t.kind == "compare" and t.ops and #t.ops == 1
       and compare[t.ops[1]] and not plain(t.items[1]) then
       add(compare[t.ops[1]], plain(t.items[2]) and 1 or 2)
+    elseif t.kind == "unary" and t.op == "-" and t.a.kind == "binary"
+      and t.a.op == "//" then
+      -- -(-n // k) rounds up: sizes, not tensors
+      list[#list] = nil
+      if t.a.a.kind == "unary" then list[#list] = nil end
     elseif t.kind == "unary" and t.op == "-" and not plain(t.a) then
       add("neg", 1)
-    elseif t.kind == "item" and t.index and t.index.kind == "name" then
+    elseif t.kind == "item" and t.index and t.index.kind == "name"
+      and not is_of_sizes(t.value) then
       add("index", 2)
     elseif t.kind == "call" and t.fn then
       local path = M.dotted(t.fn)

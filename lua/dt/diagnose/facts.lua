@@ -143,7 +143,11 @@ local function op_anywhere(flat)
     local ns = name:match "^[%w_]+"
     if namespaces[ns] then
       local op = M.canonical(name)
-      if op and (M.ops().span[op] or ns ~= "custom") and not
+      -- transformer_engine.pytorch.Linear is a class of a module
+      local class = op and op:find "^[%w_]+%.%w+%.%u%l"
+        and not M.ops().span[op] and not op:find "%.Tensor" and not
+        op:find "%.Scalar"
+      if op and not class and (M.ops().span[op] or ns ~= "custom") and not
         op:find "^c10d%.distributed" then
         return op, at
       end

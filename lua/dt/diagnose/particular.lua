@@ -34,6 +34,34 @@ return {
      .. "them, ranks with an empty shard included",
    torch = "state = get_optimizer_state_dict(model, optimizer)"},
 
+  {class = "fsdp-divergent-module-execution",
+   only = {"~micro-batch|micro batch|microbatch|number of batches|fewer "
+     .. "batches|dynamic batch|dynamic_b|empty shard|empty batch|batch smaller|"
+     .. "last batch|samples|dataloader|data loader"},
+   cause = "FSDP units communicate each time they run, so all ranks have to "
+     .. "run them equally often. A rank with fewer batches leaves its loop and "
+     .. "the others wait for it in the next all-gather.",
+   "agree on the number of batches before the loop, and fill up with an empty "
+     .. "one times zero",
+   torch = "n = torch.tensor(len(batches), device=device)\n"
+     .. "dist.all_reduce(n, op=dist.ReduceOp.MAX, group=dp_group)"},
+  {class = "fsdp-divergent-module-execution",
+   only = {"~text only|text-only|no image|without image|multimodal|vision"},
+   "run the vision part on every rank, on a blank image where there is none, "
+     .. "and add its result times zero",
+   torch = "h = h + 0.0 * model.visual(blank).sum()"},
+
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"attempting to assign a gradient with dtype"}, alone = true,
+   cause = "A group of parameters settles its types at its first forward, and "
+     .. "for frozen ones settles none: what is unfrozen later gets its gradient "
+     .. "in the type of the computation, not in that of the parameter.",
+   "decide what is trained before the first forward runs",
+   torch = "module.requires_grad_(True)  # before the first model(x)"},
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"attempting to assign a gradient with dtype"}, alone = true,
+   "or compute in the type the parameters are stored in",
+   torch = "MixedPrecisionPolicy(param_dtype=torch.float32)"},
   {class = "fsdp2-mixed-dtype-group",
    only = {"reduce-scatter expects uniform gradient dtype"}, alone = true,
    cause = "With a reduce_dtype of its own, gradients that were accumulated "

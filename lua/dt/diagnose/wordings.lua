@@ -519,8 +519,8 @@ load_state_dict=2:4 111:1;load_state_dict torch=2:2;loaded_weight=2:1 60:1;loade
 local=1:2 3:2 4:4 6:2 11:2 13:1 14:1 15:1 16:2 19:1 21:1 23:1 26:12 27:2 36:1 37:1 39:1 42:6 43:1 52:2 55:1 60:5 65:3 69:1 70:2 71:4 72:5 73:2 76:3 78:1 79:1 80:1 84:5 87:6 96:4 105:3 106:1 108:2 111:5
 local_ax=105:2;local_data=52:1;local_kwarg=23:1 111:1;local_loaded_weight=60:1;local_map=4:1 11:2 13:1 14:1 26:1 72:1 105:2 108:2;local_map router=11:2
 local_p=43:1;local_rank=3:1 39:1 55:1 106:1 111:2;local_result=23:1 111:1;local_shap=111:1;local_tensor=27:1 42:3 60:1 71:1;local_tensor device_mesh=42:3
-local_tensor_arg=23:1 111:1;local_tensor_mod=111:1;locat=111:1;log=3:1 4:1 41:1 42:4 55:1 66:1 69:1 99:3 111:3;log different=42:2;log_dist=111:1
-log_gpu_memory_usag=111:1;log_sigmoid_forward=4:1;log_softmax=69:1 99:3;logg=42:3 96:1 111:2;logger=111:1;logic=77:1;logical=78:1
+local_tensor_arg=23:1 111:1;local_tensor_mod=111:1;locat=111:1;log=3:1 4:1 41:1 42:4 55:1 66:1 69:1 90:1 99:3 111:3;log different=42:2;log_dist=111:1
+log_gpu_memory_usag=111:1;log_sigmoid_forward=4:1;log_softmax=69:1 99:3;log_sumexp=90:1;logg=42:3 96:1 111:2;logger=111:1;logic=77:1;logical=78:1
 logit=1:1 3:2 13:1 62:3 66:1 69:3 88:1 99:1 111:1;logit target=69:2;logit_scal=62:3;logit_scal tensor=62:2;logits_chunk=3:1;logprob=66:1;logsumexp=90:2;long=66:3
 longer=39:1 43:1 45:2 66:2 71:1 80:2 81:2;longer ti=45:2;look=13:1 15:1 25:1 31:1 68:1 79:1 87:1 92:1;lookup=3:1 58:1;loop=8:1 40:1 55:1 56:3 80:1
 lora=2:1 3:1 44:8 50:1 53:1 58:1 63:1 67:2 111:2;lora adapter=44:2;lora peft=44:3;lora_dpo_distribut=3:1;lora_magnitude_vector=50:1;los=29:4 32:1 84:1
@@ -639,7 +639,7 @@ over first=47:2;over mesh=111:2;overhead=80:3;overhead per=80:2;overlapp=18:1 46
 overwritten=93:1;own=9:1 10:1 23:1 36:1 37:1 38:1 39:1 42:1 44:1 45:2 49:2 50:2 54:1 56:1 84:1 85:1 87:1 99:2 100:1 103:1 107:1 111:1;p100=111:1;p2p=111:1
 p2p_communication=111:1;pack=44:1 66:2 73:1;packag=9:1 105:1 111:1;pad=1:1 48:1 52:1 65:1 71:1 74:1 75:2;padd=1:1 3:1 31:5 48:1 49:1 52:1 73:1 75:1 111:1
 padd tensor=31:2;padding_idx=1:1 3:1;paddl=111:1;pair=5:1 14:1
-parallel=1:1 4:3 6:1 7:1 11:1 18:2 20:2 28:1 31:6 32:1 34:3 39:1 40:4 41:1 43:1 46:2 50:1 51:1 52:1 55:1 57:2 64:13 65:1 66:4 67:3 68:3 69:8 70:1 73:7 74:5 75:8 76:3 77:2 78:2 82:4 89:1 91:3 93:1 99:3 111:29
+parallel=1:1 4:3 6:1 7:1 11:1 18:2 20:2 28:1 31:6 32:1 34:3 39:1 40:4 41:1 43:1 46:2 50:1 51:1 52:1 55:1 57:2 64:13 65:1 66:4 67:3 68:3 69:8 70:1 73:7 74:5 75:8 76:3 77:2 78:2 82:4 89:1 90:1 91:3 93:1 99:3 111:29
 parallel accept=67:2;parallel convolution=31:4;parallel differenc=82:2;parallel dim=20:2;parallel dtensor=57:2;parallel model=111:2;parallel siz=64:7 111:3
 parallel styl=67:2 68:2;parallel_dim=18:1;parallelis=7:1 111:1;parallelisation=51:1;parallelism=16:1 18:4 28:1 34:1 46:1 64:2 70:1 75:1 105:1 111:7
 parallelism dimension=18:2;parallelism_config=18:1;parallelism_config_cp_siz=111:1;parallelism_config_tp_siz=18:1;parallelismconfig=20:2 35:1
@@ -683,7 +683,7 @@ process group=20:2 43:2 111:4;process without=58:2;process_group=57:1 106:1;proc
 processgroup devicemesh=19:2;processgroupnccl=3:1 54:1 55:5 111:15;processgroupnccl cpp=55:5 111:15;prod=34:1;produc=21:1;producer=33:1 83:1
 product=6:2 13:1 20:1 34:1 73:3 74:1 90:1 106:1;profil=80:5;profil show=80:3;profiler=80:1;program=3:1 55:1 105:1;progressively=81:1
 proj=1:2 3:1 23:1 24:1 40:1 52:1 61:1 64:2;projection=64:1;prologu=70:3;prompt=3:1;prop=4:2 13:1 25:1 34:1 71:1;propagat=4:2 13:1 23:1 71:1 105:1
-propagate_op_sharding_non_cach=4:2;propagate_tensor_meta=71:1;propagation=10:4 12:2 13:1 14:3 23:6 24:2 25:5 71:2 81:6;propagation cach=81:5
+propagate_op_sharding_non_cach=4:2;propagate_tensor_meta=71:1;propagation=10:4 12:2 13:1 14:3 23:6 24:2 25:5 71:2 81:6 90:1;propagation cach=81:5
 propagation fail=10:4 12:2 14:3 23:5 24:2 25:5;propagator=23:1;propos=111:1;protocol=58:1;prototyp=77:1;prov=2:1;proxy=71:1 72:1;prun=1:1;pt=2:1 40:1;ptr=58:1
 purpos=7:1;put=7:1 12:5 25:1 40:1 41:1 45:1 66:1 72:1 74:1 111:1
 py=1:6 2:3 3:5 4:3 5:6 6:1 7:6 8:1 13:1 16:2 17:1 18:3 21:2 23:2 25:1 27:1 30:4 31:3 34:1 35:2 38:1 40:1 41:3 43:3 44:3 49:2 50:1 52:3 54:1 56:1 57:2 58:1 60:2 61:1 63:3 64:6 68:2 70:5 71:2 72:1 75:2 77:1 78:2 109:1 111:37
@@ -778,7 +778,7 @@ sft_trainer=111:1;sglang=111:1;sh=44:1 111:1;shampoo=7:1
 shap=2:1 10:2 11:2 12:4 13:1 18:2 21:1 23:1 25:2 26:11 27:1 30:1 32:1 48:1 52:3 55:1 62:1 64:7 65:1 66:1 71:6 74:1 78:6 92:1 94:1 104:1 109:1 111:18
 shap cannot=12:3 111:3;shap current=52:2 111:2;shap dtensor=78:4;shap each=26:2;shap global=78:2;shap invalid=64:5 111:3;shap mismatch=12:3;shap numel=78:2
 shap shard=10:2;shap siz=26:2;shap strid=26:5;shap torch=26:3 52:3 111:2;shar=21:1 32:2 40:1 41:1 45:6 54:1 111:3;shar parameter=45:5;shar ti=45:2
-shard=1:2 2:5 3:6 4:20 5:4 6:2 7:3 8:4 9:6 10:5 11:5 12:10 13:6 14:9 15:1 16:4 17:2 18:8 20:2 21:3 22:2 23:11 24:7 25:6 26:11 27:3 28:6 29:4 31:4 32:3 33:1 34:2 36:6 37:1 38:8 42:5 43:1 44:4 45:7 46:2 47:8 48:7 49:3 50:2 51:6 52:4 54:2 55:1 56:1 57:3 58:2 60:4 61:2 62:5 63:6 64:2 65:1 66:4 67:2 69:5 70:2 71:4 72:2 73:1 75:2 76:2 77:5 78:2 81:6 83:3 85:1 87:1 88:4 89:2 92:3 93:1 94:5 95:3 99:1 100:2 101:3 102:1 104:3 105:4 106:1 107:6 108:1 109:1 110:4 111:33
+shard=1:2 2:5 3:6 4:20 5:4 6:2 7:3 8:4 9:6 10:5 11:5 12:10 13:6 14:9 15:1 16:4 17:2 18:8 20:2 21:3 22:2 23:11 24:7 25:6 26:11 27:3 28:6 29:4 31:4 32:3 33:1 34:2 36:6 37:1 38:8 42:5 43:1 44:4 45:7 46:2 47:8 48:7 49:3 50:2 51:6 52:4 54:2 55:1 56:1 57:3 58:2 60:4 61:2 62:5 63:6 64:2 65:1 66:4 67:2 69:5 70:2 71:4 72:2 73:1 75:2 76:2 77:5 78:2 81:6 83:3 85:1 87:1 88:4 89:2 90:1 92:3 93:1 94:5 95:3 99:1 100:2 101:3 102:1 104:3 105:4 106:1 107:6 108:1 109:1 110:4 111:33
 shard cannot=23:2;shard different=95:3;shard dim=10:2 11:2 12:3 23:2 27:2 28:4 47:2 48:5 105:3;shard dimension=12:2 23:5 24:2 69:2 105:2;shard dtensor=12:2
 shard embedd=32:2;shard mesh=36:4;shard over=47:2;shard parameter=111:2;shard partial=21:2;shard propagation=10:4 12:2 14:3 23:6 24:2 25:5 71:2 81:4
 shard replicat=47:2;shard rul=4:2;shard run_check=26:2;shard sequenc=23:2;shard shap=26:3;shard shard=28:3 36:3
@@ -815,14 +815,14 @@ statedictoption=2:1 53:1;static=4:1 71:1 90:1;statu=111:3;stay=7:2 14:1 21:1 50:
 step=3:2 7:5 40:5 49:2 50:1 53:1 54:1 55:1 58:1 80:6 81:10 111:11;step lr=111:2;step runtimeerror=7:2;step tak=80:2;step until=81:2;stepid=111:1
 still=3:2 5:1 21:1 42:1 50:8 51:1 58:2 96:1 102:1 107:1 111:1;still meta=50:8;stop=1:1 3:1 6:1 33:1 44:1 55:1 67:1;stopgap=81:1;stopp=111:1;stor=63:1
 storag=37:1 43:1 45:1 57:2 58:3 63:2 105:1 111:2;storage_ptr=58:1;str=111:1;straggler=7:1
-strategy=4:19 6:1 8:4 9:6 10:1 11:4 12:4 13:3 14:6 16:2 25:1 30:2 34:3 36:5 37:2 44:1 57:1 76:1 77:3 105:1 106:1;strategy arg=14:2;strategy preserv=11:2
+strategy=4:19 6:1 8:4 9:6 10:1 11:4 12:4 13:3 14:6 16:2 25:1 30:2 34:3 36:5 37:2 44:1 57:1 76:1 77:3 90:1 105:1 106:1;strategy arg=14:2;strategy preserv=11:2
 strategy register=4:16 8:4 9:5 11:2 12:3 16:2 77:3;strategy yet=36:4;stream=56:1 111:1;strict=53:2;strict fals=53:2
 strid=4:1 10:3 12:1 13:1 14:1 23:2 24:2 25:2 26:5 28:1 31:5 33:1 40:3 41:1 70:4 71:1 78:1 111:2;strid devicemesh=40:3;strid dim=70:3;strid kernel=31:2
 strid must=31:2;strid non=26:2;strid padd=31:2;strid sam=26:3;stridedshard=24:1 28:6 29:7 105:1;strip=53:1;stripp=77:1;stuck=54:1 55:2 56:2 111:1
 styl=65:1 67:2 68:2 77:1;styl py=68:2;sub=1:1 17:2 18:1 35:4 111:1;subclass=13:3 70:3 77:3;subclass wher=70:2;sublayer=5:1;submesh=17:7 18:1 40:1
 submesh submesh=17:7;submodul=67:2 110:1;submodul match=67:2;subscriptabl=34:1;subtract=1:1;such=4:1 18:1 28:1 111:2
 sum=1:1 5:1 10:1 11:1 21:6 29:2 38:1 42:5 43:1 69:1 70:2 83:1 84:1 85:2 86:3 87:1 89:1 96:2 97:1 98:1 105:1;sum norm_typ=42:3;sum redistribut=21:2
-sum redistribution=21:2;summarization=111:1;summary=17:1 111:1;summon=110:2 111:1;summon_full_param=110:2 111:1
+sum redistribution=21:2;sumexp=90:1;summarization=111:1;summary=17:1 111:1;summon=110:2 111:1;summon_full_param=110:2 111:1
 support=4:1 9:1 10:6 11:3 12:2 13:1 17:1 21:3 22:5 25:1 26:1 27:1 29:3 31:2 36:5 38:1 40:5 41:2 43:2 46:3 48:4 58:1 62:5 67:3 69:4 72:1 73:4 76:2 77:1 105:2 106:2 107:3 111:7
 support _stridedshard=29:2;support container=107:3;support cpu=43:2;support cross=40:5 41:2;support flash=73:2;support input=11:2 69:3;support nn=67:2
 support operation=10:3;support salar=62:3;support scalar=62:3;support th=36:5;support tp=46:3;support uneven=48:4;support yet=22:5;suppress=50:1;sur=40:1
@@ -831,7 +831,7 @@ symbolic siz=71:2;symbolic_convert=111:1;symbolic_shap=71:1;symint=71:6 111:1;sy
 sync_module_stat tru=16:2;synchron=79:1;synchronou=79:1;syntax=55:1;system=111:1;t=111:1;t2=38:1;t5=3:2 55:1 107:1 111:1;tabl=1:1 4:2 6:1 66:1 105:1 111:1
 tail=74:2;tak=3:1 16:1 17:1 27:1 30:1 41:2 42:1 54:1 55:1 57:1 64:2 71:1 73:1 78:2 80:4 83:1 93:1 107:1 111:3;taken=8:1 58:1 66:1 67:1 78:1 103:1;tangent=70:4
 tangents_2=70:1;target=21:2 69:2 111:2;target_typ=111:1;task=2:1 40:1;taskrunner=3:1;tell=3:1;temperatur=3:1 62:1;templatedringattention=111:1;ten=6:1
-tensor=1:17 2:11 3:17 4:7 5:8 6:8 7:11 8:2 9:1 10:4 11:1 12:6 13:5 14:5 15:2 16:3 18:2 20:1 21:1 22:1 23:4 24:6 25:1 26:5 27:5 28:8 29:1 30:4 31:7 32:1 33:2 34:3 36:4 37:1 38:9 39:8 40:5 41:1 42:7 43:9 44:5 46:2 48:1 49:4 50:2 51:1 52:3 55:10 56:1 57:2 58:5 59:1 60:9 62:3 63:6 64:15 65:1 66:6 67:3 68:4 69:2 70:3 71:5 72:2 73:4 75:4 76:7 77:6 78:6 79:5 80:3 81:2 82:4 83:3 84:1 85:3 86:2 87:3 92:1 93:5 94:2 96:3 97:1 100:1 101:1 102:1 103:1 105:5 108:2 110:1 111:53
+tensor=1:17 2:11 3:17 4:7 5:8 6:8 7:11 8:2 9:1 10:4 11:1 12:6 13:5 14:5 15:2 16:3 18:2 20:1 21:1 22:1 23:4 24:6 25:1 26:5 27:5 28:8 29:1 30:4 31:7 32:1 33:2 34:3 36:4 37:1 38:9 39:8 40:5 41:1 42:7 43:9 44:5 46:2 48:1 49:4 50:2 51:1 52:3 55:10 56:1 57:2 58:5 59:1 60:9 62:3 63:6 64:15 65:1 66:6 67:3 68:4 69:2 70:3 71:5 72:2 73:4 75:4 76:7 77:6 78:6 79:5 80:3 81:2 82:4 83:3 84:1 85:3 86:2 87:3 90:1 92:1 93:5 94:2 96:3 97:1 100:1 101:1 102:1 103:1 105:5 108:2 110:1 111:53
 tensor _dispatch=3:2 23:2 111:2;tensor _op=30:3 71:2;tensor among=14:2;tensor assertionerror=111:2;tensor befor=24:2;tensor devic=39:6 43:2;tensor differ=87:3
 tensor dim=36:3;tensor dtensor=1:14 2:9 3:16 5:8 6:7 7:9 8:2 12:2 58:2 73:4 76:4;tensor float=63:5;tensor found=27:2 43:2;tensor got=1:3 73:3;tensor html=1:2
 tensor metadata=26:2;tensor must=49:4 66:4 78:2 111:12;tensor non=49:3 66:3 78:2 111:12;tensor number=85:2;tensor numel=62:3;tensor object=60:8 79:3
@@ -867,7 +867,7 @@ torchrun=1:1 3:1 7:2 16:1 20:2 23:1 44:1 64:1 71:1 78:2 111:6;torchrun nproc_per
 torchtitan=6:2 11:1 18:2 21:1 23:1 52:1 53:1 73:1 77:1 81:1 111:9;torchtitan torchtitan=18:2;torchtrainer=4:1;torchtun=17:1;torchvision=3:1
 total=7:2 20:2 41:4 42:4 43:3 64:8 111:4;total capacity=111:4;total number=64:7;total_norm=41:1 42:3 43:2;total_norm full_tensor=42:3;total_num_kv_head=64:1
 total_siz=20:2;total_siz match=20:2;touch=50:1;tower=31:2 41:1 54:4;toy=38:1;toymodel=106:1
-tp=1:1 3:2 4:1 6:1 8:2 9:1 10:2 11:2 12:2 13:1 17:3 18:10 19:1 20:1 21:2 23:3 24:3 28:7 30:1 31:1 32:1 34:3 36:1 40:8 41:3 42:1 46:7 52:2 57:1 64:5 65:2 66:3 67:4 69:1 70:3 72:1 73:1 76:1 77:4 82:4 84:1 87:1 88:1 96:2 101:2 105:5 106:1 111:15
+tp=1:1 3:2 4:1 6:1 8:2 9:1 10:2 11:2 12:2 13:1 17:3 18:10 19:1 20:1 21:2 23:3 24:3 28:7 30:1 31:1 32:1 34:3 36:1 40:8 41:3 42:1 46:7 52:2 57:1 64:5 65:2 66:3 67:4 69:1 70:3 72:1 73:1 76:1 77:4 82:4 84:1 87:1 88:1 90:1 96:2 101:2 105:5 106:1 111:15
 tp cp=96:2;tp cuda=23:2 24:2;tp degre=64:3;tp devicemesh=40:4;tp ep=46:2;tp full_tensor=28:4;tp global=46:2;tp group=111:3;tp mesh=46:4;tp plan=67:2;tp rul=67:2
 tp specifi=18:2;tp tim=66:2;tp8=111:1;tp_convolution=31:2;tp_devic=50:1;tp_group=42:1;tp_mesh=3:1 18:1 34:1 40:1 111:1
 tp_plan=4:1 31:2 64:2 67:1 68:1 100:1 111:2;tp_plan auto=64:2 111:2;tp_siz=7:1 18:1 20:1 42:1 64:2 67:1 111:2;tpu=38:3 111:2
