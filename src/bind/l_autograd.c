@@ -58,6 +58,28 @@ static void refuse_create_graph (lua_State *L, int idx) {
                "is not supported by dtrepl");
 }
 
+/* What follows the gradients of a backward pass: retain_graph and create_graph
+** by position, or a table of options.  Says whether the graph is kept. */
+static bool read_retain (lua_State *L, int o) {
+  bool retain = lua_isboolean(L, o) && lua_toboolean(L, o);
+  bool given = !lua_isnone(L, o) && !lua_istable(L, o);
+  if (given && lua_isboolean(L, ++o)) {
+    if (lua_toboolean(L, o))
+      dtL_errorf(L, DT_E_NOTIMPL, "create_graph=True (gradients of gradients) "
+                 "is not supported by dtrepl");
+    o++;
+  }
+  refuse_create_graph(L, o);
+  if (lua_istable(L, o)) {
+    lua_getfield(L, o, "inputs");
+    if (!dtL_is_none(L, -1))
+      dtL_errorf(L, DT_E_NOTIMPL, "inputs= of backward is not supported by "
+                 "dtrepl: autograd.grad gives the gradients of some tensors");
+    lua_pop(L, 1);
+  }
+  return opt_bool(L, o, "retain_graph", retain);
+}
+
 /* The way back is nobody's call: the operators that it takes in Lua are not
 ** looked at (DtBind.watched). */
 static int run_backward (lua_State *L, int n, DtVar *const *roots,
@@ -77,25 +99,27 @@ static int m_backward (lua_State *L) {
   if (!dtL_is_none(L, 2) && !lua_istable(L, 2)) {
     grad = dtL_check_tensor(L, 2);
     o = 3;
-  } else if (lua_isnil(L, 2)) o = 3;
+  } else if (!lua_istable(L, 2)) o = 3;
   if (lua_istable(L, o)) {
     lua_getfield(L, o, "gradient");
-    if (!lua_isnil(L, -1)) grad = dtL_check_tensor(L, -1);
+    if (!dtL_is_none(L, -1)) grad = dtL_check_tensor(L, -1);
   }
-  refuse_create_graph(L, o);
-  return run_backward(L, 1, &root, &grad,
-                      opt_bool(L, o, "retain_graph", false));
+  return run_backward(L, 1, &root, &grad, read_retain(L, o));
 }
 
-/* autograd.backward(tensors, grads, opts) */
+/* autograd.backward(tensors, grads, opts); the grads may be among the options,
+** which then come second: backward(tensors, {grad_tensors = ...}). */
 static int l_backward (lua_State *L) {
   DtVar *roots[MAX_ROOTS], *grads[MAX_ROOTS];
-  int n = check_tensors(L, 1, roots, false), i;
+  int n = check_tensors(L, 1, roots, false), i, o = 3;
   for (i = 0; i < n; i++) grads[i] = NULL;
-  if (!dtL_is_none(L, 2)) check_tensors(L, 2, grads, true);
-  refuse_create_graph(L, 3);
-  return run_backward(L, n, roots, grads,
-                      opt_bool(L, 3, "retain_graph", false));
+  if (lua_istable(L, 2) && luaL_len(L, 2) == 0 && lua_isnoneornil(L, 3)) {
+    o = 2;
+    lua_getfield(L, 2, "grad_tensors");
+    if (!dtL_is_none(L, -1)) check_tensors(L, lua_gettop(L), grads, true);
+    lua_pop(L, 1);
+  } else if (!dtL_is_none(L, 2)) check_tensors(L, 2, grads, true);
+  return run_backward(L, n, roots, grads, read_retain(L, o));
 }
 
 /* autograd.grad(outputs, inputs, opts) -> table of gradients */

@@ -109,7 +109,19 @@ local function in_place()
   T.close(g, {1, 1}, "nor does the caller")
 end
 
+-- What a backward pass does not do is refused, not left out.
+local function refused()
+  local x = dt.ones(2, {requires_grad = true})
+  local y = (x * 2):sum()
+  T.raises("NOTIMPL", "inputs= of backward", y.backward, y,
+    {inputs = {x}})
+  T.raises("NOTIMPL", "create_graph=True", y.backward, y, dt.None,
+    false, true)
+  T.ok(x.grad == nil, "no gradient was added")
+end
+
 against_one_device()
+refused()
 manners()
 in_place()
 T.finish()
