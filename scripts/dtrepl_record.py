@@ -752,9 +752,12 @@ def listen(rec, patches):
         if device_mesh is None or placements is None \
                 or isinstance(tensor, DTensor):
             return fn()
-        return rec.call("distribute_tensor", [tensor],
-                        {"mesh": rec.mesh_index(device_mesh),
-                         "to": pl(placements)}, fn)
+        notes = {"mesh": rec.mesh_index(device_mesh), "to": pl(placements)}
+        if kw.get("src_data_rank", 0) != 0:
+            # whose numbers count; -1: each rank's own, nothing is sent
+            src = kw["src_data_rank"]
+            notes["src"] = -1 if src is None else src
+        return rec.call("distribute_tensor", [tensor], notes, fn)
     patches.everywhere("distribute_tensor", old, distribute_tensor)
 
     # Tensors from nothing on a mesh; what is drawn is a leaf.
@@ -1040,7 +1043,10 @@ class Repro:
         if what.startswith("redistribute"):
             return f"{t}:redistribute({mesh}, {pl})"
         if what == "distribute_tensor":
-            return f"dt.distribute_tensor({t}, {mesh}, {pl})"
+            src = row.get("src", 0)
+            more = "" if src == 0 else ", {src_data_rank = %s}" % (
+                "dt.None" if src < 0 else src)
+            return f"dt.distribute_tensor({t}, {mesh}, {pl}{more})"
         shape = out.get("shape")
         size = ", shape = %s, stride = %s" % (
             lua_list(map(str, shape)),

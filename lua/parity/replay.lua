@@ -193,7 +193,9 @@ function Replay:dtensor(row)
   if what == "redistribute" or what == "redistribute_backward" then
     return table.pack(t:redistribute(mesh, to))
   elseif what == "distribute_tensor" then
-    return table.pack(dt.distribute_tensor(t, mesh, to))
+    local src = row.src and (row.src < 0 and dt.None or row.src)
+    return table.pack(dt.distribute_tensor(t, mesh, to, src
+      and {src_data_rank = src} or nil))
   end
   local kw = {run_check = row.check == true}
   if out.shape then
@@ -362,6 +364,12 @@ function Replay:step(row)
   if why then return difference(row, want, why) end
 end
 
+-- Is there an operator of this name?
+local function known(op)
+  local ns, base, overload = op:match("^([%w_]+)%.([%w_]+)%.([%w_]+)$")
+  return ns ~= nil and pcall(function () return dt.ops[ns][base][overload] end)
+end
+
 -- Can this call be run again?
 local function runnable(row)
   if row.op:find("^dtensor%.") or given(row.error) and given(row.schema) then
@@ -370,7 +378,7 @@ local function runnable(row)
   if not row.op:find("^aten%.") then return false end
   if row.op:find("_local_scalar_dense", 1, true) then return false end
   if given(row.error) then return true end
-  return not row.plain or has_id(row.out)
+  return not row.plain or has_id(row.out) and known(row.op)
 end
 
 -- Replay all calls; returns the first difference or nil.
@@ -383,6 +391,7 @@ function Replay:all()
       local kind = left and "left" or row.plain and "plain" or "dist"
       self.count[kind] = self.count[kind] + 1
     else
+      self:forget(row.out)
       self.count.left = self.count.left + 1
     end
   end

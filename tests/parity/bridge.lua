@@ -21,6 +21,7 @@ local programs = {
   {"backward_mixed", 4, "aten.mul.Tensor got mixed"},
   {"slices", 4, false}, {"comm_mode", 4, false}, {"factories", 4, false},
   {"named", 4, "aten.mul.Tensor got mixed"}, {"renamed", 4, false},
+  {"own_parts", 2, false},
 }
 
 -- What the repro of a program says, in the program's own names.
@@ -29,6 +30,7 @@ local words = {
   factories = {"dt.full({4, 6}, 3.5, ", "run_check = true",
     "add.Tensor(filled, ones)"},
   named = {"dt.ops.aten.mul.Tensor(h, self_scale)"},
+  own_parts = {"{src_data_rank = dt.None}"},
   renamed = {"local a_2_2 = ", "add.Tensor(a_2_2, 1)"},
 }
 
