@@ -6,6 +6,7 @@ import torch._dynamo as _dynamo
 import torch._inductor as _inductor
 import torch.backends as backends
 import torch.compiler as compiler
+import torch.jit as jit
 import torch.version as version
 from torch.amp import GradScaler
 from torch.version import __version__
