@@ -139,6 +139,14 @@ verbatim "NotImplementedError: Operator mine.fused_rope.default does not have a 
 sharding strategy registered."
 verbatim "ValueError: all_to_all S(1)->S(0) got concat_dim=0 but expected 1 (src \
 dim)."
+# The release is looked for among those whose words the report has.
+echo "RuntimeError: Cannot unflatten unevenly sharded tensor: output dimension 2 \
+(size 2) is not evenly divisible by mesh dimension 0 (size 8). Please \
+redistribute the tensor before this operation. Sharding propagation failed for \
+aten.view.default(Spec(bf16[1, 64, 256](S(2))), [1, 64, 2, 128]) on \
+DeviceMesh((tp=8), 'cuda', stride=(1,))" >range.txt
+has "run: a release in range" 0 '"message":"Cannot unflatten unevenly' \
+  "$DTREPL" diagnose --json --run range.txt
 # No repro of ours can raise these, and it says whose they are.
 echo "RuntimeError: Must flatten tensors with uniform dtype but got torch.bfloat16 \
 and torch.float32, FSDP" >flat.txt

@@ -310,6 +310,13 @@ end
 -- one that prints its very message is looked for.
 local WORDED <const> = {"2.13", "2.12", "2.11", "2.9", "2.8", "2.6", "2.5"}
 
+-- Is `release` one that the report's wording leaves open?
+local function in_range(r, release)
+  local range, number = r.torch and r.torch.range, releases.number
+  return not range or number(release) >= number(range[1])
+    and number(release) <= number(range[2])
+end
+
 -- One candidate, under the release the report says or the one whose words fit.
 local function reproduce(tool, r, read, c)
   local stated = c.torch or r.torch and r.torch.release
@@ -320,7 +327,7 @@ local function reproduce(tool, r, read, c)
     return run, got
   end
   for _, release in ipairs(WORDED) do
-    if release ~= run.torch then
+    if release ~= run.torch and in_range(r, release) then
       local again, got_again = run_candidate(tool, r, read, c, release)
       if again.match == "same" then return again, got_again end
     end
