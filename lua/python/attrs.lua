@@ -86,6 +86,9 @@ local module_name = setmetatable({}, {__mode = "k"})
 local more
 function M.set_more(f) more = f end
 
+-- more_names(module): those names, or nil.
+function M.more_names(module) return more and more(module) end
+
 local function added(v, name)
   local vars = more and module_name[v] and more(module_name[v])
   return vars and rawget(vars, name)
@@ -134,7 +137,21 @@ end
 local OF_ONE_KIND = {type = true, ellipsis = true, slice = true,
   NotImplementedType = true}
 
+-- The types of data whose class is the builtin of their name.
+local PLAIN = {}
+for name in ([[str bool int float list tuple dict set frozenset complex bytes
+  bytearray range]]):gmatch "%S+" do PLAIN[name] = true end
+
+local function plain_class(v)
+  local name = not (type(v) == "table" and rawget(v, "_class"))
+    and V.type_name(v)
+  return name and PLAIN[name] and not util.is_tensor(v)
+    and not (V.is_tuple(v) and rawget(v, "is_size")) and builtin_names[name]
+end
+
 local function class_of(v)
+  local plain = plain_class(v)
+  if plain then return plain end
   if type(v) == "table" and rawget(v, "class") and rawget(v, "message") then
     return exceptions.class_of(v)
   end
@@ -433,7 +450,9 @@ function M.get(v, name)
     if V.is_function(v) and function_fact[name] then
       return function_fact[name](v)
     end
-    if name == "__mro__" and rawget(v, "is_data") then
+    if name == "__mro__" and rawequal(v, builtin_names.bool) then
+      return V.tuple {v, builtin_names.int, builtin_names.object}
+    elseif name == "__mro__" and rawget(v, "is_data") then
       return V.tuple {v, builtin_names.object}
     end
     local through = type(v) == "table" and rawget(v, "unbound")

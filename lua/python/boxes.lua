@@ -504,6 +504,11 @@ for own, all in pairs {[deque] = list, [ordered] = map, [counter] = map} do
   end
 end
 deque.sort = nil
+function deque.copy(l)
+  local out = list.copy(l)
+  out.deque, out.most, out.data_class = true, l.most, l.data_class
+  return out
+end
 local range = {
   index = function (r, args)
     local i = V.range_index(r, args[1])

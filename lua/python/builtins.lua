@@ -566,8 +566,16 @@ end
 
 -- ---- objects ----
 
+-- id(v): texts and numbers are one of a kind here, as equal small ones are in
+-- CPython.
 def("id", function (a)
-  return util.is_tensor(a[1]) and a[1]._id or tostring(a[1])
+  local v, kind = a[1], type(a[1])
+  if kind == "string" or kind == "number" then
+    return (V.hash(v) & 0xffffffffff) << 4
+  elseif kind == "boolean" then
+    return v and 0x955000 or 0x955020
+  end
+  return util.is_tensor(v) and v._id or V.identity(v)
 end)
 -- The name of an attribute, which has to be a text.
 local function attribute_name(name)
@@ -758,10 +766,6 @@ end
 def("issubclass", function (a) return below(a[1], a[2]) end)
 
 M.none_type = M.class("NoneType", function (v) return v == None end)
-local KINDS = {str = "str", bool = "bool", int = "int", float = "float",
-  list = "list", tuple = "tuple", dict = "dict", set = "set",
-  frozenset = "frozenset", complex = "complex", bytes = "bytes",
-  bytearray = "bytearray", range = "range"}
 def("type", function (a, kw)
   local v = a[1]
   if a.n == 3 then
@@ -775,10 +779,6 @@ def("type", function (a, kw)
      or exceptions.is_class(v) then
     return B.type
   end
-  local kind = not (type(v) == "table" and rawget(v, "_class"))
-    and KINDS[V.type_name(v)]
-  if kind and not util.is_tensor(v)
-     and not (V.is_tuple(v) and rawget(v, "is_size")) then return B[kind] end
   return attrs.get(v, "__class__")
 end)
 B.object = namespace(setmetatable({__name__ = "object",

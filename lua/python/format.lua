@@ -230,7 +230,7 @@ end
 
 -- One %-conversion of x.
 local function conversion(x, flags, width, precision, kind)
-  x = V.unbox(x)
+  if kind ~= "s" and kind ~= "r" and kind ~= "a" then x = V.unbox(x) end
   if kind == "s" or kind == "r" or kind == "a" then
     x = kind == "s" and V.str(x) or kind == "r" and V.repr(x) or V.ascii(x)
     kind = "s"

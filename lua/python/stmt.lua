@@ -524,14 +524,18 @@ local function all_of(env, module)
   local mt = ok and getmetatable(m)
   if mt and mt.all then m = mt.all()            -- one that fills itself
   elseif not ok or mt or module:find("^torch") then return end
-  local names = {}
-  for name in next, m do
-    if type(name) == "string" and not name:find("^_") then
-      names[#names + 1] = name
+  local names, seen = {}, {}
+  for _, vars in ipairs {m, attrs.more_names(module) or {}} do
+    for name in next, vars do
+      if type(name) == "string" and not name:find("^_") and not seen[name] then
+        names[#names + 1], seen[name] = name, vars
+      end
     end
   end
   table.sort(names)
-  for _, name in ipairs(names) do env_of.assign(env, name, m[name]) end
+  for _, name in ipairs(names) do
+    env_of.assign(env, name, seen[name][name])
+  end
 end
 
 -- The full name of what an import in `env` names with `level` dots before it.

@@ -1004,6 +1004,21 @@ function M.alike(a, b)
   return M.truth(M.equal(a, b))
 end
 
+-- same_order(a, b): do two equal dicts have their keys in the same order?
+function M.same_order(a, b)
+  local keys, n = {}, 0
+  for k in M.each(a) do
+    n = n + 1
+    keys[n] = k
+  end
+  local i = 0
+  for k in M.each(b) do
+    i = i + 1
+    if not M.alike(keys[i], k) then return false end
+  end
+  return true
+end
+
 function M.equal(a, b)
   if rawequal(a, b) and not util.is_tensor(a) then return true end
   if any_big(a, b) then return M.compare_big(a, b) == 0 end
@@ -1033,7 +1048,8 @@ function M.equal(a, b)
   end
   a, b = M.as_set(a), M.as_set(b)
   if (M.is_dict(a) or M.is_set(a)) and getmetatable(a) == getmetatable(b) then
-    return M.same_boxes(a, b)
+    return M.same_boxes(a, b) and (not (rawget(a, "ordered")
+      and rawget(b, "ordered")) or M.same_order(a, b))
   end
   if type(a) == "boolean" and type(b) == "number" then a = a and 1 or 0 end
   if type(b) == "boolean" and type(a) == "number" then b = b and 1 or 0 end

@@ -19,10 +19,10 @@ local function is(text, expr, want)
 end
 
 -- FIPS 180-4's own examples, one block and two.
-is("import hashlib", "hashlib.sha256('abc').hexdigest()",
+is("import hashlib", "hashlib.sha256(b'abc').hexdigest()",
   "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
 is("import hashlib", "hashlib.sha256("
-  .. "'abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq').hexdigest()",
+  .. "b'abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq').hexdigest()",
   "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
 is("import hashlib", "hashlib.sha256(torch.arange(100.0).numpy().tobytes())"
   .. ".hexdigest()",

@@ -235,6 +235,9 @@ class PosixPath(PurePosixPath):
     def is_dir(self):
         return os.path.isdir(str(self))
 
+    def stat(self):
+        return os.stat(str(self))
+
     def is_symlink(self):
         return False
 
@@ -278,7 +281,7 @@ class PosixPath(PurePosixPath):
 
     def open(self, mode="r", buffering=-1, encoding=None, errors=None,
              newline=None):
-        return open(str(self), mode)
+        return open(str(self), mode, buffering, encoding, errors, newline)
 
     def read_text(self, encoding=None, errors=None):
         with self.open("r") as f:

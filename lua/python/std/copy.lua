@@ -26,6 +26,7 @@ local function copy_tensor(t)
 end
 
 local deep
+local memos = setmetatable({}, {__mode = "k"})    -- by `seen` of deep()
 
 -- A module: its fields, and what is below them; classes stay.
 local function copy_table(v, seen)
@@ -111,15 +112,43 @@ local function refuse_iterator(v)
   end
 end
 
+-- The dict that __deepcopy__ is given, and what it stands for: by the dict, the
+-- copies made so far.
+local seen_of = setmetatable({}, {__mode = "k"})
+local function memo_of(seen)
+  if not memos[seen] then
+    memos[seen] = V.dict()
+    seen_of[memos[seen]] = seen
+  end
+  return memos[seen]
+end
+
+-- What a program noted in the dict under the identity of v.
+local function noted(v, seen)
+  local memo = memos[seen]
+  return memo and type(v) == "table" and V.dict_get(memo, V.identity(v))
+end
+
+-- Members of an Enum are one of a kind.
+local function is_enum_member(v)
+  local class = type(v) == "table" and rawget(v, "_class")
+  return class and rawget(v, "_attrs") ~= nil
+    and v._attrs._value_ ~= nil and v._attrs._name_ ~= nil
+end
+
 -- A copy of everything below v; `seen` keeps what is shared shared.
 function deep(v, seen)
   if seen[v] ~= nil then return seen[v] end
+  local known = noted(v, seen)
+  if known then return known end
   refuse_iterator(v)
   local own = V.special(v, "__deepcopy__")
   if own then
-    seen[v] = own(V.dict())
+    local memo = memo_of(seen)
+    seen[v] = own(memo)
     return seen[v]
   end
+  if is_enum_member(v) then return v end
   if util.is_tensor(v) then
     seen[v] = copy_tensor(v)
     return seen[v]
@@ -144,6 +173,7 @@ local function shallow(v)
   refuse_iterator(v)
   local own = V.special(v, "__copy__")
   if own then return own() end
+  if is_enum_member(v) then return v end
   local other = foreign.of(v)
   if other and other.copy then return other.copy(v) end
   if type(v) == "table" and rawget(v, "_native") then
@@ -156,7 +186,9 @@ end
 
 attrs.provide("copy", attrs.namespace {
   copy = builtin(function (a) return shallow(a[1]) end, "copy"),
-  deepcopy = builtin(function (a) return deep(a[1], {}) end, "deepcopy"),
+  deepcopy = builtin(function (a)
+    return deep(a[1], a[2] and seen_of[a[2]] or {})
+  end, "deepcopy"),
 })
 
 return {deep = deep}

@@ -252,6 +252,19 @@ local ORDERS = {
   __ge__ = function (x, y) return V.equal(x, y) == true or V.less(y, x) end,
 }
 
+-- A frozen class stands below frozen ones only, and one that is not below none.
+local function check_frozen(class, o)
+  local above = classes.mro(class)
+  for i = 2, #above do
+    local facts = rawget(above[i], "__dataclass")
+    if facts and facts.options.frozen ~= o.frozen then
+      util.raise("TypeError", o.frozen
+        and "cannot inherit frozen dataclass from a non-frozen one"
+        or "cannot inherit non-frozen dataclass from a frozen one")
+    end
+  end
+end
+
 -- With frozen=True no field changes.
 local function freeze(class)
   for word, what in pairs {__setattr__ = "assign to", __delattr__ = "delete"} do
@@ -303,6 +316,7 @@ end
 function M.dataclass(class, given)
   local o = options_of(given)
   local list = collected(class, o)
+  check_frozen(class, o)
   class.__dataclass = {fields = list, own = list, options = o}
   if o.init then
     local f = init_of(class, list)
@@ -355,6 +369,10 @@ local function unfolded(v, f)
     local out = {}
     for i = 1, v.n do out[i] = unfolded(v[i], f) end
     return (V.is_tuple(v) and V.tuple or V.list)(out, v.n)
+  elseif V.is_seq(v) then           -- a named tuple stays one
+    local out = {}
+    for i = 1, v.n do out[i] = unfolded(v[i], f) end
+    return V.call(rawget(v, "record"), V.list(out, v.n))
   elseif V.is_dict(v) then
     local d = V.dict()
     for k, x in V.each(v) do V.dict_set(d, unfolded(k, f), unfolded(x, f)) end

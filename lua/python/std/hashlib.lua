@@ -2,6 +2,7 @@
 -- python/std/hashlib.lua: hashlib.sha256 (FIPS 180-4).
 
 local dt = require "dt"
+local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
 
@@ -59,15 +60,34 @@ local function sha256(text)
   return (("%08x"):rep(8)):format(table.unpack(h))
 end
 
-local function hash(text)
+-- The bytes that are hashed; texts are to be encoded before.
+local function bytes_of(v)
+  v = V.unbox(v)
+  if V.is_bytes(v) then return v.s end
+  if type(v) == "string" then
+    util.raise("TypeError", "Strings must be encoded before hashing")
+  end
+  util.raise("TypeError", "object supporting the buffer API required")
+end
+
+local hash
+function hash(text)
   local h = {name = "sha256", digest_size = 32}
   h.update = builtin(function (a)
-    text = text .. a[1]
+    text = text .. bytes_of(a[1])
     return dt.None
   end, "update")
+  h.digest = builtin(function ()
+    return V.bytes((sha256(text):gsub("..", function (two)
+      return string.char(tonumber(two, 16))
+    end)))
+  end, "digest")
+  h.copy = builtin(function () return hash(text) end, "copy")
   h.hexdigest = builtin(function () return sha256(text) end, "hexdigest")
   return attrs.namespace(h)
 end
 
 attrs.provide("hashlib", attrs.namespace {
-  sha256 = builtin(function (a) return hash(a[1] or "") end, "sha256")})
+  sha256 = builtin(function (a)
+    return hash(a[1] ~= nil and bytes_of(a[1]) or "")
+  end, "sha256")})

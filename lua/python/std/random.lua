@@ -9,6 +9,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local big = require "python.bigint"
 local attrs = require "python.attrs"
 local args = require "python.args"
 local classes = require "python.class"
@@ -44,7 +45,18 @@ local function init_by_array(key)
   return {mt = mt, at = N}
 end
 
+-- The words of an integer of any size, the lowest first.
+local function limbs_of(n)
+  local key = {}
+  repeat
+    key[#key + 1] = V.unbox(big.band(n, 0xffffffff))
+    n = big.shr(n, 32)
+  until n == 0
+  return key
+end
+
 local function of_seed(seed)
+  if big.is(seed) then return init_by_array(limbs_of(big.abs(seed))) end
   if math.type(seed) ~= "integer" then
     util.raise("NotImplementedError", "random.seed of %s is not part of dtrepl; "
       .. "give an int", V.type_name(seed))
@@ -86,7 +98,8 @@ end
 local function bits(r, k)
   if k <= 32 then return k == 0 and 0 or word(r) >> (32 - k) end
   local low = word(r)
-  return low | (bits(r, k - 32) << 32)
+  if k < 64 then return low | (bits(r, k - 32) << 32) end
+  return big.add(big.shl(bits(r, k - 32), 32), low)
 end
 
 -- In 0 … n - 1.
@@ -149,6 +162,57 @@ local function normal(r, mu, sigma)
     local z = MAGIC * (u1 - 0.5) / u2
     if z * z / 4.0 <= -math.log(u2) then return mu + z * sigma end
   end
+end
+
+-- gamma(r, alpha, beta): Cheng's way above 1, Ahrens and Dieter's below.
+local function gamma(r, alpha, beta)
+  if alpha <= 0 or beta <= 0 then
+    util.raise("ValueError", "gammavariate: alpha and beta must be > 0.0")
+  elseif alpha == 1 then
+    return -math.log(1.0 - uniform(r)) * beta
+  end
+  local root = math.sqrt(2.0 * alpha - 1.0)
+  local b, c = alpha - math.log(4.0), alpha + root
+  local e = (math.exp(1) + alpha) / math.exp(1)
+  while true do
+    local u = uniform(r)
+    if alpha < 1 then
+      local p = e * u
+      local x = p <= 1.0 and p ^ (1.0 / alpha) or -math.log((e - p) / alpha)
+      local u1 = uniform(r)
+      if p > 1.0 and u1 <= x ^ (alpha - 1.0)
+         or p <= 1.0 and u1 <= math.exp(-x) then
+        return x * beta
+      end
+    elseif 1e-7 < u and u < 0.9999999 then
+      local u2 = 1.0 - uniform(r)
+      local v = math.log(u / (1.0 - u)) / root
+      local x, z = alpha * math.exp(v), u * u * u2
+      local t = b + c * v - x
+      if t + 1.0 + math.log(4.5) - 4.5 * z >= 0.0 or t >= math.log(z) then
+        return x * beta
+      end
+    end
+  end
+end
+
+-- An angle of von Mises' distribution (Fisher 1993).
+local function von_mises(r, a)
+  local mu, kappa, turn = a.mu, a.kappa, 2 * math.pi
+  if kappa <= 1e-6 then return turn * uniform(r) end
+  local s = 0.5 / kappa
+  local t = s + math.sqrt(1.0 + s * s)
+  local z
+  while true do
+    local u1 = uniform(r)
+    z = math.cos(math.pi * u1)
+    local d, u2 = z / (t + z), uniform(r)
+    if u2 < 1.0 - d * d or u2 <= (1.0 - d) * math.exp(d) then break end
+  end
+  local q = 1.0 / t
+  local f = (q + z) / (1.0 + q * z)
+  if uniform(r) > 0.5 then return (mu + math.acos(f)) % turn end
+  return (mu - math.acos(f)) % turn
 end
 
 local function range(r, start, stop, step)
@@ -234,6 +298,56 @@ local METHODS = {
   end},
   expovariate = {{"lambd?"}, function (r, a)
     return -math.log(1.0 - uniform(r)) / or_else(a.lambd, 1.0)
+  end},
+  triangular = {{"low?", "high?", "mode?"}, function (r, a)
+    local low, high = or_else(a.low, 0.0), or_else(a.high, 1.0)
+    local u, mode = uniform(r), or_else(a.mode)
+    if high == low then return low end
+    local c = mode == nil and 0.5 or (mode - low) / (high - low)
+    if u > c then u, c, low, high = 1.0 - u, 1.0 - c, high, low end
+    return low + (high - low) * math.sqrt(u * c)
+  end},
+  lognormvariate = {{"mu?", "sigma?"}, function (r, a)
+    return math.exp(normal(r, or_else(a.mu, 0.0), or_else(a.sigma, 1.0)))
+  end},
+  vonmisesvariate = {{"mu", "kappa"}, von_mises},
+  gammavariate = {{"alpha", "beta"}, function (r, a)
+    return gamma(r, a.alpha, a.beta)
+  end},
+  betavariate = {{"alpha", "beta"}, function (r, a)
+    local y = gamma(r, a.alpha, 1.0)
+    return y == 0 and 0.0 or y / (y + gamma(r, a.beta, 1.0))
+  end},
+  paretovariate = {{"alpha"}, function (r, a)
+    return (1.0 - uniform(r)) ^ (-1.0 / a.alpha)
+  end},
+  weibullvariate = {{"alpha", "beta"}, function (r, a)
+    return a.alpha * (-math.log(1.0 - uniform(r))) ^ (1.0 / a.beta)
+  end},
+  randbytes = {{"n"}, function (r, a)
+    local out, n = {}, a.n
+    while n > 0 do                  -- as CPython, which draws one number
+      local k = math.min(n, 4)
+      out[#out + 1] = ("<I" .. k):pack(bits(r, 8 * k))
+      n = n - k
+    end
+    return V.bytes(table.concat(out))
+  end},
+  getstate = {{}, function (r)
+    local words = {}
+    for i = 0, N - 1 do words[i + 1] = r.mt[i] end
+    words[N + 1] = r.at
+    return V.tuple({3, V.tuple(words, N + 1), r.spare or None}, 3)
+  end},
+  setstate = {{"state"}, function (r, a)
+    if a.state[1] ~= 3 then
+      util.raise("ValueError", "state with version %s passed to "
+        .. "Random.setstate() of version 3", V.str(a.state[1]))
+    end
+    local mt = {}
+    for i = 0, N - 1 do mt[i] = a.state[2][i + 1] end
+    r.mt, r.at, r.spare = mt, a.state[2][N + 1], or_else(a.state[3])
+    return None
   end},
 }
 

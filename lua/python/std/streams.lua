@@ -111,6 +111,24 @@ local methods = {
     while s.at < #s.text do out[#out + 1] = given(s, line(s)) end
     return V.list(out)
   end,
+  writelines = function (s, a)
+    local items, n = V.items(a[1])
+    for i = 1, n do
+      local v = V.unbox(items[i])
+      M.write(s, V.is_bytes(v) and not s.words and v.s or v)
+    end
+    return None
+  end,
+  truncate = function (s, a)
+    local size = math.type(a[1]) == "integer" and a[1] or s.at
+    s.text = s.text:sub(1, size) .. ("\0"):rep(size - #s.text)
+    if s.path then unwritten[s] = true end
+    return size
+  end,
+  readable = function (s) return not s.path or s.reads end,
+  writable = function (s) return not s.path or s.writes end,
+  seekable = function () return true end,
+  isatty = function () return false end,
   seek = function (s, a)
     local from = a[2] == 1 and s.at or a[2] == 2 and #s.text or 0
     if math.type(a[1]) ~= "integer" or from + a[1] < 0 then
@@ -150,9 +168,11 @@ local function object(s, class)
     methods.close(s)
     return false
   end
-  obj.specials = {__iter__ = function ()
-    return V.generator(V.iter(methods.readlines(s)))
-  end}
+  obj.specials = {__iter__ = function () return obj end,
+    __next__ = function ()
+      if s.at >= #s.text then util.raise("StopIteration", "") end
+      return given(s, line(s))
+    end}
   streams[obj] = s
   return attrs.namespace(setmetatable(obj, {__name = class,
     __index = function (_, key)
@@ -191,7 +211,17 @@ function M.path_text(v)
     .. "os.PathLike object, not %s", V.type_name(v))
 end
 
-M.open = args.def("open", {"file", "mode?", "**more"}, function (a)
+-- universal(text, newline): lines of a text as open() gives them: without a
+-- newline=, "\r\n" and "\r" are read as "\n".
+local function universal(text, newline)
+  if newline ~= nil and newline ~= None or not text:find("\r", 1, true) then
+    return text
+  end
+  return (text:gsub("\r\n?", "\n"))
+end
+
+M.open = args.def("open", {"file", "mode?", "buffering?", "encoding?",
+  "errors?", "newline?", "**more"}, function (a)
   local path, mode = a.file, type(a.mode) == "string" and a.mode or "r"
   path = M.path_of(path) or path
   local how, rest = mode:match("^([rwax])([bt+]*)$")
@@ -202,10 +232,12 @@ M.open = args.def("open", {"file", "mode?", "**more"}, function (a)
   end
   local s = {text = "", at = 0, path = path,
     words = not rest:find("b", 1, true),
+    reads = how == "r" or rest:find("+", 1, true) ~= nil,
     writes = how ~= "r" or rest:find("+", 1, true) ~= nil,
     appends = how == "a"}
   if how == "r" then
     s.text = M.whole(path)
+    if s.words then s.text = universal(s.text, a.newline) end
   else
     if how == "x" and pcall(M.whole, path) then
       M.failed(17, "File exists", path)

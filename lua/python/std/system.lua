@@ -45,7 +45,8 @@ local function joined(a)
   for i = 2, a.n do
     local part = path_text(a[i])
     if part:sub(1, 1) == "/" then out = part
-    else out = out .. (out:sub(-1) == "/" and "" or "/") .. part end
+    elseif out == "" or out:sub(-1) == "/" then out = out .. part
+    else out = out .. "/" .. part end
   end
   return out
 end
@@ -142,7 +143,7 @@ function M.provide(argv)
     fspath = function (a) return path_text(a[1]) end,
     system = refused "os.system", popen = refused "os.popen",
     remove = files.remove, unlink = files.remove,
-    rmdir = refused "os.rmdir", rename = refused "os.rename",
+    rmdir = refused "os.rmdir",
     fork = refused "os.fork", kill = refused "os.kill",
     execv = refused "os.execv", listdir = files.listdir,
   }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
@@ -181,7 +182,7 @@ end
 local instead = {["socket.socket"] = "no connection is opened"}
 
 for _, name in ipairs {"gc", "faulthandler", "signal",
-  "pdb", "socket", "platform", "shutil"} do
+  "pdb", "socket", "platform"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end
     local why = instead[name .. "." .. key]
@@ -269,7 +270,7 @@ local function clean(name)
     return None
   end, "cleanup")
 end
-attrs.module("shutil").rmtree = builtin(files.rmtree, "rmtree")
+module("shutil", {rmtree = files.rmtree})
 module("tempfile", {mkdtemp = folder,
   gettempdir = shared_folder, TemporaryDirectory = function ()
   local name = folder()

@@ -119,6 +119,12 @@ local function remembering(f, most, typed)
   b.cache_info = builtin(function ()
     return cache_info.call(V.list {hits, misses, most or None, V.count(seen)})
   end, "cache_info")
+  b.cache_parameters = builtin(function ()
+    local d = V.dict()
+    V.dict_set(d, "maxsize", most or None)
+    V.dict_set(d, "typed", typed or false)
+    return d
+  end, "cache_parameters")
   b.cache_clear = builtin(function ()
     V.dict_clear(seen)
     hits, misses = 0, 0
@@ -222,35 +228,6 @@ module("functools", {
       key.compares = function (other) return call(f, b[1], other.value) end
       return namespace(key)
     end, "K")
-  end,
-  singledispatch = function (a)
-    local f, list = a[1], {}
-    local out = builtin(function (b, kw)
-      for i = #list, 1, -1 do
-        if require("python.builtins").is_class(b[1], list[i][1]) then
-          return calls.call(list[i][2], b, kw)
-        end
-      end
-      return calls.call(f, b, kw)
-    end, rawget(f, "plain") or "singledispatch")
-    out.register = builtin(function (b)
-      local class, g = b[1], b[2]
-      local note = rawget(class, "params") and class.params[1]
-        and class.params[1].note
-      if note then
-        list[#list + 1] = {expr.compile(note)(class.env), class}
-        return class
-      end
-      if g then
-        list[#list + 1] = {class, g}
-        return g
-      end
-      return builtin(function (c)
-        list[#list + 1] = {class, c[1]}
-        return c[1]
-      end)
-    end, "register")
-    return out
   end,
 }, {cached_property = require("python.class").cached_property})
 
