@@ -336,6 +336,7 @@ end
 
 local packs = {[tostring(dt.float32)] = "<f", [tostring(dt.float64)] = "<d",
   [tostring(dt.int64)] = "<i8", [tostring(dt.int32)] = "<i4",
+  [tostring(dt.int16)] = "<i2", [tostring(dt.int8)] = "b",
   [tostring(dt.uint8)] = "B", [tostring(dt.bool)] = "B"}
 
 -- The elements of a nested list as bytes.
@@ -351,8 +352,11 @@ end
 
 function method.tobytes(t)
   local how = packs[tostring(t.dtype)]
-  if not how then return V.repr(V.from_lua(t:tolist())) end
-  return table.concat(packed(t:tolist(), how, {}))
+  if not how then
+    util.raise("NotImplementedError", "tobytes() of %s is not part of dtrepl",
+      tostring(t.dtype))
+  end
+  return V.bytes(table.concat(packed(t:tolist(), how, {})))
 end
 
 -- ---- x.data, x.grad ----
