@@ -222,4 +222,33 @@ r = diagnose.read("Context parallel with cp=32 is slow, the sequence has 512k "
   .. "tokens. torch=2.7.0")
 T.ok(not r.class, tostring(r.class and r.class.id))
 
+-- A frame's function is a name: "_slow_path" says nothing of speed.
+r = diagnose.read("DTensor redistribute fails\n  File \"/opt/torch/distributed/"
+  .. "tensor/_dispatch.py\", line 313, in _dispatch_get_local_results_slow_path")
+T.ok(not r.class or r.class.id ~= "dispatch-overhead", "no overhead is told")
+
+-- Recomputed activations that differ are none of ours.
+r = diagnose.read("FSDP2 with activation checkpointing and torch.compile\n"
+  .. "torch.utils.checkpoint.CheckpointError: torch.utils.checkpoint: Recomputed "
+  .. "values for the following tensors have different metadata than during the "
+  .. "forward pass.")
+T.ok(not r.class, tostring(r.class and r.class.id))
+
+-- Texts of checkpoints, placements and collectives that had no class.
+for message, id in pairs {
+  ["AssertionError: req MetadataIndex(fqn='w') mismatch sizes torch.Size([4]) "
+    .. "vs torch.Size([2])"] = "dcp-size-mismatch",
+  ["AssertionError: Only 1D mesh is supported, pass in (DeviceMesh, int) "
+    .. "together if mesh > 1D"] = "mesh-dim-required",
+  ["NotImplementedError: attn_bias is not supported yet"] =
+    "cp-backend-or-mask",
+  ["NotImplementedError: Placement type Flat() not supported."] =
+    "placement-kind-assumed",
+  ["AssertionError: this nccl communicator is created to work on cuda:0, but "
+    .. "the input tensor is on cpu"] = "collective-wrong-device",
+} do
+  r = diagnose.read(message)
+  T.eq(r.class and r.class.id, id, message)
+end
+
 T.finish()

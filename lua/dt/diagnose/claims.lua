@@ -42,9 +42,11 @@ M.concepts = {
     .. "does not finish|doesn't finish|timeout|timed out|stalls|"
     .. "never proceed|does not proceed|waits|blocks|stands still|"
     .. "no progress|gets stuck|blocked|for ever|forever|never participates|"
-    .. "never joins|never arrives",
+    .. "never joins|never arrives|never gets past|does not get past|"
+    .. "doesn't get past|never gets beyond|gets no further|never continues|"
+    .. "does not continue|never comes to an end",
   one_rank = "main process|rank 0 only|only on rank 0|only rank 0|rank == 0|"
-    .. "rank zero|is_main_process|on one rank only|only on one rank|"
+    .. "rank zero|get_rank() == 0|get_rank()==0|is_main_process|on one rank only|only on one rank|"
     .. "only in rank 0|on the first rank",
   together = "full_tensor|state_dict|redistribute|all_gather|all-gather|"
     .. "barrier|all_reduce|all-reduce|save_pretrained|print|save",
@@ -89,7 +91,7 @@ M.concepts = {
     .. "more and more|every iteration|each iteration|never freed|unbounded",
   slow = "slow|overhead|idles|cpu-bound|cpu bound|latency|spends|"
     .. "takes longer|times longer|longer than|slower|time in|cpu time|"
-    .. "bottleneck|launch bound",
+    .. "bottleneck|launch bound|=idle|times faster|faster than|starved",
   dispatch = "dispatch|optimizer step|per op|profil|__torch_dispatch__|"
     .. "dtensor dispatch|per operator|optimizer.step",
   no_saving = "twice the memory|same memory|not less memory|"
@@ -139,6 +141,9 @@ M.concepts = {
     .. "forward pass is right|forward pass is correct|forward matches|"
     .. "correct forward|forward correct|backward is wrong|"
     .. "backward pass is wrong|only the backward|never see|never gets",
+  own_part = "rank-local|local contribution|only its own contribution|"
+    .. "instead of the sum|own part of the gradient|partial contribution|"
+    .. "contribution of its own shard|not summed across|not summed over",
   mesh_call = "_unflatten|_flatten(|mesh[|init_device_mesh|_concatenate",
   dim_name = "dim name|dim_name|dimension name|name of the dim|valid name|"
     .. "=names",
@@ -422,6 +427,7 @@ M.rules = {
   {"grad-norm-is-partial-dtensor", 0.58, "grad_norm too_low"},
   {"grad-norm-is-partial-dtensor", 0.58, "grad_norm counted_often copies"},
   {"to-local-grad-placement", 0.56, "tp gradient forward_right incomplete"},
+  {"to-local-grad-placement", 0.57, "gradient said_replicate own_part"},
   {"invalid-mesh-dim-name", 0.55, "mesh mesh_call dim_name refuses"},
   {"sharding-cache-growth", 0.6, "host_memory grows"},
   {"dispatch-overhead", 0.56, "slow dispatch"},

@@ -39,10 +39,16 @@ local function words_of(r)
     local set = {}
     local text = r.doc.text
     if #text > 300000 then text = text:sub(1, 300000) end
-    for w in text:lower():gmatch "[%w_]+" do
-      if not set[w] then
-        set[w] = true
-        for part in w:gmatch "%a+" do set[part] = true end
+    for line in text:lower():gmatch "[^\n]+" do
+      -- a frame's function is a name: "_slow_path" says nothing of speed
+      local frame = line:find '^%s*file "'
+      for w in line:gmatch "[%w_]+" do
+        if frame then
+          set[w] = set[w] or "frame"
+        elseif set[w] ~= true then
+          set[w] = true
+          for part in w:gmatch "%a+" do set[part] = true end
+        end
       end
     end
     r.words = set
@@ -271,6 +277,9 @@ M.foreign_errors = {
    .. "no kernel image is available|CUDA error:|illegal memory access|"
    .. "Invalid device id|invalid device ordinal",
    "a fault of the device or its libraries"},
+  {"Recomputed values for the following tensors have different metadata|"
+   .. "A different number of tensors was saved during the original forward|"
+   .. "recomputed metadata:", "a recomputation that differs from its forward"},
   {"mat1 and mat2 shapes cannot be multiplied|must match the size of tensor b|"
    .. "is invalid for input of size|size mismatch for|"
    .. "Sizes of tensors must match|shapes cannot be broadcast|"

@@ -326,6 +326,27 @@ function M.reads_local(r)
   return false
 end
 
+-- A reduction is read as a number at once: x.norm().item(), float(x.sum()).
+function M.reads_reduction(r)
+  if not r.doc.flat:find("item()", 1, true) and not
+    r.doc.flat:find("float(", 1, true) then
+    return false
+  end
+  for _, s in ipairs(code.statements(r.doc)) do
+    for _, c in ipairs(code.calls(s.tree)) do
+      local of = c.name == "item" and c.node.fn.kind == "attr"
+        and c.node.fn.value or c.path == "float" and c.args[1]
+      of = of and (of.value and of.value.kind and not of.fn and of.value or of)
+      local fn = of and of.kind == "call" and of.fn
+      if fn and reductions[fn.name or ""] then
+        say(r, "the line: " .. s.text:sub(1, 72))
+        return true
+      end
+    end
+  end
+  return false
+end
+
 -- Line of the first statement that calls one of `names`.
 local function first_call(r, names)
   for _, s in ipairs(code.statements(r.doc)) do
@@ -417,6 +438,7 @@ function M.fsdp_gets_2d(r)
 end
 
 M.names = {"raises", "rank_ratio", "heads_fraction", "per_rank", "reads_local",
+  "reads_reduction",
   "optimizer_first", "collective_of_one_rank", "from_local_replicate",
   "fsdp_gets_2d", "mesh_of_one", "mesh_exceeds", "fraction_shown",
   "seq_apart"}

@@ -59,6 +59,9 @@ return {
    "~number of GPUs|number of ranks|world size|number of devices",
    "!=raises"},
 
+  {"collective-wrong-device", 0.82, "communicator is created to work on",
+   "but the input tensor is on"},
+
   -- checkpoints of several ranks
   {"dcp-missing-key", 0.92, "Missing optimizer state for parameter",
    "in checkpoint"},

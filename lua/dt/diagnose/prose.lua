@@ -39,9 +39,17 @@ local function weigh(rule)
   return sum
 end
 
+-- The report without the frames of tracebacks, whose names of functions and
+-- folders ("_slow_path") claim nothing.
+local function claimed_text(r)
+  local flat = r.doc.flat:sub(1, LIMIT)
+  flat = flat:gsub('File "[^"]*", line %d+, in [%w_<>%.]+', " ")
+  return flat:lower()
+end
+
 -- Which concepts occur in the report: a function of their names.
 local function concepts_of(r)
-  local low, seen = r.doc.flat:sub(1, LIMIT):lower(), {}
+  local low, seen = claimed_text(r), {}
   return function (concept)
     if seen[concept] == nil then seen[concept] = look(low, concept) end
     return seen[concept]

@@ -262,8 +262,8 @@ count=11:4 14:1 42:1 69:1 82:1 88:1 89:3 111:1;count rout=11:2;counter=111:1;cov
 cp _flatten=18:3;cp siz=75:2;cp_mesh=73:1;cp_siz=20:1 75:3;cpp=3:1 38:1 54:1 55:5 111:17;cpp pg=55:2 111:4;cpp rank=55:4 111:12;cpp unhandl=111:2
 cpu=1:1 7:1 10:1 14:1 16:1 18:1 33:1 34:1 37:2 43:18 50:1 55:3 56:4 58:1 71:1 80:6 81:3 111:10;cpu bound=80:3;cpu gloo=43:3;cpu memory=81:3;cpu offload=43:8 56:3
 cpu runtimeerror=111:2;cpu tensor=43:4;cpu_offload=43:1 56:1;cpu_ram_efficient_load=16:1 50:1 55:1;cpubfloat16typ=38:1;cpuoffload=111:1
-cpuoffloadpolicy=43:5 56:3 111:2;crash=18:1 55:1 74:1 111:1;creat=17:6 18:2 21:1 35:4 50:1 51:5 52:2 58:1 76:2 78:1 103:1 111:1;creat adamw=51:2;creat befor=51:2
-creat submesh=17:5;create_block_mask=76:1;create_default_local_load_plan=52:2;create_sub_mesh=17:1 35:4;creation=72:1
+cpuoffloadpolicy=43:5 56:3 111:2;crash=12:1 18:1 55:1 74:1 111:1;creat=17:6 18:2 21:1 35:4 50:1 51:5 52:2 58:1 76:2 78:1 103:1 111:1;creat adamw=51:2
+creat befor=51:2;creat submesh=17:5;create_block_mask=76:1;create_default_local_load_plan=52:2;create_sub_mesh=17:1 35:4;creation=72:1
 cross=3:4 22:5 40:6 41:2 69:3 87:1 89:2 99:1 111:2;cross devic=22:5;cross entropy=3:2;cross mesh=40:6 41:2;cross_entropy=69:2 89:2 99:1 111:2;cryptic=64:1
 csrc=38:1 111:4;csrc distribut=111:3;ctx=111:1;cu=111:1;cu121=40:1 111:2;cu124=1:1 3:1 51:1 100:1 111:1;cu126=17:1;cu128=40:1 111:1;cu129=111:1;cu130=1:1
 cu_seqlen=6:1;cuda=3:1 4:1 5:1 10:2 12:1 13:1 18:2 20:2 23:3 24:2 25:2 39:3 40:7 41:2 42:3 43:5 46:3 47:1 50:2 51:1 55:1 70:1 74:1 79:1 106:3 111:18
@@ -442,7 +442,7 @@ grant=41:1 109:1;graph=27:1 70:2 71:1 72:5 111:3;graph break=72:4 111:2;graph_tr
 group=3:1 7:1 11:2 19:6 20:2 35:7 39:7 40:2 41:1 42:1 43:4 44:4 45:7 52:1 53:1 54:1 55:1 57:1 58:2 59:2 64:1 72:1 82:1 106:2 111:12;group shar=45:2
 group watchdog=111:3;group_mask=11:1;grouped_mm=11:1;groupedmmbackward0=111:1;grow=81:5 82:3;grow depth=82:3;grow per=81:2;growth=81:1;grpo=2:1 3:1 34:1 111:1
 guard=45:1 71:2;guard data=71:2;guardondatadependentsymnod=71:3;guardondatadependentsymnod could=71:2;guess=1:1 70:2;guess metadata=70:2;guid=55:2 111:5
-guid default_pg=55:2 111:2;h100=17:2 111:2;h20=111:1;had=59:1 66:1 75:1 94:1;half=6:1 52:1;halo=31:1;halv=47:1;hand=17:1 27:1 38:1 65:1 79:1 96:1 99:1 107:1
+guid default_pg=55:2 111:2;h100=17:2 111:2;h20=111:1;had=59:1 66:1 75:1 94:1;half=6:1 52:1 96:1;halo=31:1;halv=47:1;hand=17:1 27:1 38:1 65:1 79:1 96:1 99:1 107:1
 handl=31:1 60:1 76:1 111:1;handle_swiglu_in_state_dict=60:1;handler=69:1 99:1 111:1;hang=54:9 55:7 56:2 111:4;hang gather=54:2;hang rank=54:2
 happen=1:1 11:1 111:1;hardwar=106:1;hash=71:2 80:1;hccl=43:1;head=3:3 4:1 6:1 24:3 45:8 55:1 61:4 64:17 69:1 74:2 76:1 96:1 111:3;head kv=64:2;head must=64:7
 head tail=74:2;head_dim=24:1 64:4;help=54:1 80:1;helper=2:1 41:1 42:1 52:1 53:1 101:1;her=4:1 21:1 24:1 66:1 111:1;hf=3:1 111:1;hf_config=2:1;hf_rollout=3:1
@@ -591,9 +591,9 @@ nobody=83:1 84:1 87:1;nod=1:1 3:2 7:2 18:1 20:3 23:1 44:1 47:1 64:2 70:2 71:2 78
 non=3:1 4:2 12:2 13:1 15:1 16:1 25:2 26:3 27:2 30:4 32:1 34:1 38:1 39:1 43:1 46:2 49:5 50:2 54:1 66:3 67:3 69:1 71:4 74:2 78:3 81:1 82:1 86:2 93:2 97:1 105:1 107:1 108:3 111:17
 non causal=74:2;non empty=49:2;non leaf=27:2;non linear=86:2;non nest=71:3;non placement=108:2;non pleas=26:2;non singleton=49:3 66:3 78:2 111:12
 non_tensor_batch=3:1;nonetyp=25:1 30:1 34:1 111:1;nonlinear=86:1 105:1;nonsens=64:1 100:1 111:1;nonzero=4:1 13:6;nonzero default=13:2;nonzero_static=4:1;nor=4:1
-norm=4:2 5:1 7:6 9:3 10:1 21:1 25:1 29:3 30:5 40:1 41:7 42:11 43:9 45:1 50:2 55:1 61:1 64:1 66:1 70:1 84:1 86:2 110:3 111:2;norm each=41:2;norm first_devic=41:2
-norm gradient=42:2;norm log=42:2;norm norm=41:2;norm norm_typ=41:2;norm weight=50:2;norm_typ=7:1 41:2 42:3;normal=36:2 56:4;normal_=36:2;normaliz=27:1
-normpartial=10:1 42:4;noth=2:1 17:1 26:1 49:1 83:2 94:2 96:1 102:2;noth rais=94:2;notimplement=37:2 73:1
+norm=4:2 5:1 7:6 9:3 10:1 21:1 25:1 29:3 30:5 40:1 41:7 42:11 43:9 45:1 50:2 55:1 61:1 64:1 66:1 70:1 84:1 86:2 96:1 110:3 111:2;norm each=41:2
+norm first_devic=41:2;norm gradient=42:2;norm log=42:2;norm norm=41:2;norm norm_typ=41:2;norm weight=50:2;norm_typ=7:1 41:2 42:3;normal=36:2 56:4;normal_=36:2
+normaliz=27:1;normpartial=10:1 42:4;noth=2:1 17:1 26:1 49:1 83:2 94:2 96:1 102:2;noth rais=94:2;notimplement=37:2 73:1
 notimplementederror=4:11 8:3 9:3 12:1 16:1 22:3 29:2 37:3 40:3 41:1 46:1 48:2 50:1 67:1 73:1 77:7 111:3;notimplementederror aten=40:3
 notimplementederror attempt=77:2;notimplementederror cross=22:3;notimplementederror fsdp=48:2;notimplementederror nyi=37:2
 notimplementederror operator=4:11 8:3 9:3 77:2;now=4:1 24:1 43:1 45:1 54:1 66:1 71:1 87:1 111:1;nproc=1:1 3:2 7:2 20:3 23:1 44:1 64:1 71:1 78:2 111:4
@@ -636,7 +636,7 @@ output differ=82:3;output dimension=24:4;output permut=74:2;output shap=10:2;out
 output_mask=30:3;output_mask should=30:2;output_split_siz=105:1;outsid=3:1 7:1 50:1 72:1 99:2 107:1
 over=4:1 12:1 24:2 26:1 29:1 31:1 40:1 41:2 42:1 47:3 52:1 54:1 64:1 65:1 69:1 70:1 73:1 76:1 81:4 83:1 84:1 88:1 89:1 95:1 96:2 99:1 110:1 111:4;over cp=96:2
 over first=47:2;over mesh=111:2;overhead=80:3;overhead per=80:2;overlapp=18:1 46:1;overload=4:1 77:3;overload default=77:2;overrid=106:1 107:1 111:1
-overwritten=93:1;own=9:1 10:1 23:1 36:1 37:1 38:1 39:1 42:1 44:1 45:2 49:2 50:2 54:1 56:1 84:1 85:1 87:1 99:2 100:1 103:1 107:1 111:1;p100=111:1;p2p=111:1
+overwritten=93:1;own=9:1 10:1 23:1 36:1 37:1 38:1 39:1 42:1 44:1 45:2 49:2 50:2 54:1 56:1 84:1 85:1 87:1 96:1 99:2 100:1 103:1 107:1 111:1;p100=111:1;p2p=111:1
 p2p_communication=111:1;pack=44:1 66:2 73:1;packag=9:1 105:1 111:1;pad=1:1 48:1 52:1 65:1 71:1 74:1 75:2;padd=1:1 3:1 31:5 48:1 49:1 52:1 73:1 75:1 111:1
 padd tensor=31:2;padding_idx=1:1 3:1;paddl=111:1;pair=5:1 14:1
 parallel=1:1 4:3 6:1 7:1 11:1 18:2 20:2 28:1 31:6 32:1 34:3 39:1 40:4 41:1 43:1 46:2 50:1 51:1 52:1 55:1 57:2 64:13 65:1 66:4 67:3 68:3 69:8 70:1 73:7 74:5 75:8 76:3 77:2 78:2 82:4 89:1 90:1 91:3 93:1 99:3 111:29
@@ -650,10 +650,10 @@ param=2:1 5:1 7:4 16:3 38:1 40:3 43:3 44:4 45:1 46:1 50:1 51:1 52:4 53:1 57:3 60
 param shap=52:3 111:2;param_dtyp=44:2;param_dtype_override_fn=107:1;param_group=52:1 53:1;param_nam=61:2
 parameter=2:6 3:2 5:1 7:2 10:1 15:1 16:2 26:1 28:2 30:1 38:2 40:3 41:3 42:2 43:2 44:8 45:7 47:3 49:1 50:10 51:5 52:1 53:2 54:2 56:1 57:1 60:2 62:6 63:3 78:2 80:5 81:2 84:1 101:1 105:1 107:5 110:1 111:9
 parameter already=45:4;parameter chang=62:3;parameter dtensor=7:2;parameter dtyp=44:6;parameter lm_head=45:2;parameter nam=2:3;parameter print=28:2 47:3
-parameter should=50:5;parameter still=50:3;parameter us=45:2;parent=46:3;parent mesh=46:3;part=4:1 8:1 42:1 70:1 81:1 85:1 87:1 96:1 100:1 111:1
+parameter should=50:5;parameter still=50:3;parameter us=45:2;parent=46:3;parent mesh=46:3;part=4:1 8:1 42:1 70:1 81:1 85:1 87:1 96:2 100:1 111:1
 partial=10:2 11:1 21:9 27:1 32:1 42:3 53:1 58:1 70:5 72:1 84:2 85:5 86:4 87:1 96:5 97:3 98:2 105:2 109:1;partial dtensor=85:2;partial internal=21:6
-partial partial=21:2;partial placement=86:2;partial redistribut=21:2;partial refus=21:2;partial sum=21:5;partial valu=42:2;partialsum=21:1;participat=55:1
-partition=38:1 111:3;partition_parameter=111:1;partition_vocab_siz=111:1;partitionspec=105:2;partitionspec conflict=105:2;partly=41:1
+partial partial=21:2;partial placement=86:2;partial redistribut=21:2;partial refus=21:2;partial sum=21:5;partial tensor=96:2;partial valu=42:2;partialsum=21:1
+participat=55:1;partition=38:1 111:3;partition_parameter=111:1;partition_vocab_siz=111:1;partitionspec=105:2;partitionspec conflict=105:2;partly=41:1
 pass=3:1 19:2 26:4 30:1 39:7 46:1 47:4 51:2 67:2 68:1 71:1 72:1 79:1 105:1 106:4 111:3;pass both=26:3;pass init_process_group=39:6;pass mesh=47:3
 pass mesh_dim_nam=106:2;pass model=51:2;pass multipl=106:2;past=81:1;patch=31:3 111:1;patch_emb=31:2;path=7:1 11:1 50:1 67:2 80:1;pattern=78:1;pattern_bas=78:1
 paus=81:1;pci=111:1;peak=111:1;peft=2:1 3:2 44:6 111:1;peftmodel=3:1
@@ -778,7 +778,7 @@ sft_trainer=111:1;sglang=111:1;sh=44:1 111:1;shampoo=7:1
 shap=2:1 10:2 11:2 12:4 13:1 18:2 21:1 23:1 25:2 26:11 27:1 30:1 32:1 48:1 52:3 55:1 62:1 64:7 65:1 66:1 71:6 74:1 78:6 92:1 94:1 104:1 109:1 111:18
 shap cannot=12:3 111:3;shap current=52:2 111:2;shap dtensor=78:4;shap each=26:2;shap global=78:2;shap invalid=64:5 111:3;shap mismatch=12:3;shap numel=78:2
 shap shard=10:2;shap siz=26:2;shap strid=26:5;shap torch=26:3 52:3 111:2;shar=21:1 32:2 40:1 41:1 45:6 54:1 111:3;shar parameter=45:5;shar ti=45:2
-shard=1:2 2:5 3:6 4:20 5:4 6:2 7:3 8:4 9:6 10:5 11:5 12:10 13:6 14:9 15:1 16:4 17:2 18:8 20:2 21:3 22:2 23:11 24:7 25:6 26:11 27:3 28:6 29:4 31:4 32:3 33:1 34:2 36:6 37:1 38:8 42:5 43:1 44:4 45:7 46:2 47:8 48:7 49:3 50:2 51:6 52:4 54:2 55:1 56:1 57:3 58:2 60:4 61:2 62:5 63:6 64:2 65:1 66:4 67:2 69:5 70:2 71:4 72:2 73:1 75:2 76:2 77:5 78:2 81:6 83:3 85:1 87:1 88:4 89:2 90:1 92:3 93:1 94:5 95:3 99:1 100:2 101:3 102:1 104:3 105:4 106:1 107:6 108:1 109:1 110:4 111:33
+shard=1:2 2:5 3:6 4:20 5:4 6:2 7:3 8:4 9:6 10:5 11:5 12:10 13:6 14:9 15:1 16:4 17:2 18:8 20:2 21:3 22:2 23:11 24:7 25:6 26:11 27:3 28:6 29:4 31:4 32:3 33:1 34:2 36:6 37:1 38:8 42:5 43:1 44:4 45:7 46:2 47:8 48:7 49:3 50:2 51:6 52:4 54:2 55:1 56:1 57:3 58:2 60:4 61:2 62:5 63:6 64:2 65:1 66:4 67:2 69:5 70:2 71:4 72:2 73:1 75:2 76:2 77:5 78:2 81:6 83:3 85:1 87:1 88:4 89:2 90:1 92:3 93:1 94:5 95:3 96:1 99:1 100:2 101:3 102:1 104:3 105:4 106:1 107:6 108:1 109:1 110:4 111:33
 shard cannot=23:2;shard different=95:3;shard dim=10:2 11:2 12:3 23:2 27:2 28:4 47:2 48:5 105:3;shard dimension=12:2 23:5 24:2 69:2 105:2;shard dtensor=12:2
 shard embedd=32:2;shard mesh=36:4;shard over=47:2;shard parameter=111:2;shard partial=21:2;shard propagation=10:4 12:2 14:3 23:6 24:2 25:5 71:2 81:4
 shard replicat=47:2;shard rul=4:2;shard run_check=26:2;shard sequenc=23:2;shard shap=26:3;shard shard=28:3 36:3
@@ -831,7 +831,7 @@ symbolic siz=71:2;symbolic_convert=111:1;symbolic_shap=71:1;symint=71:6 111:1;sy
 sync_module_stat tru=16:2;synchron=79:1;synchronou=79:1;syntax=55:1;system=111:1;t=111:1;t2=38:1;t5=3:2 55:1 107:1 111:1;tabl=1:1 4:2 6:1 66:1 105:1 111:1
 tail=74:2;tak=3:1 16:1 17:1 27:1 30:1 41:2 42:1 54:1 55:1 57:1 64:2 71:1 73:1 78:2 80:4 83:1 93:1 107:1 111:3;taken=8:1 58:1 66:1 67:1 78:1 103:1;tangent=70:4
 tangents_2=70:1;target=21:2 69:2 111:2;target_typ=111:1;task=2:1 40:1;taskrunner=3:1;tell=3:1;temperatur=3:1 62:1;templatedringattention=111:1;ten=6:1
-tensor=1:17 2:11 3:17 4:7 5:8 6:8 7:11 8:2 9:1 10:4 11:1 12:6 13:5 14:5 15:2 16:3 18:2 20:1 21:1 22:1 23:4 24:6 25:1 26:5 27:5 28:8 29:1 30:4 31:7 32:1 33:2 34:3 36:4 37:1 38:9 39:8 40:5 41:1 42:7 43:9 44:5 46:2 48:1 49:4 50:2 51:1 52:3 55:10 56:1 57:2 58:5 59:1 60:9 62:3 63:6 64:15 65:1 66:6 67:3 68:4 69:2 70:3 71:5 72:2 73:4 75:4 76:7 77:6 78:6 79:5 80:3 81:2 82:4 83:3 84:1 85:3 86:2 87:3 90:1 92:1 93:5 94:2 96:3 97:1 100:1 101:1 102:1 103:1 105:5 108:2 110:1 111:53
+tensor=1:17 2:11 3:17 4:7 5:8 6:8 7:11 8:2 9:1 10:4 11:1 12:6 13:5 14:5 15:2 16:3 18:2 20:1 21:1 22:1 23:4 24:6 25:1 26:5 27:5 28:8 29:1 30:4 31:7 32:1 33:2 34:3 36:4 37:1 38:9 39:8 40:5 41:1 42:7 43:9 44:5 46:2 48:1 49:4 50:2 51:1 52:3 55:10 56:1 57:2 58:5 59:1 60:9 62:3 63:6 64:15 65:1 66:6 67:3 68:4 69:2 70:3 71:5 72:2 73:4 75:4 76:7 77:6 78:6 79:5 80:3 81:2 82:4 83:3 84:1 85:3 86:2 87:3 90:1 92:1 93:5 94:2 96:4 97:1 100:1 101:1 102:1 103:1 105:5 108:2 110:1 111:53
 tensor _dispatch=3:2 23:2 111:2;tensor _op=30:3 71:2;tensor among=14:2;tensor assertionerror=111:2;tensor befor=24:2;tensor devic=39:6 43:2;tensor differ=87:3
 tensor dim=36:3;tensor dtensor=1:14 2:9 3:16 5:8 6:7 7:9 8:2 12:2 58:2 73:4 76:4;tensor float=63:5;tensor found=27:2 43:2;tensor got=1:3 73:3;tensor html=1:2
 tensor metadata=26:2;tensor must=49:4 66:4 78:2 111:12;tensor non=49:3 66:3 78:2 111:12;tensor number=85:2;tensor numel=62:3;tensor object=60:8 79:3
@@ -907,7 +907,7 @@ user=3:1 21:1 54:1 55:1 64:1 72:1 111:2;userwarn=38:1 58:1 67:2;userwarn paralle
 util=2:2 3:2 5:6 7:3 16:1 34:1 41:4 42:2 43:2 50:1 52:1 58:1 61:1 64:1 71:1 110:1 111:1;util checkpoint=5:6;util clip_grad=7:2 41:2 43:2
 util clip_grad_norm_=41:2;uv=3:1;v1=7:1 111:1;v100=64:1;v1029=111:1;v2=34:1 43:1 111:1;v4=38:1 64:1;val=26:1;valid=10:1 11:2 14:1 18:7 25:1 89:1 105:1
 valid mesh_dim_nam=18:6;valid strategy=11:2;validat=44:1 52:1 64:2;validation=3:1 111:1
-valu=2:1 3:1 6:1 11:3 12:3 13:1 14:1 25:2 29:1 37:1 39:1 42:4 50:1 53:1 56:2 58:2 60:1 64:5 79:1 81:1 82:2 86:1 93:1 94:2 96:4 97:3 98:1 100:3 103:1 111:5
+valu=2:1 3:1 6:1 11:3 12:3 13:1 14:1 25:2 29:1 37:1 39:1 42:4 50:1 53:1 56:2 58:2 60:1 64:5 79:1 81:1 82:2 86:1 93:1 94:2 96:5 97:3 98:1 100:3 103:1 111:5
 valu each=42:2;valu plac=11:3;valu tensor=12:3
 valueerror=11:1 14:1 15:1 18:1 20:1 22:1 25:1 26:2 27:3 39:1 40:2 41:2 44:6 45:3 46:1 51:1 52:5 62:3 63:2 64:7 67:3 69:3 71:1 73:1 76:1 105:5 106:2 107:3 111:4
 valueerror could=40:2;valueerror flatparameter=44:2;valueerror fully_shard=62:3 107:2;valueerror loss_parallel=69:2;valueerror must=44:4;valueerror operand=41:2
@@ -928,7 +928,7 @@ weight whos=2:2;weight0=101:1;weight_decay=40:1;weight_loader=2:2;weight_util=2:
 weightsunpickler error=58:2;weightwithdynamicfloat8casttensor=77:1;welcom=111:1;well=4:1 58:1;went=16:1 81:1;whatever=104:1 111:1
 wher=6:1 7:1 13:1 15:1 16:1 19:1 21:1 23:1 26:1 27:1 29:1 33:1 41:1 70:2 75:1 78:1 83:2 89:1 92:1 94:1 100:1 101:1 102:2 108:1 111:2;wher guess=70:2;wherea=3:1
 wherever=78:1;whether=90:1 105:1;whil=2:5 3:1 5:2 6:1 11:1 25:1 28:1 30:1 33:3 36:1 49:1 70:1 74:1 83:1 87:3 111:4;whil checkpoint=111:2;whil copy=2:3
-whil explicitredistributioncontext=33:3;who=111:1;whol=4:1 18:1 24:1 25:1 26:1 45:1 63:1 66:1 78:2 83:1 85:1 86:1 88:1 110:1 111:3
+whil explicitredistributioncontext=33:3;who=111:1;whol=4:1 18:1 24:1 25:1 26:1 45:1 63:1 66:1 78:2 83:1 85:1 86:1 88:1 96:1 110:1 111:3
 whos=2:2 4:1 18:1 19:1 26:1 31:1 59:1 66:1 92:2 95:1 111:1;whos dimension=2:2;whos siz=92:2;why=4:1 13:1 31:1 66:1 111:1;width=31:1 104:1;will=55:1 58:1 111:1
 wis=64:1;with=7:1 43:1 77:1;within=40:1 111:1
 without=3:1 5:1 14:3 18:2 23:4 26:2 27:1 30:1 43:1 45:1 46:1 51:1 54:2 57:1 58:2 62:1 63:1 66:1 67:1 71:1 74:1 79:2 82:1 84:2 86:1 91:1 92:1 93:1 98:1 101:1 102:1 105:2 106:1 107:1 110:1 111:1

@@ -353,7 +353,7 @@ return {
        .. "aten.slice_backward*|aten.slice_scatter*"},
      {0.72, "cannot be broadcast to indexing result of shape", "=dt"},
      {0.7, "@aten.index_put*|aten.select*|aten.index.Tensor", "=dt",
-      "~wrong|incorrect|illegal|sharded dim", "!" .. MIXED},
+      "~wrong|incorrect|illegal|sharded dim|fails|crashes", "!" .. MIXED},
      {0.6, "DTensor", "~slicing|index slice|slice assignment|indexing|sliced",
       "~silent|no effect|not written|is lost|not modified|none of|unchanged|"
       .. "not change", "!=raises"},

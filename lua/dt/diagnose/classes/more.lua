@@ -24,6 +24,9 @@ return {
      quiet(0.68, "Partial", "=reads_local", "=per_rank_words",
        "!grad_placements"),
      quiet(0.68, "Partial", "=reads_local", "=sum_right", "!grad_placements"),
+     quiet(0.64, "=reads_reduction", "~Shard(|Partial", "~only the local|"
+       .. "local tensor only|the local tensor|local part|local value|own "
+       .. "part|one half|norm of half|not the whole"),
      quiet(0.6, "Partial", "to_local", "=sum_right", "!gradient",
        "!backward"),
      quiet(0.58, "Partial", "to_local", "=per_rank_words", "!gradient",

@@ -444,7 +444,8 @@ return {
      {0.6, "call resize_() on an invalid python storage", "=fsdp"},
      {0.62, "SHARD_GRAD_OP", "~DTensor|tensor parallel|parallelize_module"},
      {0.5, "~FullyShardedDataParallel|FSDP1", "~parallelize_module|DTensor",
-      "~fail|error|SHARD_GRAD_OP"},
+      "~fail|error|SHARD_GRAD_OP", "!fully_shard",
+      "!FSDP2"},
    },
    cause = "Views of FSDP1's flat parameter do not survive re-wrapping as "
      .. "DTensors, or the unwrapped model object is called.",
