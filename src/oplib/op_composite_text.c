@@ -40,7 +40,7 @@ T(_euclidean_dist,
   "pow.Tensor_Scalar(x2, 2); t = sum.dim_IntList(q, [-1], true); u = "
   "ones_like(t, pin_memory=false, memory_format=!contiguous_format); "
   "b = detach(u); m = mul.Tensor(x1, -2); x = cat([m, s, a], -1); y "
-  "= cat([x2, b, t], -1); z = transpose.int(y, -2, -1); d = mm(x, "
+  "= cat([x2, b, t], -1); z = transpose.int(y, -2, -1); d = matmul(x, "
   "z); e = clamp_min(d, 0); sqrt(e)",
   "x1: r = div.Tensor(grad, result); m = eq.Scalar(result, 0); f = "
   "masked_fill_.Scalar(r, m, 0); s = sum.dim_IntList(f, [-1], true); a = "
@@ -49,7 +49,7 @@ T(_euclidean_dist,
   "masked_fill_.Scalar(r, m, 0); s = sum.dim_IntList(f, [-2]); u = "
   "unsqueeze(s, -1); a = mul.Tensor(x2, u); t = mT(f); b = matmul(t, x1); "
   "sub.Tensor(a, b)",
-  MM);
+  MM, "f32[2, 4, 6], f32[2, 3, 6]");
 D(alias_copy,
   "alias_copy(Tensor self) -> Tensor",
   "A copy of the same shape.",
