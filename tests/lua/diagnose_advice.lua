@@ -251,4 +251,12 @@ for message, id in pairs {
   T.eq(r.class and r.class.id, id, message)
 end
 
+-- The tensor of torch.f(x) is x, never the module.
+r = diagnose.read("a = torch.nonzero(rows)\n"
+  .. "torch._subclasses.fake_tensor.DynamicOutputShapeException: "
+  .. "aten.nonzero.default\nDTensor")
+local said = render.text(r, "x")
+T.ok(not said:find("torch.full_tensor()", 1, true), said)
+T.has(said, "rows.full_tensor()")
+
 T.finish()

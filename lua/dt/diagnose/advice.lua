@@ -88,14 +88,22 @@ local function valid(name)
   return name and #name <= 40 and name:find "^[%a_][%w_%.]*$" and name ~= "self"
 end
 
--- A name of a tree: x, self.mask; the tensor a method is called on.
+-- Modules whose functions take the tensor as an argument.
+local modules = {torch = true, F = true, nn = true, np = true, dist = true,
+  aten = true, ops = true, math = true}
+
+-- A name of a tree: x, self.mask; the tensor a method is called on, or the
+-- first argument of a module's function.
 local function name_of(t)
   if not t then return nil end
   if t.kind == "name" or t.kind == "attr" then
     local text = code.dotted(t)
-    return not text:find("?", 1, true) and text or nil
+    return not text:find("?", 1, true) and not modules[text:match "^[%w_]+"]
+      and text or nil
   elseif t.kind == "call" and t.fn.kind == "attr" then
+    local first = t.args and t.args[1]
     return name_of(t.fn.value)
+      or first and name_of(first.kind and first or first.value)
   elseif t.kind == "item" then
     return name_of(t.value)
   end

@@ -364,6 +364,9 @@ M.concepts = {
   sdpa = "scaled_dot_product|sdpa|flash attention|attention",
   scalar_param = "scalar parameter|0-d parameter|zero-dim|0-dim|"
     .. "no dimension|logit_scale|scalar param|without dimensions",
+  float_only = "to be float|only shard float|float dtype for|float data type|"
+    .. "only float|storage type of uint8|stored as uint8|"
+    .. "floating-point parameters only|floating point parameters only",
   int_param = "integer parameter|uint8|int8 param|int param|integer storage|"
     .. "non-float|quantised param",
   register = "register_sharding|custom op|custom operator|own operator",
@@ -530,6 +533,7 @@ M.rules = {
   {"fsdp-tp-mesh-relationship", 0.56, "fsdp tp two_ways"},
   {"fsdp2-scalar-parameter", 0.57, "fsdp scalar_param refuses"},
   {"fsdp2-non-float-parameter", 0.56, "fsdp int_param refuses"},
+  {"fsdp2-non-float-parameter", 0.59, "fsdp float_only"},
   {"register-sharding-limits", 0.56, "register dtensor refuses"},
   {"out-variant-kwarg-dtensor", 0.56, "out_arg dtensor uncoll refuses"},
   {"pin-memory-dtensor", 0.57, "pin dtensor refuses"},

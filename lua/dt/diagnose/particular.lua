@@ -34,6 +34,20 @@ return {
      .. "them, ranks with an empty shard included",
    torch = "state = get_optimizer_state_dict(model, optimizer)"},
 
+  {class = "collective-wrong-device",
+   only = {"~the input tensor is on cpu|but the input tensor is on"},
+   alone = true,
+   cause = "The communicator was made for one device and got a tensor of "
+     .. "another: with CPU offload parameters, gradients and gathered state "
+     .. "dicts are CPU tensors.",
+   "bring the tensor to the communicator's device for the collective",
+   torch = "t = t.to(device)  # before the broadcast"},
+  {class = "collective-wrong-device",
+   only = {"~the input tensor is on cpu|but the input tensor is on"},
+   alone = true,
+   "or use a group whose backend takes CPU tensors",
+   torch = "group = dist.new_group(backend=\"gloo\")"},
+
   {class = "fsdp-divergent-module-execution",
    only = {"~micro-batch|micro batch|microbatch|number of batches|fewer "
      .. "batches|dynamic batch|dynamic_b|empty shard|empty batch|batch smaller|"
