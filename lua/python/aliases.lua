@@ -39,11 +39,11 @@ local function shown(v)
   return (V.repr(v):gsub("^<class '(.*)'>$", "%1"))
 end
 
-local function listed(args)
+local function listed(args, none)
   local out = {}
   for i = 1, args.n do
     out[i] = shown(args[i])
-    if out[i] == "NoneType" then out[i] = "None" end
+    if out[i] == "NoneType" or out[i] == "None" then out[i] = none end
   end
   return table.concat(out, ", ")
 end
@@ -57,11 +57,11 @@ hint_mt.__tostring = function (h)
     return name .. "[" .. table.concat(out, ", ") .. "]"
   end
   return name .. "[" .. (h.name == "Optional" and shown(h.args[1])
-    or listed(h.args)) .. "]"
+    or listed(h.args, h.name == "Union" and "NoneType" or "None")) .. "]"
 end
 
 union_mt.__tostring = function (u)
-  return (listed(u.args):gsub(", ", " | "))
+  return (listed(u.args, "None"):gsub(", ", " | "))
 end
 
 local function same(a, b)

@@ -340,6 +340,17 @@ local class_fact = {
   __module__ = V.home,
   __doc__ = function (c) return rawget(c, "__doc") or None end,
   __mro__ = function (c) return classes.shown_order(c) end,
+  __new__ = function (c)
+    if c.__native or not object.is_plain_class(c) then
+      return missing(c, "__new__")
+    end
+    return builtin_names.object.__new__
+  end,
+  __abstractmethods__ = function (c)
+    local names = rawget(c, "__abstract")
+    if not names then return missing(c, "__abstractmethods__") end
+    return V.frozen_of(V.set(names))
+  end,
   __bases__ = function (c)
     local b = rawget(c, "__bases") or {}
     if #b == 0 then

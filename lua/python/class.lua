@@ -367,7 +367,7 @@ function M.make(name, bases, members, fields, noted, kw)
     return class
   end
   if type(base) == "table" and rawget(base, "derive") then
-    return base.derive(name, members, noted)
+    return base.derive(name, members, noted, kw)
   end
   local above, abstract = {}, kw and V.dict_get(kw, "metaclass") ~= nil
   for _, b in ipairs(bases) do

@@ -229,6 +229,9 @@ class _Commands:
     def add_parser(self, name, help=None, aliases=(), **kwargs):
         kwargs.setdefault("prog", self.parser.prog + " " + name)
         made = ArgumentParser(**kwargs)
+        if help is not None:
+            shown = name + (" (%s)" % ", ".join(aliases) if aliases else "")
+            self.action.helps.append((shown, help))
         for word in [name] + list(aliases):
             self.action.commands[word] = made
         self.action.choices = list(self.action.commands)
@@ -292,6 +295,7 @@ class ArgumentParser:
         action = Action([dest or "command"], metavar=metavar, help=help,
                         nargs=None)
         action.commands = {}
+        action.helps = []           # of those that have one: (name, help)
         action.choices = []
         action.required = required
         action.dest = dest
@@ -403,7 +407,7 @@ class ArgumentParser:
                         and not self._looks_like_option(args[stop])):
                     stop = stop + 1
                 used = self._read_positionals(positionals, args, at, stop,
-                                              namespace)
+                                              namespace, rest)
                 if used is None:
                     return rest
                 rest.extend(args[at + used:stop])
@@ -469,14 +473,15 @@ class ArgumentParser:
         raise ArgumentError(action, "expected %d argument%s" % (
             least, "" if least == 1 else "s"))
 
-    def _read_positionals(self, positionals, args, at, stop, namespace):
+    def _read_positionals(self, positionals, args, at, stop, namespace, rest):
         used = 0
         while positionals and (used < stop - at
                                or self._least(positionals[0]) == 0):
             action = positionals[0]
             if action.commands is not None:
                 positionals.pop(0)
-                self._run_command(action, args[at + used:], namespace)
+                rest.extend(self._run_command(action, args[at + used:],
+                                              namespace))
                 return None
             left = stop - at - used - sum(self._least(p)
                                           for p in positionals[1:])
@@ -505,7 +510,8 @@ class ArgumentParser:
             setattr(namespace, action.dest, name)
         self._seen.append(action)
         self._finish(self._positionals(), namespace)
-        action.commands[name].parse_args(words[1:], namespace)
+        _, rest = action.commands[name].parse_known_args(words[1:], namespace)
+        return rest
 
     def _apply(self, action, flag, values, namespace):
         kind = action.action
@@ -556,7 +562,8 @@ class ArgumentParser:
                 continue
             if action.required:
                 missing.append(action.shown() if action.commands is None
-                               else action.dest or "command")
+                               else action.metavar or action.dest
+                               or self._commands_head(action))
             elif action.positional() and action.nargs == "*" \
                     and action.default is None:
                 setattr(namespace, action.dest, [])
@@ -586,7 +593,7 @@ class ArgumentParser:
             return "usage: " + self.usage.replace("%(prog)s", self.prog) + "\n"
         options = self._option_usages()
         words = [a.usage() if a.commands is None
-                 else "{%s} ..." % ",".join(a.commands)
+                 else self._commands_head(a) + " ..."
                  for a in self._positionals()]
         start = "usage: " + self.prog
         line = " ".join([start] + options + words)
@@ -619,6 +626,16 @@ class ArgumentParser:
                 out.append(("(%s)" if group[0].required else "[%s]") % text)
         return out
 
+    def _commands_head(self, action):
+        return action.metavar or "{%s}" % ",".join(action.commands)
+
+    def _command_rows(self, action, width):
+        """The commands that have a help, one a row below their list."""
+        return [("    " + name).ljust(width) + text
+                if len(name) + 6 <= width
+                else "    " + name + "\n" + " " * width + text
+                for name, text in action.helps]
+
     def _help_rows(self, actions, width):
         rows = []
         for a in actions:
@@ -638,6 +655,8 @@ class ArgumentParser:
                 rows.append("  " + head + "\n" + " " * width + text)
             else:
                 rows.append(("  " + head).ljust(width) + text)
+            if a.commands is not None:
+                rows.extend(self._command_rows(a, width))
         return rows
 
     def format_help(self):
@@ -648,8 +667,11 @@ class ArgumentParser:
         options = [a for a in self._actions
                    if not a.positional() and a not in own]
         words = [a for a in self._positionals() if a not in own]
-        width = min([24] + [max([len(a.heading()) for a in self._actions
-                                 if a.help != SUPPRESS] + [0]) + 4])
+        heads = [len(a.heading()) for a in self._actions
+                 if a.help != SUPPRESS]
+        heads.extend(len(name) + 2 for a in self._actions
+                     if a.commands is not None for name, _ in a.helps)
+        width = min(24, max(heads + [0]) + 4)
         parts = [("positional arguments", None, words),
                  ("options", None, options)]
         parts.extend((g.title, g.description, g.members)

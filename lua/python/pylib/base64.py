@@ -82,3 +82,18 @@ def b16decode(s, casefold=False):
     if not casefold and s != s.upper():
         raise Error("Non-base16 digit found")
     return bytes.fromhex(s)
+
+
+_B32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+
+def b32encode(s):
+    s = bytes(s)
+    out = []
+    for i in range(0, len(s), 5):
+        part = s[i:i + 5]
+        bits = int.from_bytes(part + bytes(5 - len(part)), "big")
+        text = "".join([_B32[bits >> 5 * k & 31] for k in range(7, -1, -1)])
+        used = (len(part) * 8 + 4) // 5
+        out.append(text[:used] + "=" * (8 - used))
+    return "".join(out).encode("ascii")

@@ -12,6 +12,7 @@ local object = require "python.object"
 local ops = require "python.ops"
 local big = require "python.bigint"
 local tools = require "python.std.tools"
+local names = require "python.builtin_names"
 
 local None, builtin = dt.None, V.builtin
 
@@ -340,6 +341,7 @@ local function derive(class, members, fields, kw)
   if class.__native and not members.__hash__ and Mixed.hash then
     class.__hash__ = Mixed.hash        -- that of the type, which is first
   end
+  class._member_type_ = names[class.__native or "object"]
   class.__enum = {all = {}, list = {}, by_value = V.dict(), mask = 0,
     members = V.dict(), functional = functional}
   local ignore = members._ignore_

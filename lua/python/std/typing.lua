@@ -209,15 +209,23 @@ M.NamedTuple = attrs.namespace {__name__ = "NamedTuple",
 
 -- A class below TypedDict makes dicts.
 M.TypedDict = attrs.namespace {__name__ = "TypedDict",
-  derive = function (name, _, noted)
+  derive = function (name, _, noted, kw)
     local class = builtin(function (a, kw)
       return B.dict.call(a, kw)
     end, name)
     class.__qualname__, class.__noted = name, noted
     class.__notes, class.__note_env = noted.notes, noted.env
     class.derive = M.TypedDict.derive
+    class.__annotations__ = annotations.of_class(class)
+    class.__total__ = not kw or V.dict_get(kw, "total") ~= false
     return class
   end}
+
+-- type[C], as list[int].
+B.type.__class_getitem = true
+rawset(B.type, "__getitem", function (class, i)
+  return aliases.generic(class, i)
+end)
 
 classes.inner.holds = true
 aliases.set_is_instance(builtins.is_class)
