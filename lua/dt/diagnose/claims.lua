@@ -117,7 +117,8 @@ M.concepts = {
     .. "world_size times|concatenat|whole input|full input|complete input|"
     .. "times as many",
   plan = "plan|tp_plan|parallelize_module|plan key|names in",
-  unmatched = "not matched|be matched|matches nothing|plain tensors afterw|"
+  unmatched = "not recognised|not recognized|unknown style|"
+    .. "unsupported style|no parallelstyle|not a parallelstyle|not matched|be matched|matches nothing|plain tensors afterw|"
     .. "silently|not applied|_orig_mod|prefix|nothing in my|no module|"
     .. "not sharded|without a word|no effect|none of|nothing is sharded|"
     .. "nothing happens|stay plain|remain plain|still plain|does nothing|"

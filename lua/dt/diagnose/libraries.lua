@@ -110,6 +110,8 @@ return {
   {"mesh-arguments", 0.75, "Invalid tuple for group must be (DeviceMesh, int)"},
   {"sharding-propagation-failed", 0.66, "/return type .- in DTensor op is not "
    .. "supported"},
+  {"out-variant-kwarg-dtensor", 0.85,
+   "out variant should have at least one out arg"},
   {"sharding-propagation-failed", 0.66, "Sharding propagation should have "
    .. "produced at least Replicate() strategy"},
   {"missing-sharding-strategy", 0.66, "/Decomposition requires redistribution "

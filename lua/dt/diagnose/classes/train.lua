@@ -202,7 +202,8 @@ return {
       "~memory|expected|hsdp|flatten|instead"},
      {0.62, "~fully_shard|fsdp2", "~hsdp|HSDP|hybrid shard",
       "~2d mesh|2-d mesh|two-dimensional mesh|2D mesh|dp_shard_cp|mesh[",
-      "~memory|flatten|replicat", "!Cannot create a submesh", "!Error:"},
+      "~memory|flatten|replicated|replicates|not sharded",
+      "!Cannot create a submesh", "!Error:"},
      {0.7, "=fsdp_gets_2d", "~memory|OOM|out of memory|replicat|not sharded|"
        .. "full size|expected", "!Error:"},
      {0.5, "~dp_shard", "cp", "flatten", "~memory|replicated"},
@@ -444,8 +445,7 @@ return {
      {0.6, "call resize_() on an invalid python storage", "=fsdp"},
      {0.62, "SHARD_GRAD_OP", "~DTensor|tensor parallel|parallelize_module"},
      {0.5, "~FullyShardedDataParallel|FSDP1", "~parallelize_module|DTensor",
-      "~fail|error|SHARD_GRAD_OP", "!fully_shard",
-      "!FSDP2"},
+      "~fail|error|SHARD_GRAD_OP", "!fully_shard", "!FSDP2"},
    },
    cause = "Views of FSDP1's flat parameter do not survive re-wrapping as "
      .. "DTensors, or the unwrapped model object is called.",
