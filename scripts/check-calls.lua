@@ -29,7 +29,7 @@ local circles = {
   diag = {
     "claims diag rules_batch rules_comm rules_copies rules_cut rules_graph rules_local " ..
     "rules_loss rules_meet rules_mem rules_order rules_part rules_result rules_rows rules_share " ..
-    "rules_state rules_steps rules_train rules_where",
+    "rules_state rules_steps rules_train",
   },
   engine = {
     "argminmax autograd call coll conv dispatch dist dist_grad event " ..
@@ -234,7 +234,7 @@ local function named(module, c)
     if fits then
       for _, v in ipairs(c) do set[v] = nil end
       if next(set) then
-        note("no longer in this circle:", next(set))
+        note("no longer in this circle:", (next(set)))
       end
       circles[module][i] = ""
       return true

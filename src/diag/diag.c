@@ -421,7 +421,7 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_unclaim(g);
   dt_diag_learn_free(g);
   dt_diag_batch_free(g);
-  dt_diag_where_free(g);
+  dt_diag_places_free(g);
   dt_diag_graph_free(g);
   g->nbuffers = 0;
 }

@@ -241,7 +241,8 @@ typedef struct DtLearn {
   const char *name, *file; int line;    /* of the first gradient */
 } DtLearn;
 
-/* What is known of a plain tensor by following operators (rules_where.c). */
+/* What is known of a plain tensor by following operators (rules_where.c),
+** kept in places.c. */
 typedef enum DtPlaceKind {
   DT_PLACE_PART,                /* `len` of `whole` along `dim`, from `off` on */
   DT_PLACE_COUNTED,             /* numbers counted from 0 */
@@ -556,15 +557,21 @@ bool dt_diag_along_dim (const DtEvent *e, int dim);
 DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v);
 const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,
                                  DtPlaceKind kind);
+/* The same where the ranks hold other parts, in one way or another.  Pure. */
+DtPlace *dt_diag_place_spread (const DtDiag *g, const DtVar *v);
 /* Note it.  Local. */
 void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w);
 /* `w` becomes something that the event's operator made.  Pure. */
 DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
                             DtPlaceKind kind);
+void dt_diag_places_free (DtDiag *g);
 /* The script's name of a tensor, "" where it has none.  Pure. */
 const char *dt_diag_place_name (const DtDiag *g, int64_t id);
 /* As it was before the write that has just been made.  Pure. */
 const DtPlace *dt_diag_place_before (const DtDiag *g, const DtVar *v);
+/* rules_view.c.  A view, or a copy of the same elements, was made: each result is
+** a part, or goes on being one.  Local. */
+void dt_diag_view_end (DtDiag *g, const DtEvent *e);
 /* rules_meet.c.  Counted numbers `count` meet the part `part`; two parts meet; a
 ** maximum was taken of a part; pointwise of argument `i`, is it shifted by it? */
 void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count);
@@ -602,7 +609,6 @@ void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece);
 /* A raw collective took `in`: was it made of a part alone? */
 void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out);
-void dt_diag_where_free (DtDiag *g);
 /* Was the storage made equal on a group's ranks by a broadcast? */
 bool dt_diag_copied (const DtDiag *g, int64_t storage);
 /* A raw collective took `in`: does it reduce gradients? */
@@ -696,6 +702,12 @@ static inline bool dt_diag_op_is (const DtDiag *g, const DtOpDef *op,
 }
 static inline bool dt_diag_is (const DtDiag *g, const DtEvent *e, int which) {
   return dt_diag_op_is(g, e->op, which);
+}
+/* Is it one of these, NULL at their end? */
+static inline bool dt_diag_named (const DtOpDef *op, const char *const *names) {
+  for (; *names; names++)
+    if (strcmp(op->sig->full, *names) == 0) return true;
+  return false;
 }
 static inline bool dt_diag_partial (const DtSpec *s) {
   int i;

@@ -31,12 +31,6 @@ static const char *either_name (const DtDiag *g, int64_t id, int64_t other) {
 
 static int ndim_of (const DtVar *v) { return v->local->m.ndim; }
 
-static bool is_op (const DtEvent *e, const char *const *names) {
-  for (; *names; names++)
-    if (strcmp(e->op->sig->full, *names) == 0) return true;
-  return false;
-}
-
 /* --- along the cut dimension --- */
 
 /* A softmax of a part whose log-sum-exp is taken too, before or after: the
@@ -56,8 +50,8 @@ void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
   const char *what;
   DtClaim *c;
   DtBuf b;
-  if (is_op(e, sums)) merge_later(g, w);
-  if (!is_op(e, norms) || w->summed) return;
+  if (dt_diag_named(e->op, sums)) merge_later(g, w);
+  if (!dt_diag_named(e->op, norms) || w->summed) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "it goes along dimension %d, of which each rank has %lld of "
               "%lld; where each part begins", w->dim, (long long)w->len,
@@ -79,7 +73,7 @@ static bool stat_of (const DtPlace *s, const DtPlace *p) {
 static bool is_combining (const DtDiag *g, const DtEvent *e) {
   static const char *const names[] = { "aten.sub.Tensor", NULL };
   return dt_diag_is(g, e, DT_DO_MUL) || dt_diag_is(g, e, DT_DO_DIV) ||
-         is_op(e, names);
+         dt_diag_named(e->op, names);
 }
 
 void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,

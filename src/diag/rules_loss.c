@@ -13,12 +13,6 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
-static bool is_op (const DtOpDef *op, const char *const *names) {
-  for (; *names; names++)
-    if (strcmp(op->sig->full, *names) == 0) return true;
-  return false;
-}
-
 static const DtVar *plain_input (const DtEvent *e, int i) {
   const DtVar *v = i < e->nin ? e->in[i] : NULL;
   return v && !v->spec ? v : NULL;
@@ -36,13 +30,14 @@ static const char *const nll[] = { "aten.nll_loss_forward.default",
 
 static bool is_weighted (const DtDiag *g, const DtOpDef *op) {
   (void)g;
-  return is_op(op, nll) || strcmp(op->sig->full,
+  return dt_diag_named(op, nll) || strcmp(op->sig->full,
     "aten.binary_cross_entropy_with_logits.default") == 0;
 }
 
 static void weights_met (DtDiag *g, const DtEvent *e) {
   enum { OF_NLL = 2, OF_POSITIVES = 3 };
-  const DtVar *w = plain_input(e, is_op(e->op, nll) ? OF_NLL : OF_POSITIVES);
+  const DtVar *w = plain_input(e, dt_diag_named(e->op, nll) ? OF_NLL
+                                                           : OF_POSITIVES);
   const char *name;
   DtFact fact = { false, 0 };
   if (!is_forward(g, e) || w == NULL || w->requires_grad ||
@@ -138,7 +133,7 @@ static void labels_met (DtDiag *g, const DtEvent *e) {
 
 static bool takes_labels (const DtDiag *g, const DtOpDef *op) {
   (void)g;
-  return is_op(op, nll);
+  return dt_diag_named(op, nll);
 }
 
 /* --- a mean along the cut dimension --- */
@@ -148,7 +143,8 @@ void dt_diag_pooled (const DtEvent *e, DtPlace *to) {
     "aten.amin.default", NULL };
   int64_t dims[DT_MAX_NDIM];
   to->pooled = to->kind == DT_PLACE_STAT && !to->columns && to->dim > 0 &&
-               to->dim < e->in[0]->local->m.ndim - 1 && is_op(e->op, means) &&
+               to->dim < e->in[0]->local->m.ndim - 1 &&
+                dt_diag_named(e->op, means) &&
                dt_arg_ints(e->args, 1, dims, DT_MAX_NDIM) == 1;
 }
 
@@ -251,7 +247,7 @@ static bool passes_total (const DtDiag *g, const DtOpDef *op) {
     "aten.div.Scalar", "aten.mul.Scalar", "aten.slice.Tensor", "aten.select.int",
     "aten._to_copy.default", "aten.squeeze.dim", "aten.masked_fill.Scalar", NULL };
   (void)g;
-  return is_op(op, names);
+  return dt_diag_named(op, names);
 }
 
 /* --- norms of parts --- */

@@ -56,12 +56,6 @@ static uint32_t dims_of (DtDiag *g, const DtVar *v) {
   return p->fate == DT_FATE_PART ? p->dims : 0;
 }
 
-static bool is_op (const DtEvent *e, const char *const *names) {
-  for (; *names; names++)
-    if (strcmp(e->op->sig->full, *names) == 0) return true;
-  return false;
-}
-
 /* --- parts --- */
 
 static uint32_t dim_bit (int64_t d) { return UINT32_C(1) << d; }
@@ -166,9 +160,9 @@ static void on_addend (DtDiag *g, const DtEvent *e, const DtPartial *was) {
   }
   if (dt_diag_is(g, e, DT_DO_ADD)) {
     if (other == NULL) h = hash_of_addend(e, 1, 1);
-  } else if (!(e->op->flags & DT_OP_VIEW) && !is_op(e, keeps) &&
+  } else if (!(e->op->flags & DT_OP_VIEW) && !dt_diag_named(e->op, keeps) &&
              !dt_diag_is(g, e, DT_DO_MUL) && !dt_diag_is(g, e, DT_DO_DIV)) {
-    if (!(e->op->flags & DT_OP_POINTWISE) && !is_op(e, bends)) return;
+    if (!(e->op->flags & DT_OP_POINTWISE) && !dt_diag_named(e->op, bends)) return;
     if (old.fate == DT_FATE_ADDEND) {
       made_by(put_partial(g, e->out[0], DT_FATE_BENT), e);
       return;
@@ -227,9 +221,9 @@ static void on_local_reduction (DtDiag *g, const DtEvent *e, uint32_t dims) {
     "aten._log_softmax.default", "aten.cumsum.default", "aten.cumprod.default",
     "aten.logcumsumexp.default", "aten.std.correction", "aten.var.correction",
     "aten.median.dim", NULL };
-  const bool one = is_op(e, second);
+  const bool one = dt_diag_named(e->op, second);
   int i;
-  if ((!one && !is_op(e, all)) || !dt_diag_along(e, dims)) return;
+  if ((!one && !dt_diag_named(e->op, all)) || !dt_diag_along(e, dims)) return;
   for (i = one; i < e->nout; i++)
     if (e->out[i]) made_by(put_partial(g, e->out[i], DT_FATE_ALONE), e);
 }
@@ -238,10 +232,10 @@ static void on_local_reduction (DtDiag *g, const DtEvent *e, uint32_t dims) {
 static bool is_picked_by_index (DtDiag *g, const DtEvent *e, uint32_t dims) {
   static const char *const rows[] = { "aten.embedding.default", NULL };
   static const char *const any[] = { "aten.index_select.default", NULL };
-  const bool first = is_op(e, rows);
+  const bool first = dt_diag_named(e->op, rows);
   const int at = e->nin - 1;    /* of the indices */
   DtPartial *p;
-  if ((!first && !is_op(e, any)) || at < 1 || e->in[at] == NULL ||
+  if ((!first && !dt_diag_named(e->op, any)) || at < 1 || e->in[at] == NULL ||
       e->in[at]->spec || e->in[at]->local->storage->drawn ||
       !(first ? dims & 1 : dt_diag_along(e, dims))) return false;
   p = put_partial(g, e->out[0], DT_FATE_PICKED);

@@ -25,73 +25,8 @@ void dt_diag_carry (DtDiag *g, const DtVar *from, const DtVar *to) {
   if (g->nrows > 0 || g->ndealt > 0) dt_diag_rows_carry(g, from, to);
 }
 
-void dt_diag_where_free (DtDiag *g) {
-  dt_free(g->s->cx, g->place);
-  g->place = NULL;
-  g->nplaces = 0;
-}
-
-/* The same memory in the same shape: a Parameter made of a part, or its
-** `.data`, is another variable. */
-static int64_t memory_of (const DtVar *v) {
-  const DtTensor *t = v->local;
-  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)t->storage->id);
-  h = dt_hash_u64(h, (uint64_t)t->offset);
-  for (int d = 0; d < t->m.ndim; d++) h = dt_hash_u64(h, (uint64_t)t->m.shape[d]);
-  return (int64_t)(h | 1ull << 63);     /* below 0, unlike a variable's id */
-}
-
-/* Two halves: by the variable, and by its memory. */
-static DtPlace *slot_of (const DtDiag *g, const DtVar *v) {
-  return &g->place[(uint64_t)v->id % DT_PLACES];
-}
-
-/* A part's offset is another on each rank, and so is its slot: a part that is
-** pushed out on one rank alone would be missed by that rank only, and the ranks
-** would then compare different things.  So each may lie in several slots, and
-** one is taken over when all are in use: the slot of `memory`, else a free one,
-** else the one its bits choose. */
-static DtPlace *memory_slot (const DtDiag *g, int64_t memory) {
-  enum { WAYS = 16 };
-  const uint64_t h = (uint64_t)memory;
-  DtPlace *set = &g->place[DT_PLACES + h % (DT_PLACES / WAYS) * WAYS];
-  DtPlace *free = NULL;
-  for (int i = 0; i < WAYS; i++) {
-    if (set[i].id == memory) return &set[i];
-    if (set[i].id == 0 && free == NULL) free = &set[i];
-  }
-  return free != NULL ? free : &set[(h >> 32) % WAYS];
-}
-
-DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
-  DtPlace *w;
-  if (g->place == NULL || v == NULL || v->spec) return NULL;
-  w = slot_of(g, v);
-  if (w->id != v->id) {
-    const int64_t memory = memory_of(v);
-    w = memory_slot(g, memory);
-    if (w->id != memory) return NULL;
-  }
-  return w->kind == DT_PLACE_PART || w->version == v->local->storage->version
-         ? w : NULL;
-}
-
-const DtPlace *dt_diag_place_before (const DtDiag *g, const DtVar *v) {
-  const DtPlace *w = g->place && v && !v->spec ? slot_of(g, v) : NULL;
-  return w && w->id == v->id && w->version + 1 == v->local->storage->version
-         ? w : NULL;
-}
-
-/* What the ranks hold other parts of, in one way or another. */
 static DtPlace *find_place (const DtDiag *g, const DtVar *v) {
-  DtPlace *w = dt_diag_place(g, v);
-  return w && w->kind != DT_PLACE_TOTAL ? w : NULL;
-}
-
-const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,
-                                 DtPlaceKind kind) {
-  const DtPlace *w = i < e->nin ? find_place(g, e->in[i]) : NULL;
-  return w && w->kind == kind ? w : NULL;
+  return dt_diag_place_spread(g, v);
 }
 
 static const DtPlace *look_for (const DtDiag *g, const DtEvent *e, int i,
@@ -99,38 +34,8 @@ static const DtPlace *look_for (const DtDiag *g, const DtEvent *e, int i,
   return dt_diag_place_of(g, e, i, kind);
 }
 
-void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w) {
-  const DtPlace one = *w;       /* it may lie in the slot */
-  DtPlace *to, *memory;
-  if (v == NULL || v->spec || one.dim < 0 ||
-      (one.kind == DT_PLACE_PART && one.dim >= v->local->m.ndim)) return;
-  if (g->place == NULL &&
-      (g->place = DT_NEWN(g->s->cx, DtPlace, 2 * DT_PLACES)) == NULL) {
-    dt_error_clear(g->s->cx);
-    return;
-  }
-  to = slot_of(g, v);
-  *to = one;
-  to->id = v->id;
-  to->version = v->local->storage->version;
-  memory = memory_slot(g, memory_of(v));
-  *memory = *to;
-  memory->id = memory_of(v);
-  g->nplaces++;
-}
-
 static void put_place (DtDiag *g, const DtVar *v, const DtPlace *w) {
   dt_diag_place_put(g, v, w);
-}
-
-DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
-                            DtPlaceKind kind) {
-  DtPlace p = *w;
-  p.kind = kind;
-  p.at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
-                     .seq = e->seq };
-  p.root = e->nout > 0 && e->out[0] ? e->out[0]->id : 0;
-  return p;
 }
 
 static DtPlace derive_place (const DtPlace *w, const DtEvent *e,
@@ -138,263 +43,9 @@ static DtPlace derive_place (const DtPlace *w, const DtEvent *e,
   return dt_diag_place_made(w, e, kind);
 }
 
-static bool is_named (const DtEvent *e, const char *const *names) {
-  for (; *names; names++)
-    if (strcmp(e->op->sig->full, *names) == 0) return true;
-  return false;
-}
-
-const char *dt_diag_place_name (const DtDiag *g, int64_t id) {
-  enum { FEW = 512 };
-  const DtRecord *r = &g->d->rec;
-  for (int i = r->nname - 1; i >= 0 && i >= r->nname - FEW; i--)
-    if (r->name[i].var == id && id != 0) return r->name[i].name;
-  return "";
-}
-
 static int ndim_of (const DtVar *v) { return v->local->m.ndim; }
 
 static int64_t dim_size (const DtVar *v, int d) { return v->local->m.shape[d]; }
-
-/* --- views --- */
-
-/* Each of its items is there `times` times, one beside the other. */
-static bool repeated (DtPlace *w, int at, int64_t times) {
-  w->dim = at;
-  w->off *= times;
-  w->len *= times;
-  w->whole *= times;
-  w->first_off *= times;
-  w->first_len *= times;
-  return true;
-}
-
-/* Where dimension w->dim of `a` is in `z`, which has the same elements in the
-** same order; false when it is not one dimension there. */
-static bool regroup (const DtMeta *a, const DtMeta *z, DtPlace *w) {
-  int64_t before = 1, pre = 1, inner;
-  const bool heads = w->dim == a->ndim - 1 && a->ndim > 2;
-  int d, j, at = -1;
-  for (d = 0; d < w->dim; d++) before *= a->shape[d];
-  for (j = 0; j < z->ndim; pre *= z->shape[j++]) {
-    if (pre != before) continue;
-    if (z->shape[j] == w->len && !(heads && at >= 0)) {
-      w->dim = j;
-      return true;
-    }
-    if (at < 0) at = j;
-  }
-  if (at >= 0 && z->shape[at] > w->len && w->dim + 1 < a->ndim &&
-      z->shape[at] == w->len * a->shape[w->dim + 1] && a->stride[w->dim + 1] == 0)
-    return repeated(w, at, a->shape[w->dim + 1]);
-  if (at < 0 || z->shape[at] == 0 || w->len % z->shape[at] != 0) return false;
-  inner = w->len / z->shape[at];
-  if (inner == 0) return false;
-  if (w->off % inner != 0 || w->whole % inner != 0) return false;
-  w->dim = at;
-  w->off /= inner;
-  w->len /= inner;
-  w->whole /= inner;
-  if (w->first_off % inner != 0 || w->first_len % inner != 0) w->first_len = 0;
-  w->first_off /= inner;
-  w->first_len /= inner;
-  return true;
-}
-
-static bool follow_swap (const DtEvent *e, DtPlace *w) {
-  const int n = ndim_of(e->in[0]);
-  int64_t p = n - 2, q = n - 1;
-  if (strcmp(e->op->sig->full, "aten.transpose.int") == 0) {
-    p = dt_arg_int(e->args, 1);
-    q = dt_arg_int(e->args, 2);
-    if (p < 0) p += n;
-    if (q < 0) q += n;
-  } else if (n != 2) return false;
-  if (w->dim == p) w->dim = (int)q;
-  else if (w->dim == q) w->dim = (int)p;
-  return true;
-}
-
-/* One index of a dimension is taken, or each: the dimension is gone. */
-static bool follow_index (const DtEvent *e, DtPlace *w) {
-  int64_t d = e->args->n > 1 ? dt_arg_int(e->args, 1) : 0;
-  if (d < 0) d += ndim_of(e->in[0]);
-  if (d == w->dim) return false;
-  if (d < w->dim) w->dim--;
-  return true;
-}
-
-static bool follow_permute (const DtEvent *e, DtPlace *w) {
-  int64_t dims[DT_MAX_NDIM];
-  const int n = (int)dt_arg_ints(e->args, 1, dims, DT_MAX_NDIM);
-  for (int i = 0; i < n; i++)
-    if (dims[i] == w->dim || dims[i] + n == w->dim) {
-      w->dim = i;
-      return true;
-    }
-  return false;
-}
-
-/* A view puts other dimensions before it into one with it: (batch, sequence) to
-** be multiplied, (batch, heads).  It comes back where a view parts them again. */
-static bool merge_dims (const DtMeta *a, DtPlace *w) {
-  w->kind = DT_PLACE_MERGED;
-  w->before = 1;
-  for (int d = 0; d < w->dim; d++) w->before *= a->shape[d];
-  return w->before > 1 || w->first_len > 0;
-}
-
-static bool part_again (const DtMeta *z, DtPlace *w) {
-  int64_t pre = 1;
-  for (int j = 0; j < z->ndim && pre <= w->before; pre *= z->shape[j++])
-    if (pre == w->before && z->shape[j] == w->len) {
-      w->kind = DT_PLACE_PART;
-      w->dim = j;
-      return true;
-    }
-  return true;                  /* still merged */
-}
-
-static bool follow_view (const DtEvent *e, const DtVar *out, DtPlace *w) {
-  static const char *const swaps[] = { "aten.t.default", "aten.transpose.int",
-                                       NULL };
-  static const char *const groups[] = { "aten.view.default",
-    "aten._unsafe_view.default", "aten.unsqueeze.default",
-    "aten.squeeze.dim", "aten.squeeze.default", "aten.reshape.default", NULL };
-  static const char *const drops[] = { "aten.select.int", "aten.unbind.int",
-                                       NULL };
-  static const char *const pieces[] = { "aten.slice.Tensor",
-    "aten.expand.default", "aten.split.Tensor", "aten.chunk.default",
-    "aten.narrow.default", "aten.split_with_sizes.default", NULL };
-  const DtMeta *a = &e->in[0]->local->m, *z = &out->local->m;
-  if (w->kind == DT_PLACE_MERGED) {
-    if (is_named(e, groups)) return part_again(z, w);
-    if (!dt_meta_same_shape(a, z)) w->before = -1;
-    return true;
-  }
-  if (w->kind != DT_PLACE_PART) return true;
-  if (is_named(e, swaps)) return follow_swap(e, w);
-  if (is_named(e, groups)) {
-    return regroup(a, z, w) || merge_dims(a, w);
-  }
-  if (is_named(e, drops)) return follow_index(e, w);
-  if (strcmp(e->op->sig->full, "aten.permute.default") == 0)
-    return follow_permute(e, w);
-  if (a->ndim == z->ndim && w->dim < z->ndim)
-    return (z->shape[w->dim] == w->len ||
-            strcmp(e->op->sig->full, "aten.expand.default") == 0) &&
-           (dt_meta_same_shape(a, z) || is_named(e, pieces));
-  return false;
-}
-
-/* A piece of what is a part already, along its cut dimension. */
-static bool cut_again (const DtEvent *e, const DtVar *v, DtPlace *w) {
-  const DtTensor *a = e->in[0]->local, *z = v->local;
-  const int64_t step = w->dim < a->m.ndim ? a->m.stride[w->dim] : 0;
-  if (w->kind != DT_PLACE_PART || a->m.ndim != z->m.ndim || step <= 0 ||
-      z->m.stride[w->dim] != step || z->m.shape[w->dim] >= w->len ||
-      z->m.shape[w->dim] == 0) return false;
-  for (int k = 0; k < a->m.ndim; k++)
-    if (k != w->dim && a->m.shape[k] != z->m.shape[k]) return false;
-  if (w->first_len == 0) {
-    w->first_off = w->off;
-    w->first_len = w->len;
-    w->first = w->where;
-    w->first_at = w->cut;
-  }
-  w->off += (z->offset - a->offset) / step;
-  w->len = z->m.shape[w->dim];
-  w->root = v->id;
-  w->where = dt_hash_u64(DT_HASH_SEED, (uint64_t)w->off) | 1;
-  w->at = w->cut = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
-                               .line = e->line, .seq = e->seq };
-  return true;
-}
-
-/* The ranks take equal parts one after the other, and something is left. */
-static void left_out (DtDiag *g, const DtEvent *e, const DtPlace *w) {
-  const int64_t n = g->s->comm ? g->s->comm->size : 1;
-  const int64_t me = g->s->comm ? g->s->comm->rank : 0;
-  const DtFact facts[2] = { { true, 1 }, { false, w->where } };
-  const DtVar *whole = e->in[0];
-  const char *what;
-  DtClaim *c;
-  DtBuf b;
-  if (n < 2 || w->off != me * w->len || w->len * n >= w->whole ||
-      w->whole - w->len * n >= n || w->len < 2) return;
-  dt_buf_init(&b, g->s->cx);
-  dt_buf_addf(&b, "%lld items of dimension %d on each of %lld ranks, of %lld",
-              (long long)w->len, w->dim, (long long)n, (long long)w->whole);
-  what = b.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&b));
-  dt_buf_fini(&b);
-  if (what == NULL) {
-    dt_error_clear(g->s->cx);
-    return;
-  }
-  c = dt_diag_claim_all(g, e, DT_FIND_ID_LEFT_OUT, NULL, -1, 20, 2, facts,
-                        dt_diag_place_name(g, whole->id), what);
-  if (c) c->untrained = w->dim == 0 && !whole->requires_grad && !whole->is_param;
-}
-
-static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
-                      DtPlace *w) {
-  const DtPart *p = dt_diag_cut_of(g, v);
-  const DtVar *whole = e->in[0];
-  int d, n = 0;
-  for (d = 0; p && d < p->ndim; d++) {
-    if (p->len[d] == p->shape[d]) continue;
-    *w = (DtPlace){ .kind = DT_PLACE_PART, .dim = d, .off = p->off[d],
-                    .len = p->len[d], .whole = p->shape[d] };
-    n++;
-  }
-  if (n != 1) return false;
-  w->where = dt_hash_u64(DT_HASH_SEED, (uint64_t)w->off) | 1;
-  w->of = whole->id;
-  w->at = w->cut = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
-                               .line = e->line, .seq = e->seq };
-  if (!whole->local->storage->drawn &&
-      ((ndim_of(whole) > 1 && dt_dtype_is_float((DtDtype)whole->local->m.dtype)) ||
-       (whole->origin.op &&
-        strncmp(whole->origin.op, "aten.randperm", 13) == 0)))
-    w->src = dt_diag_sample(whole->local);
-  left_out(g, e, w);
-  return true;
-}
-
-static void view_end (DtDiag *g, const DtEvent *e) {
-  const DtPlace *was = find_place(g, e->in[0]);
-  DtPlace w, old;
-  if (was != NULL) {            /* the slot may be taken over */
-    old = *was;
-    was = &old;
-  }
-  if (e->nin == 1) dt_diag_sliced(g, e);
-  for (int i = 0; i < e->nout; i++) {
-    if (e->out[i] == NULL || e->out[i]->spec) continue;
-    if (was != NULL) {
-      w = *was;
-      if (w.kind == DT_PLACE_STACKED) {
-        dt_diag_stacked_view(g, e, was);
-        if (dt_meta_same_shape(&e->in[0]->local->m, &e->out[i]->local->m))
-          put_place(g, e->out[i], &w);
-        continue;
-      }
-      if (cut_again(e, e->out[i], &w)) {
-        put_place(g, e->out[i], &w);
-        continue;
-      }
-      if (w.kind == DT_PLACE_FOUND && (e->op->flags & DT_OP_VIEW))
-        w.root = e->out[i]->id;
-      if (follow_view(e, e->out[i], &w)) {
-        put_place(g, e->out[i], &w);
-        continue;
-      }
-    }
-    if (strcmp(e->op->sig->full, "aten.select.int") == 0)
-      dt_diag_item_taken(g, e, was);
-    if (cut_here(g, e, e->out[i], &w)) put_place(g, e->out[i], &w);
-  }
-}
 
 /* --- products --- */
 
@@ -488,7 +139,7 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
 static bool is_linear (const DtDiag *g, const DtEvent *e) {
   static const char *const names[] = { "aten.neg.default", "aten.sub.Tensor",
     "aten.rsub.Scalar", "aten.sub.Scalar", "aten.add.Scalar", NULL };
-  return is_named(e, names) || dt_diag_is(g, e, DT_DO_ADD) ||
+  return dt_diag_named(e->op, names) || dt_diag_is(g, e, DT_DO_ADD) ||
          dt_diag_is(g, e, DT_DO_MUL) || dt_diag_is(g, e, DT_DO_DIV) ||
          dt_diag_is(g, e, DT_DO_MUL_SCALAR) ||
          dt_diag_is(g, e, DT_DO_DIV_SCALAR);
@@ -634,10 +285,11 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   if (w == NULL) return;
   if (w->kind == DT_PLACE_BENT || (w->kind == DT_PLACE_BIASED && sums) ||
       (w->kind == DT_PLACE_ADDEND && (sums || means))) {
-    if (is_named(e, carries)) put_place(g, e->out[0], w);
+    if (dt_diag_named(e->op, carries)) put_place(g, e->out[0], w);
     return;
   }
-  if (w->kind == DT_PLACE_FOUND_ALL && is_named(e, carries)) put_place(g, e->out[0], w);
+  if (w->kind == DT_PLACE_FOUND_ALL && dt_diag_named(e->op, carries))
+    put_place(g, e->out[0], w);
   if (w->kind != DT_PLACE_PART) return;
   if (!dt_diag_along_dim(e, w->dim)) {
     if (ndim_of(e->out[0]) == ndim_of(e->in[0])) put_place(g, e->out[0], w);
@@ -651,17 +303,17 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   }
   dt_diag_along_cut(g, e, w);
   dt_diag_peak_taken(g, e, w);
-  if (is_named(e, pairs)) {
+  if (dt_diag_named(e->op, pairs)) {
     found_beside(g, e, w);
     return;
   }
-  if (is_named(e, finds)) to = derive_place(w, e, DT_PLACE_FOUND);
+  if (dt_diag_named(e->op, finds)) to = derive_place(w, e, DT_PLACE_FOUND);
   else if (w->columns && sums) to = derive_place(w, e, DT_PLACE_ADDEND);
-  else if (w->columns && is_named(e, norms))
+  else if (w->columns && dt_diag_named(e->op, norms))
     to = derive_place(w, e, DT_PLACE_BENT);
-  else if (is_named(e, stats)) to = derive_place(w, e, DT_PLACE_STAT);
+  else if (dt_diag_named(e->op, stats)) to = derive_place(w, e, DT_PLACE_STAT);
   else return;
-  to.bent = to.kind == DT_PLACE_STAT && is_named(e, bends);
+  to.bent = to.kind == DT_PLACE_STAT && dt_diag_named(e->op, bends);
   dt_diag_pooled(e, &to);
   put_place(g, e->out[0], &to);
 }
@@ -829,7 +481,7 @@ static void op_end (DtDiag *g, const DtEvent *e) {
     prefix_end(g, e, kind);
   }
   switch (kind) {
-    case VIEW: view_end(g, e); break;
+    case VIEW: dt_diag_view_end(g, e); break;
     case PRODUCT: product_end(g, e, dt_diag_product(e->op)); break;
     case LOOKUP: lookup_end(g, e); break;
     case ATTENTION: attention_end(g, e); break;

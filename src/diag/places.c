@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+** diag/places.c: what is known of plain tensors, found again by the variable or
+** by its memory.
+**
+** Each is noted twice: a Parameter made of a part, or its `.data`, is another
+** variable over the same memory.  Both tables have a fixed size, and what is
+** pushed out is no longer known: nothing is claimed of it. */
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+void dt_diag_places_free (DtDiag *g) {
+  dt_free(g->s->cx, g->place);
+  g->place = NULL;
+  g->nplaces = 0;
+}
+
+/* The same memory in the same shape: a Parameter made of a part, or its
+** `.data`, is another variable. */
+static int64_t memory_of (const DtVar *v) {
+  const DtTensor *t = v->local;
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)t->storage->id);
+  h = dt_hash_u64(h, (uint64_t)t->offset);
+  for (int d = 0; d < t->m.ndim; d++) h = dt_hash_u64(h, (uint64_t)t->m.shape[d]);
+  return (int64_t)(h | 1ull << 63);     /* below 0, unlike a variable's id */
+}
+
+/* Two halves: by the variable, and by its memory. */
+static DtPlace *slot_of (const DtDiag *g, const DtVar *v) {
+  return &g->place[(uint64_t)v->id % DT_PLACES];
+}
+
+/* A part's offset is another on each rank, and so is its slot: a part that is
+** pushed out on one rank alone would be missed by that rank only, and the ranks
+** would then compare different things.  So each may lie in several slots, and
+** one is taken over when all are in use: the slot of `memory`, else a free one,
+** else the one its bits choose. */
+static DtPlace *memory_slot (const DtDiag *g, int64_t memory) {
+  enum { WAYS = 16 };
+  const uint64_t h = (uint64_t)memory;
+  DtPlace *set = &g->place[DT_PLACES + h % (DT_PLACES / WAYS) * WAYS];
+  DtPlace *free = NULL;
+  for (int i = 0; i < WAYS; i++) {
+    if (set[i].id == memory) return &set[i];
+    if (set[i].id == 0 && free == NULL) free = &set[i];
+  }
+  return free != NULL ? free : &set[(h >> 32) % WAYS];
+}
+
+DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
+  DtPlace *w;
+  if (g->place == NULL || v == NULL || v->spec) return NULL;
+  w = slot_of(g, v);
+  if (w->id != v->id) {
+    const int64_t memory = memory_of(v);
+    w = memory_slot(g, memory);
+    if (w->id != memory) return NULL;
+  }
+  return w->kind == DT_PLACE_PART || w->version == v->local->storage->version
+         ? w : NULL;
+}
+
+const DtPlace *dt_diag_place_before (const DtDiag *g, const DtVar *v) {
+  const DtPlace *w = g->place && v && !v->spec ? slot_of(g, v) : NULL;
+  return w && w->id == v->id && w->version + 1 == v->local->storage->version
+         ? w : NULL;
+}
+
+DtPlace *dt_diag_place_spread (const DtDiag *g, const DtVar *v) {
+  DtPlace *w = dt_diag_place(g, v);
+  return w && w->kind != DT_PLACE_TOTAL ? w : NULL;
+}
+
+const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,
+                                 DtPlaceKind kind) {
+  const DtPlace *w = i < e->nin ? dt_diag_place_spread(g, e->in[i]) : NULL;
+  return w && w->kind == kind ? w : NULL;
+}
+
+void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w) {
+  const DtPlace one = *w;       /* it may lie in the slot */
+  DtPlace *to, *memory;
+  if (v == NULL || v->spec || one.dim < 0 ||
+      (one.kind == DT_PLACE_PART && one.dim >= v->local->m.ndim)) return;
+  if (g->place == NULL &&
+      (g->place = DT_NEWN(g->s->cx, DtPlace, 2 * DT_PLACES)) == NULL) {
+    dt_error_clear(g->s->cx);
+    return;
+  }
+  to = slot_of(g, v);
+  *to = one;
+  to->id = v->id;
+  to->version = v->local->storage->version;
+  memory = memory_slot(g, memory_of(v));
+  *memory = *to;
+  memory->id = memory_of(v);
+  g->nplaces++;
+}
+
+DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
+                            DtPlaceKind kind) {
+  DtPlace p = *w;
+  p.kind = kind;
+  p.at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
+                     .seq = e->seq };
+  p.root = e->nout > 0 && e->out[0] ? e->out[0]->id : 0;
+  return p;
+}
+
+const char *dt_diag_place_name (const DtDiag *g, int64_t id) {
+  enum { FEW = 512 };
+  const DtRecord *r = &g->d->rec;
+  for (int i = r->nname - 1; i >= 0 && i >= r->nname - FEW; i--)
+    if (r->name[i].var == id && id != 0) return r->name[i].name;
+  return "";
+}
