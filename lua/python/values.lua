@@ -618,6 +618,7 @@ function M.str(v)
     if rawget(v, "_native") then return M.repr(v) end
     if M.is_object(v) then return M.object_text(v) end
     if rawget(v, "class") and rawget(v, "message") then return v.message end
+    if rawget(v, "said") then return v.said end   -- str() is not repr()
     if type(rawget(v, "shown")) == "string" and not (mt and mt.__tostring) then
       return v.shown
     end

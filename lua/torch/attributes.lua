@@ -205,6 +205,12 @@ local watcher, set_watcher
 function M.watch(f, set) watcher, set_watcher = f, set end
 
 local tensor = {is = util.is_tensor}
+local functions_only = require "torch.functions_only"
+
+-- Where an attribute of the program's lies that has the name of one of them: the
+-- engine would find the operator first.
+local function own_key(name) return "own " .. name end
+local function get_field(v, key) return v[key] end      -- raises without one
 
 -- Methods that plain tensors have in Lua, where they say what is wrong; a
 -- program asks hasattr(t, "full_tensor") to tell the two kinds apart.
@@ -212,7 +218,12 @@ local only_distributed = {full_tensor = true, to_local = true,
   redistribute = true}
 
 function tensor.get(v, name)
-  if only_distributed[name] and not util.is_dtensor(v) then
+  if functions_only[name] then
+    local has, own = pcall(get_field, v, own_key(name))
+    if has and own ~= nil then return own, true end
+  end
+  if functions_only[name] or
+     only_distributed[name] and not util.is_dtensor(v) then
     util.raise("AttributeError", "'%s' object has no attribute '%s'",
       V.type_name(v), name)
   end
@@ -231,7 +242,9 @@ function tensor.get(v, name)
   if name == "grad_fn" then return node.of(v), true end
 end
 
-function tensor.lacks(name) return dt._find(name) == nil end
+function tensor.lacks(name)
+  return functions_only[name] or dt._find(name) == nil
+end
 
 function tensor.set(v, name, x)
   local set = M.tensor_setter[name]
@@ -242,7 +255,8 @@ function tensor.set(v, name, x)
     util.raise("AttributeError", "property '%s' of 'DTensor' object has no "
       .. "setter", name)
   else
-    v[name] = x == None and dt.None or x
+    v[functions_only[name] and own_key(name) or name] = x == None and dt.None
+      or x
   end
   return true
 end

@@ -529,6 +529,7 @@ local function operators(space)
     end, name)
     op.shown = ("<OpOverloadPacket(op='%s.%s')>"):format(space, name)
     op.text = space .. "." .. name
+    op.said = op.text
     rawset(t, name, op)
     return op
   end}))
