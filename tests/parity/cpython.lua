@@ -12,7 +12,8 @@ local python = os.getenv("DTREPL_PYTHON") or "python3"
 local FLOORS = {
   {"test_dict", 0.95}, {"test_list", 0.91}, {"test_tuple", 0.92},
   {"test_with", 0.97}, {"test_userlist", 0.94}, {"test_userdict", 0.97},
-  {"test_int", 0.75}, {"test_contextlib", 0.82},
+  {"test_int", 0.75}, {"test_contextlib", 0.82}, {"test_dataclasses", 0.55},
+  {"test_enum", 0.50}, {"test_functools", 0.34},
 }
 
 local function output(command)
@@ -47,11 +48,17 @@ local function unfinished(text, status, seen)
   return ran ~= seen and ("%d tests seen, %d ran"):format(seen, ran)
 end
 
+-- The file of a test, which may be a package.
+local function file_of(name)
+  local path = folder .. "/" .. name .. ".py"
+  return io.open(path) and path or folder .. "/" .. name .. "/__init__.py"
+end
+
 local failed = 0
 for _, row in ipairs(FLOORS) do
   local name, floor = row[1], row[2]
-  local text = output(("timeout 100 %s -n 1 %s/%s.py 2>&1; echo \"exit $?\"")
-    :format(program, folder, name))
+  local text = output(("timeout 100 %s -n 1 %s 2>&1; echo \"exit $?\"")
+    :format(program, file_of(name)))
   local status, seen = tonumber(text:match("exit (%d+)\n$")), 0
   local why, passed, refused, wrong = reasons(text), 0, 0, {}
   for test, word in text:gmatch("(test%S* %(%S+%)) %.%.%. (%S+)") do

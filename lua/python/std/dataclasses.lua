@@ -23,6 +23,21 @@ field_mt.__index = function (f, name)
   return V.dict_get(notes, f.name)
 end
 
+field_mt.shows_itself = true
+field_mt.__tostring = function (f)
+  local parts = {"name=" .. V.repr(f.name or None),
+    "type=" .. V.repr(f.type or None)}
+  for i, fact in ipairs {"default", "default_factory", "init", "repr", "hash",
+      "compare"} do
+    parts[i + 2] = fact .. "=" .. V.repr(f[fact])
+  end
+  parts[#parts + 1] = "metadata=mappingproxy(" .. V.repr(f.metadata) .. ")"
+  parts[#parts + 1] = "kw_only=" .. V.repr(f.kw_only)
+  parts[#parts + 1] = "_field_type=" .. (f.passed_on and "_FIELD_INITVAR"
+    or f.name and "_FIELD" or "None")
+  return "Field(" .. table.concat(parts, ",") .. ")"
+end
+
 local FLAGS = {"init", "repr", "compare", "kw_only"}
 
 -- field(default=…, default_factory=…, init=…, …)
@@ -54,9 +69,21 @@ local function noted_as(note, word)
   return n and (n.kind == "name" or n.kind == "attr") and n.name == word
 end
 
+-- A field() whose name has no annotation is none.
+local function check_annotated(class, notes)
+  for name, value in next, class do
+    if type(value) == "table" and getmetatable(V.raw(value) or value) == field_mt
+       and not notes[name] then
+      util.raise("TypeError", "%s is a field but has no type annotation",
+        V.repr(name))
+    end
+  end
+end
+
 -- The fields that the body of one class gives, by name and in order.
 local function own_fields(class, options, into, order)
   local notes, only = rawget(class, "__notes") or {}, options.kw_only
+  check_annotated(class, notes)
   for _, name in ipairs(rawget(class, "__fields") or {}) do
     local note, value = notes[name], rawget(class, name)
     if value ~= nil then value = V.raw(value) or value end
@@ -304,6 +331,9 @@ local function options_of(given)
         .. "'%s'", k)
     end
     o[k] = V.truth(v)
+  end
+  if o.weakref_slot and not o.slots then
+    util.raise("TypeError", "weakref_slot is True but slots is False")
   end
   if o.order and not o.eq then
     util.raise("ValueError", "eq must be true if order is true")
