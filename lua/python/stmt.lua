@@ -516,14 +516,43 @@ S["import"] = function (n)
   end
 end
 
--- from math import *: the names of a module of Python's own; those of torch
--- are found wherever they are used.
+-- from torch.nn import *: a module whose names are made when they are asked for
+-- has no list of them, so names that are nowhere else are asked of it.
+local function ask_module(env, module)
+  while env.up do env = env.up end
+  if env.asked then
+    table.insert(env.asked, 1, module)
+    return
+  end
+  local asked, before = {module}, getmetatable(env.vars)
+  local index = before and before.__index
+  local mt = {}
+  for k, v in pairs(before or {}) do mt[k] = v end
+  function mt.__index(t, name)
+    local v
+    if type(index) == "function" then v = index(t, name)
+    elseif index then v = index[name] end
+    if v ~= nil or type(name) ~= "string" or name:find("^_") then return v end
+    for _, m in ipairs(asked) do
+      local ok, found = pcall(attrs.member, m, name)
+      if ok then return found end
+    end
+  end
+  env.asked = asked
+  setmetatable(env.vars, mt)
+end
+
+-- from math import *: the names of a module, in their order.
 local function all_of(env, module)
   local ok, m = pcall(attrs.module, module)
   if not ok and m.class ~= "ModuleNotFoundError" then error(m, 0) end
   local mt = ok and getmetatable(m)
   if mt and mt.all then m = mt.all()            -- one that fills itself
-  elseif not ok or mt or module:find("^torch") then return end
+  elseif not ok and not module:find("^torch%f[.%z]") then
+    error(m, 0)
+  elseif not ok or mt or module:find("^torch%f[.%z]") then
+    return ask_module(env, module)
+  end
   local names, seen = {}, {}
   for _, vars in ipairs {m, attrs.more_names(module) or {}} do
     for name in next, vars do

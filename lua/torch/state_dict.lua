@@ -16,10 +16,9 @@ local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 
 local keys_of = attributes.incompatible_keys
 
+-- A field of StateDictOptions (pylib/more) is set.
 local function option(options, name)
-  local v = options and options[name]
-  if v == nil then return false end
-  return v
+  return options ~= nil and V.truth(attrs.get(options, name))
 end
 
 -- A tensor as the options want it; nil where this rank keeps none.
@@ -135,7 +134,7 @@ local function set_model(a)
   local model, options = a.model, options_of(a)
   local state = a.model_state_dict
   check_whole(options)
-  local strict = not options or options.strict ~= false
+  local strict = not options or option(options, "strict")
   local whole = option(options, "full_state_dict")
   local from0 = option(options, "broadcast_from_rank0")
   local empty = not state or V.count(state) == 0
@@ -410,12 +409,6 @@ local function set_both(a)
   return set_model(a)
 end
 
-local function state_options(_, kw)
-  local out = namespace {__name__ = "StateDictOptions"}
-  for k, v in V.each(kw or V.dict()) do out[k] = v end
-  return out
-end
-
 local def = args.def
 
 return namespace {
@@ -435,5 +428,4 @@ return namespace {
     init_state(working(list[1]))
     return None
   end, "_init_optim_state"),
-  StateDictOptions = builtin(state_options, "StateDictOptions"),
 }
