@@ -384,9 +384,7 @@ local class_fact = {
     if not rawget(c, "__abstract") then return missing(c, "register") end
     return V.builtin(function (a)
       for _, above in ipairs(classes.mro(c)) do
-        local list = rawget(above, "__registered") or {}
-        above.__registered = list
-        list[#list + 1] = a[1]
+        classes.register_below(above, a[1])
       end
       return a[1]
     end, "register")

@@ -776,7 +776,7 @@ def("type", function (a, kw)
   end
   if v == None then return M.none_type end
   if rawequal(v, B.object) or rawequal(v, M.none_type)
-     or exceptions.is_class(v) then
+     or rawequal(v, foreign.root) or exceptions.is_class(v) then
     return B.type
   end
   return attrs.get(v, "__class__")
@@ -835,6 +835,7 @@ end
 B.type.test = function (v)
   return V.type_name(v) == "type" or exceptions.is_class(v)
     or rawequal(v, B.object) or rawequal(v, M.none_type)
+    or rawequal(v, foreign.root)
 end
 B.type.__qualname__, B.slice.__qualname__ = "type", "slice"
 B.slice.test = function (v) return V.type_name(v) == "slice" end

@@ -594,6 +594,14 @@ function M.is_instance(v, class)
   return own and M.is_below(own, class) or false
 end
 
+-- register_below(class, other): objects of `other` are objects of `class`, too,
+-- though it is not in their order.
+function M.register_below(class, other)
+  local list = rawget(class, "__registered") or {}
+  class.__registered = list
+  list[#list + 1] = other
+end
+
 function M.is_below(c, class)
   if type(c) ~= "table" or not rawget(c, "__python") then return false end
   for _, one in ipairs(mro(c)) do if one == class then return true end end

@@ -313,11 +313,12 @@ function attrs.class_fact_of_library.__getattr__()
   end, "__getattr__")
 end
 
--- A parameter or child that was registered as None; else what the class's
+-- A parameter, child or buffer that was registered as None; else what the class's
 -- __getattr__ says.  Only names that the program writes come here: what the
 -- library asks of its own tables does not.
 function module.absent(v, name)
-  if v._parameters.map[name] == false or v._modules.map[name] == false then
+  if v._parameters.map[name] == false or v._modules.map[name] == false
+     or v._buffers.map[name] == false then
     return None
   end
   local own = V.special(v, "__getattr__")

@@ -40,8 +40,11 @@ local ENDINGS = {{"Loss$", "loss"}, {"Dropout%d?d?$", "dropout"},
   {"Pool%dd$", "pooling"}, {"Pad%dd$", "padding"},
   {"^Transformer", "transformer"}}
 local file_of = {}
+-- Files that hold nothing but classes of torch.nn; pylib has the others.
+M.module_files = {"activation", "padding", "pooling", "transformer"}
 for line in FILES:gmatch("[^\n]+") do
   local file
+  table.insert(M.module_files, line:match("%S+"))
   for word in line:gmatch("%S+") do
     if not file then file = word else file_of[word] = file end
   end

@@ -215,6 +215,15 @@ end
 M.nn = space({functional = M.F, Module = nnm.Module, attention = attention,
   Parameter = kinds.Parameter, init = signatures.init}, nn)
 M.torch.nn = M.nn
+-- Classes alone: torch.nn.modules.utils is not torch.nn.utils.
+local nn_classes = setmetatable({}, {__index = function (_, name)
+  return name:find("^%u") and M.nn[name] or nil
+end})
+M.nn.modules = space({}, nn_classes)
+for _, file in ipairs(kinds.module_files) do
+  M.nn.modules[file] = space({}, nn_classes)
+end
+attrs.provide("torch.nn.modules", M.nn.modules)
 attrs.provide("torch.nn.init", space(M.nn.init, nn.init))
 M.nn.utils = space(signatures.utils, nn.utils)
 local collective = require "torch.collective"

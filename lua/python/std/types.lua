@@ -105,7 +105,11 @@ provide("_functions", namespace {
   bound_to = builtin(function (a)
     local v = V.is_function(a[1]) and rawget(a[1], "bound_to")
     return V.tuple {v ~= nil and v ~= false, v or None}
-  end, "bound_to")})
+  end, "bound_to"),
+  register_below = builtin(function (a)
+    classes.register_below(a[1], a[2])
+    return None
+  end, "register_below")})
 
 -- ---- abc, types ----
 
