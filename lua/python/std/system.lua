@@ -162,7 +162,7 @@ function M.provide(argv)
     get_int_max_str_digits = refused "sys.get_int_max_str_digits",
     set_int_max_str_digits = refused "sys.set_int_max_str_digits",
     setrecursionlimit = nothing},
-    {argv = argv, version_info = V.tuple {3, 11, 0}, version = "3.11.0",
+    {argv = argv, version = "3.11.0",
       platform = "linux", stdout = out, stderr = err,
       __stdout__ = out, __stderr__ = err,
       maxsize = math.maxinteger, maxunicode = 0x10ffff, byteorder = "little",
