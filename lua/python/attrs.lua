@@ -397,6 +397,16 @@ local class_fact = {
   end,
 }
 
+-- The names of Lua's functions; false where one function has several.
+local function_names = setmetatable({}, {__mode = "k"})
+
+-- name_function(f, name): f.__name__ is what programs know f by.
+function M.name_function(f, name)
+  if type(f) ~= "function" then return end
+  local old = function_names[f]
+  function_names[f] = (old == nil or old == name) and name
+end
+
 -- v.name
 function M.get(v, name)
   if name == "__class__" then return class_of(v) end
@@ -436,6 +446,9 @@ function M.get(v, name)
       if x ~= nil then return x end
       return missing(v, name)
     end
+  end
+  if type(v) == "function" and (name == "__name__" or name == "__qualname__") then
+    return function_names[v] or missing(v, name)
   end
   if name == "mapping" and V.is_view(v) then return v.dict end
   if V.is_tuple(v) and rawget(v, "record") then

@@ -37,6 +37,7 @@ local function space(own, ...)
       if v ~= nil then
         v = V.plain_of[v] or v
         rawset(t, name, v)
+        attrs.name_function(v, name)
         asked = asked + 1
         return v
       end
