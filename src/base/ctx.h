@@ -22,6 +22,8 @@ typedef struct DtFrame { const char *func, *file; int line; } DtFrame;
 typedef struct DtError {
   DtStatus code;
   const char *pyclass;
+  const char *reason;             /* a literal for code that decides by the
+                                  ** error, whose text is PyTorch's; or NULL */
   DtBuf message;
   DtBuf explain;
   char *cause;                    /* message of an earlier, kept error */

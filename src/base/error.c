@@ -108,6 +108,7 @@ static void raise_v (DtCtx *cx, DtStatus code, const char *pyclass,
   dt_free(cx, large);
   cx->err.code = code;
   cx->err.pyclass = pyclass;
+  cx->err.reason = NULL;
 }
 
 DtStatus dt_raise (DtCtx *cx, DtStatus code, const char *fmt, ...) {
@@ -125,6 +126,11 @@ DtStatus dt_raise_as (DtCtx *cx, DtStatus code, const char *pyclass,
   raise_v(cx, code, pyclass, fmt, ap);
   va_end(ap);
   return code;
+}
+
+DtStatus dt_error_reason (DtCtx *cx, DtStatus st, const char *reason) {
+  cx->err.reason = reason;
+  return st;
 }
 
 DtStatus dt_error_frame (DtCtx *cx, DtStatus st, const char *func,
@@ -145,6 +151,7 @@ void dt_error_clear (DtCtx *cx) {
   DtError *e = &cx->err;
   e->code = DT_OK;
   e->pyclass = NULL;
+  e->reason = NULL;
   dt_buf_clear(&e->message);
   dt_buf_clear(&e->explain);
   dt_free(cx, e->cause);

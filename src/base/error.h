@@ -63,6 +63,11 @@ DtStatus dt_raise_as (DtCtx *cx, DtStatus code, const char *pyclass,
 #endif
 ;
 
+/* Name why the pending error was raised, for code that decides by it: texts
+** change from release to release.  `reason` must be a literal; Lua sees it as
+** the error's field `reason`.  Another raise forgets it.  Returns st.  Local. */
+DtStatus dt_error_reason (DtCtx *cx, DtStatus st, const char *reason);
+
 /* Add a C frame to the pending error (used by DT_TRY).  Local. */
 DtStatus dt_error_frame (DtCtx *cx, DtStatus st, const char *func,
                          const char *file, int line);

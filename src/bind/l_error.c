@@ -213,6 +213,7 @@ int dtL_raise (lua_State *L) {
   }
   push_error(L, code, e->pyclass, dt_buf_str(&e->message),
              dt_buf_str(&e->explain));
+  if (e->reason) dtL_set_str(L, "reason", e->reason);
   if (e->cause) {
     dtL_set_str(L, "cause", e->cause);
     if (e->cause_pyclass) dtL_set_str(L, "cause_class", e->cause_pyclass);

@@ -122,7 +122,9 @@ DtStatus dt_spmd_raise (DtSpmd *s, DtSpmdMessage m, ...) {
   fill(&b, messages[m].text, n, pair);
   st = dt_buf_ok(&b);
   if (st == DT_OK)
-    st = dt_raise_as(s->cx, DT_E_SPMD, messages[m].cls, "%s", dt_buf_str(&b));
+    st = dt_error_reason(
+      s->cx, dt_raise_as(s->cx, DT_E_SPMD, messages[m].cls, "%s",
+                         dt_buf_str(&b)), messages[m].key);
   dt_buf_fini(&b);
   return st;
 }

@@ -70,6 +70,18 @@ refused("a + b", "args[1] missing axis mesh_tp",
   {a = typed({4}, "R"), b = dt.ones({4})})
 gives("a + b", "{mesh_tp: R}", {a = typed({4}, "R"), b = dt.ones({4})},
   {strict = false})
+
+-- code decides by the reason of a refusal, not by its words
+local function reason_of(text, vars)
+  local _, e = called(text, vars)
+  return e and e.reason
+end
+T.eq(reason_of("a + b", {a = typed({4}, "R"), b = dt.ones({4})}),
+  "MISSING_MESH", "the reason of a missing axis")
+T.eq(reason_of("torch.relu(a)", {a = typed({4, 6}, "P")}), "P_NONLINEAR",
+  "the reason of another refusal")
+T.eq(reason_of("a @ b", {a = dt.ones({4, 6}), b = dt.ones({5, 4})}), nil,
+  "an error outside of the checker has none")
 refused("F.linear(a, b)", "cannot propagate", {a = typed({4, 6}, "P"),
   b = typed({3, 6}, "R")})
 

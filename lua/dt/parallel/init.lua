@@ -122,9 +122,7 @@ local function advice(module, mesh)
   return function (e)
     local said = {}
     for name, p in module:named_parameters() do
-      if mesh.ndim > 1 or not e.message:find("placements") then
-        said[#said + 1] = ("%s %s"):format(name, tostring(p.shape))
-      end
+      said[#said + 1] = ("%s %s"):format(name, tostring(p.shape))
     end
     local text = ("the parameters here are %s; the mesh is %s"):format(
       #said > 0 and table.concat(said, ", ") or "none", tostring(mesh))
