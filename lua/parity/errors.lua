@@ -14,6 +14,7 @@ local attrs = require "python.attrs"
 local meshes = require "torch.mesh"
 local kinds = require "torch.kinds"
 local facts = require "parity.facts"
+local system = require "python.std.system"
 
 local M = {}
 local None = dt.None
@@ -385,7 +386,7 @@ function M.check(path, only)
       report[#report + 1] = {what = id, why = why, skip = skip}
     end
   end
-  require("python.std.system").remove_folders()
+  system.remove_folders()
   dt._pretend_data(false)
   kinds.cpu_only = false
   dt._warn_always(false)

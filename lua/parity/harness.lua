@@ -8,6 +8,7 @@ local nnm = require "dt.nn.module"
 local V = require "python.values"
 local names = require "torch.names"
 local attrs = require "python.attrs"
+local system = require "python.std.system"
 local facts = require "parity.facts"
 local cp = require "dt.cp"
 
@@ -51,7 +52,7 @@ return function (S)
     return V.list({}, 0)
   end, "init_model")
   H.hook_modules = V.builtin(function () return dt.None end, "hook_modules")
-  require("python.std.system").provide(V.list {})
+  system.provide(V.list {})
   for _, name in ipairs {"hashlib", "itertools", "os", "shutil", "tempfile"} do
     H[name] = attrs.module(name)
   end

@@ -8,6 +8,8 @@ local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local python = require "torch"
 local V = require "python.values"
+local meshes = require "torch.mesh"
+local style_class = require "torch.style_class"
 local facts = require "parity.facts"
 local compare = require "parity.compare"
 local session = require "parity.session"
@@ -53,7 +55,7 @@ end
 
 local function value(text)
   local v = python.value(text, new_env())
-  return require("torch.style_class").of(v) or v
+  return style_class.of(v) or v
 end
 
 -- "Colwise(...)" as the style it names.
@@ -180,7 +182,6 @@ local function module_case(case)
     P.parallelize_module(linear(), nil, style())
   elseif case:find("inside 'with mesh:'") then
     m = linear()
-    local meshes = require "torch.mesh"
     meshes.enter(mesh)
     local scope <close> = setmetatable({},      -- luacheck: ignore scope
       {__close = meshes.leave})

@@ -5,6 +5,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local F = require "dt.functional"
 local define = require "dt.nn.define"
+local init_values = require "dt.nn.init_values"
 local signature = require "dt.torch.signature"
 
 local ops = dt.ops.aten
@@ -108,7 +109,7 @@ M.PReLU = define.module {"PReLU",
 
 -- All slopes as `init` says.
 function M.PReLU:reset_parameters()
-  require("dt.nn.init_values").constant_(self.weight, self.init)
+  init_values.constant_(self.weight, self.init)
 end
 
 return M

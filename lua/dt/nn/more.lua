@@ -5,6 +5,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local F = require "dt.functional"
 local init = require "dt.nn.init_values"
+local linear = require "dt.nn.linear"
 local Module = require("dt.nn.module").Module
 
 local M = {}
@@ -85,7 +86,7 @@ end
 
 function M.EmbeddingBag:extra_repr()
   local text = ("%d, %d%s"):format(self.num_embeddings, self.embedding_dim,
-    require("dt.nn.linear")._table_text(self))
+    linear._table_text(self))
   text = text .. ", mode='" .. self.mode .. "'"
   if self.padding_idx then
     text = text .. ", padding_idx=" .. self.padding_idx

@@ -12,6 +12,9 @@ local init = require "dt.nn.init_values"
 local define = require "dt.nn.define"
 local linear = require "dt.nn.linear"
 local nnm = require "dt.nn.module"
+local activation = require "dt.nn.activation"
+local container = require "dt.nn.container"
+local norms = require "dt.nn.norm"
 local Module = nnm.Module
 
 local M = {}
@@ -157,15 +160,15 @@ end
 local function clones(m, n)
   local list = {}
   for i = 1, n do list[i] = clone(m, {}) end
-  return require("dt.nn.container").ModuleList(list)
+  return container.ModuleList(list)
 end
 
 local function layer_norm(a, d_model)
-  return require("dt.nn.norm").LayerNorm(d_model, {eps = a.layer_norm_eps,
+  return norms.LayerNorm(d_model, {eps = a.layer_norm_eps,
     bias = a.bias, dtype = a.dtype, device = a.device})
 end
 
-local function dropout(p) return require("dt.nn.activation").Dropout(p) end
+local function dropout(p) return activation.Dropout(p) end
 
 local layer_text = "d_model, nhead, dim_feedforward=2048, dropout=0.1, "
   .. "activation='relu', layer_norm_eps=1e-05, batch_first=False, "
