@@ -260,6 +260,8 @@ typedef enum DtPlaceKind {
   DT_PLACE_FOUND_ALL,           /* indices found within parts, gathered */
   DT_PLACE_ITEM,                /* made with one item of a part; `added`: with
                                 ** what else */
+  DT_PLACE_ALIKE,               /* the same on all ranks, `fed`, times a part of a
+                                ** weight, summed along the cut dimension */
   DT_PLACE_ROUTED               /* such results in chosen rows; `added`: which */
 } DtPlaceKind;
 enum { DT_PLACES = 1024 };

@@ -438,6 +438,18 @@ static const DtPlace *held (const DtDiag *g, const DtVar *v) {
   return w && w->kind != DT_PLACE_TOTAL ? w : NULL;
 }
 
+/* The sum of what each rank's part of a weight makes of one and the same. */
+static void alike_sent (DtDiag *g, const DtRecRaw *raw, const DtPlace *w) {
+  const DtFact facts[2] = { { true, w->fed }, { false, w->where } };
+  DtEvent at = dt_diag_origin(&w->at, "");
+  if (w->kind == DT_PLACE_ALIKE && strstr(raw->kind, "reduce") && raw->reduce &&
+      strcmp(raw->reduce, "sum") == 0 && !g->s->backward)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_SAME_PART, raw->mesh, raw->mdim, 48, 2,
+                      facts, dt_diag_place_name(g, w->fed_id), "each rank "
+                      "multiplies it with its part of a weight, and the products "
+                      "are summed; what made it is no part, but the same on all");
+}
+
 void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out) {
   const DtPlace *w = g->nplaces ? held(g, in) : NULL;
@@ -446,6 +458,7 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   const char *name;
   if (w == NULL) return;
   part_sent(g, raw, in, out, w);
+  alike_sent(g, raw, w);
   if ((w = held(g, in)) == NULL) return;
   at = (DtEvent){ .kind = DT_EV_OP, .text = w->at.op, .file = w->at.file,
                   .line = w->at.line, .seq = w->at.seq, .module = "" };

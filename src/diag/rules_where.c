@@ -81,6 +81,20 @@ static bool is_fed_rows (const DtVar *x, const DtPlace *a, const DtVar *weight) 
   return ndim_of(weight) == 2 && a->dim == 0 && !a->columns && ndim_of(x) > 1;
 }
 
+/* What is as wide as this rank's part of a weight, and no part itself: it should
+** be another part on each rank.  What is drawn may be a part by being drawn. */
+static void alike_end (DtDiag *g, const DtEvent *e, const DtVar *x,
+                       const DtVar *weight) {
+  const DtPlace *part = find_place(g, weight);
+  DtPlace w;
+  if (x->spec || x->is_param || x->local->storage->drawn || ndim_of(x) < 2 ||
+      ndim_of(weight) != 2 || part->first_len > 0 || part->len < 2) return;
+  w = derive_place(part, e, DT_PLACE_ALIKE);
+  w.fed = dt_diag_sample(x->local);
+  w.fed_id = x->id;
+  put_place(g, e->out[0], &w);
+}
+
 static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   const DtVar *x = f->a < e->nin ? e->in[f->a] : NULL;
   const DtPlace *a = look_for(g, e, f->a, DT_PLACE_PART);
@@ -110,6 +124,8 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
     summed_end(g, e, f, a, b);
     return;
   }
+  if (b && x && !find_place(g, x) && b->dim == ndim_of(e->in[f->b]) - f->db)
+    alike_end(g, e, x, e->in[f->b]);
   if (a && a->dim == ndim_of(e->in[f->a]) - f->da) a = NULL;
   else if (x && find_place(g, x) && !(a && b && is_fed_rows(x, a, e->in[f->b])))
     x = NULL;                   /* not whole on every rank */
