@@ -705,6 +705,11 @@ static inline bool dt_diag_op_is (const DtDiag *g, const DtOpDef *op,
 static inline bool dt_diag_is (const DtDiag *g, const DtEvent *e, int which) {
   return dt_diag_op_is(g, e->op, which);
 }
+/* Was it multiplied or divided: is it a share of what is to be added once? */
+static inline bool dt_diag_is_scaled (const DtVar *v) {
+  return v->origin.op && (strstr(v->origin.op, "aten.div") ||
+                          strstr(v->origin.op, "aten.mul"));
+}
 /* Is it one of these, NULL at their end? */
 static inline bool dt_diag_named (const DtOpDef *op, const char *const *names) {
   for (; *names; names++)

@@ -111,7 +111,8 @@ static void on_local_part (DtDiag *g, const DtEvent *e) {
 
 /* --- addends --- */
 
-/* Something nonzero, the same in each element or not, as a hash; 0: nothing. */
+/* Something nonzero, the same in each element or not, as a hash; 0: nothing,
+** or a share of it. */
 static uint64_t hash_of_addend (const DtEvent *e, int slot, int arg) {
   const DtTensor *t;
   DtScalar v;
@@ -119,7 +120,8 @@ static uint64_t hash_of_addend (const DtEvent *e, int slot, int arg) {
     double x = dt_arg_float(e->args, arg);
     return x == 0 ? 0 : dt_hash_bytes(DT_HASH_SEED, &x, sizeof x) | 1;
   }
-  if (slot >= e->nin || e->in[slot] == NULL || e->in[slot]->spec) return 0;
+  if (slot >= e->nin || e->in[slot] == NULL || e->in[slot]->spec ||
+      dt_diag_is_scaled(e->in[slot])) return 0;
   t = e->in[slot]->local;
   if (dt_meta_numel(&t->m) == 0 || !dt_tensor_has_data(t)) return 0;
   v = dt_tensor_get(t, (int64_t[DT_MAX_NDIM]){ 0 });

@@ -167,8 +167,7 @@ static uint64_t hash_of_addend (DtDiag *g, const DtEvent *e, int i) {
   const DtVar *v = i < e->nin ? e->in[i] : NULL;
   if (v == NULL || v->spec || find_place(g, v) || v->local->storage->drawn ||
       !dt_dtype_is_float((DtDtype)v->local->m.dtype) ||
-      (v->origin.op && (strstr(v->origin.op, "aten.div") ||
-                        strstr(v->origin.op, "aten.mul")))) return 0;
+      dt_diag_is_scaled(v)) return 0;
   return dt_diag_sample(v->local);
 }
 
