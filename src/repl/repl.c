@@ -37,8 +37,10 @@ void dt_repl_running (DtRepl *r, bool running) {
   if (running)
     dt_repl_stream_begin(r);
   DtControl *c = dt_control_of(r->s);
-  dt_stop_soft(r->app->stop, running && c != NULL && c->attached &&
-               r->at == NULL, dt_stop_soft_hook);
+  /* Once for all threads: another one, late, would forget what was asked. */
+  if (dt_repl_first(r) || r->app->world != DT_WORLD_THREADS)
+    dt_stop_soft(r->app->stop, running && c != NULL && c->attached &&
+                 r->at == NULL, dt_stop_soft_hook);
   if (!running && r->cx->interrupt != NULL)
     atomic_store(r->cx->interrupt, 0);
   if (!running && board != NULL)
@@ -223,8 +225,8 @@ DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
       lua_pop(r->L, 1);         /* no memory: a name stays wrong */
   }
   if (r->depth == 0) {
-    dt_stop_enter(r->app->stop, i, r->L);
     begin_end(r, true, name);
+    dt_stop_enter(r->app->stop, i, r->L);   /* after the hook on lines */
   }
   r->depth++;
   /* In the past nothing happens: it is only looked at. */
@@ -296,6 +298,8 @@ void dt_repl_round_all (DtRepl *r, const char *text, const char *name) {
   if (name == NULL)
     number_lines(r, text);
   dt_repl_running(r, true);
+  if (r->at == NULL && *text != '\001')
+    dt_editor_running(r);
   DtStatus st = dt_repl_run(r, text, name);
   (void)dt_repl_meet(r, st);
   if (dt_repl_first(r) && r->set.timing && name == NULL) {

@@ -6,7 +6,7 @@
 ** a program's own output cannot know.
 **
 ** Rank 0 says when it waits for a line and where: before the program, at a
-** stop, at the prompt after it.  Questions run on every rank, like any line. */
+** stop, at the prompt after it; and when something runs.  Questions run on every rank, like any line. */
 #include "repl/repl_int.h"
 
 #include <lauxlib.h>
@@ -42,6 +42,12 @@ void dt_editor_ready (DtRepl *r) {
               (long)getpid(), r->ended, r->comm->no_data ? 1 : r->comm->size);
   send_message(r, dt_buf_str(&b), b.len);
   dt_buf_fini(&b);
+}
+
+void dt_editor_running (DtRepl *r) {
+  static const char text[] = "{\"running\":true}";
+  if (r->app->editor != NULL && dt_repl_first(r))
+    send_message(r, text, sizeof text - 1);
 }
 
 typedef struct Asked { DtRepl *r; const char *text; DtBuf *line; } Asked;

@@ -240,6 +240,8 @@ void dt_eval_push_locals (lua_State *L);
 const char *dt_editor_word (void);
 /* Rank 0 waits for a line: said to the adapter, if there is one.  Local. */
 void dt_editor_ready (DtRepl *r);
+/* Something runs that an interrupt would stop: said by rank 0.  Local. */
+void dt_editor_running (DtRepl *r);
 /* What an adapter asks (a line without its byte 1) is answered; a line that is
 ** to be run instead goes into `line`.  Collective. */
 void dt_editor_line (DtRepl *r, const char *text, DtBuf *line);

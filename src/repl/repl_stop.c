@@ -417,6 +417,7 @@ static DtStatus on_stop (void *ud, DtControl *c, DtStopAt *at) {
       dt_repl_hook(dtL_state(r->L)->cur);
     }
     dt_repl_running(r, true);
+    dt_editor_running(r);
     return DT_OK;
   }
   at->missed = true;

@@ -227,6 +227,9 @@ void dt_stop_enter (DtStop *s, int i, struct lua_State *L) {
   s->run[i].thread = pthread_self();
   running = L;
   atomic_fetch_add(&s->run[i].depth, 1);
+  /* Asked before this rank could be told. */
+  if (atomic_load(&s->soft) && atomic_load(&s->asked) > 0)
+    stop_here(s);
 }
 
 struct lua_State *dt_stop_running (struct lua_State *L) {

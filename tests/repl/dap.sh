@@ -306,11 +306,27 @@ C.until_('"event":"initialized"')
 C.ask("configurationDone")
 C.has("asked while it runs", C.ask("stackTrace", '{"threadId":1}'),
   '"success":false', "pause it first")
-os.execute("sleep 2")
 C.send("pause", '{"threadId":1}')
 C.has("paused", C.until_('"event":"stopped"'), '"reason":"pause"')
 C.send("continue")
 C.check("gone in the middle", C.close() == "0")
+
+-- Pause is taken from the start on, on every rank, also where no operator runs.
+local ever = assert(io.open(dir .. "/ever.py", "w"))
+ever:write("n = 0\nwhile True:\n    n += 1\n")
+ever:close()
+C.open(os.getenv "DTREPL" .. " --dap")
+C.ask("initialize")
+C.send("launch", ('{"program":"%s/ever.py","cwd":"%s","ranks":3}'):format(dir,
+  dir))
+C.until_('"event":"initialized"')
+C.send("configurationDone")
+C.send("pause", '{"threadId":1}')
+C.has("paused at once", C.until_('"event":"stopped"'), '"reason":"pause"')
+C.send("continue")
+C.send("pause", '{"threadId":1}')
+C.has("and again", C.until_('"event":"stopped"'), '"reason":"pause"')
+C.check("gone after two", C.close() == "0")
 
 -- What a program prints is an event while it runs.
 local slow = assert(io.open(dir .. "/slow.lua", "w"))

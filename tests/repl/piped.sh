@@ -38,6 +38,12 @@ is "a transcript" 0 "21
 input='"out"\n"dt> in a text"\n'
 is "no transcript" 0 '"out"
 "dt> in a text"' "$DTREPL -n 2"
+input='m = dt.init_device_mesh("cpu", {2, 2})
+z = dt.distribute_tensor(dt.ones(4, 4), m, {Shard(0), Shard(1)})
+z:redistribute(m, "R")\n'
+is "hint at an operator's error" 1 'DT0013 IndexError: list index out of range
+  a placement is wanted for each dimension of the mesh: {Shard(0), Replicate()} or "S(0) R"' \
+  "$DTREPL -n 4 2>&1"
 input=''
 is "-e" 0 "5" "$DTREPL -n 4 -e 'print(5)'"
 is "error in -e" 1 - "$DTREPL -n 4 -e 'error(\"x\")'"

@@ -72,14 +72,25 @@ local function answered(self, frame)
   if done then done(frame.replies) end
 end
 
+-- A line that lets the program run was sent, or waits to be.
+local function is_going(self)
+  if self.where == "running" then return true end
+  for _, job in ipairs(self.waiting) do
+    if job.goes then return true end
+  end
+  return false
+end
+
 -- It waits for a line: what the last one wrote is complete.
 local function is_ready(self, frame)
   self:drain(self.err, "stderr")
   local job = self.running
   self.running, self.ready, self.where = nil, true, frame.ready
+  self.runs = false
   self.rank0, self.code = frame.pid, frame.code
   if job then job.done(table.concat(job.text)) end
   self.on.ready(frame.ready, frame)
+  if not is_going(self) then self.stop_asked = false end
   self:advance()
 end
 
@@ -100,6 +111,9 @@ local function take_frames(self)
     self.buffer = self.buffer:sub(stop + 1)
     if frame and frame.ready then
       is_ready(self, frame)
+    elseif frame and frame.running then
+      self.runs = true
+      if self.stop_asked and self.where == "running" then self:interrupt() end
     elseif frame and frame.id then
       answered(self, frame)
     end
@@ -168,10 +182,14 @@ function M:close_input()
   self.input = nil
 end
 
--- Stop where it is, as Ctrl-C does.
+-- Stop where it is, as Ctrl-C does.  A program that was let run is stopped when
+-- the session says that it does: before, the signal would find nothing.
 function M:interrupt()
-  if not self.over then
-    self.tool.kill(self.rank0 or self.pid, "int")
+  if self.over then return end
+  if is_going(self) and not self.runs then
+    self.stop_asked = true
+  elseif self.rank0 and not self.ready then
+    self.tool.kill(self.rank0, "int")
   end
 end
 
