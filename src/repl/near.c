@@ -15,6 +15,8 @@ enum { MOST = 3, WORD = 30 };
 typedef struct Near {
   const char *name; size_t n;
   int limit;
+  bool exact;                   /* the very name will do: it was looked for
+                                ** elsewhere */
   int count;
   int far[MOST];
   char word[MOST][2 * WORD];
@@ -37,7 +39,7 @@ static void offer_word (void *sink, const char *word) {
   if (n == 0 || n > WORD || strlen(word) >= sizeof k->word[0])
     return;
   d = dt_word_distance(k->name, k->n, last, n);
-  if (d == 0 || d > k->limit)
+  if ((d == 0 && !k->exact) || d > k->limit)
     return;
   for (int i = 0; i < k->count; i++)
     if (ends_with(k->word[i], last, n))
@@ -180,6 +182,26 @@ static bool from_owner (lua_State *L, DtRepl *r, const char *s, Near *k) {
   return k->count > 0;
 }
 
+/* PyTorch's names as its imports leave them: zeros, Linear, without dt. */
+static bool from_imports (lua_State *L, DtRepl *r, Near *k) {
+  static const char *const modules[] = {"dt.nn.", "dt.F.", "dt.optim."};
+  int limit = k->limit;
+  k->limit = 0;
+  k->exact = true;
+  from_dt(L, r, k);
+  if (k->count == 0) {
+    lua_pushcfunction(L, load_modules);
+    if (lua_pcall(L, 0, 0, 0) != LUA_OK)
+      lua_pop(L, 1);
+  }
+  for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
+    if (k->count == 0)
+      from_path(L, modules[i], k);
+  k->limit = limit;
+  k->exact = false;
+  return k->count > 0;
+}
+
 /* Names near the one that Lua's or PyTorch's message quotes, from where it was
 ** looked for: the globals, the owner of the field, else every module.  Short
 ** names are near to everything and get no answer unless the owner is known. */
@@ -189,7 +211,8 @@ static void search_names (lua_State *L, DtRepl *r, const char *s, Near *k) {
                                         "string.", "table.", "math."};
   bool nil = strstr(s, "a nil value") != NULL;
   if (nil && find_quoted(s, "(global '", k)) {
-    if (k->n < 3)               /* everything is near */
+    if (k->n < 3 ||             /* everything is near */
+        from_imports(L, r, k))
       return;
     from_path(L, "", k);
     if (k->count == 0)

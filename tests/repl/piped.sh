@@ -44,6 +44,17 @@ z:redistribute(m, "R")\n'
 is "hint at an operator's error" 1 'DT0013 IndexError: list index out of range
   a placement is wanted for each dimension of the mesh: {Shard(0), Replicate()} or "S(0) R"' \
   "$DTREPL -n 4 2>&1"
+input='zeros(2, 2)
+Linear(2, 3)
+nosuch(1)\n'
+is "names without dt" 1 "DT0007 RuntimeError: prompt:1: attempt to call a nil value (global 'zeros')
+  at prompt:1
+  did you mean dt.zeros?
+DT0007 RuntimeError: prompt:2: attempt to call a nil value (global 'Linear')
+  at prompt:2
+  did you mean dt.nn.Linear?
+DT0007 RuntimeError: prompt:3: attempt to call a nil value (global 'nosuch')
+  at prompt:3" "$DTREPL -n 2 2>&1"
 input=''
 is "-e" 0 "5" "$DTREPL -n 4 -e 'print(5)'"
 is "error in -e" 1 - "$DTREPL -n 4 -e 'error(\"x\")'"
