@@ -24,7 +24,7 @@ while IFS='|' read -r want text; do
     tail -n 5 said.txt; printf '%s\n' "$got" | tail -n 5
   fi
 done <<'EOF'
-support scalar parameters. Change scale|ValueError: fully_shard doesn't support scalar parameters. Change s to a 1D tensor with numel equal to 1.
+support scalar parameters. Change s to|ValueError: fully_shard doesn't support scalar parameters. Change s to a 1D tensor with numel equal to 1.
 does not support uneven sharding on dim 1|NotImplementedError: FSDP does not support uneven sharding on dim 1: torch.Size([4, 3]) (world size: 2)
 expects uniform original parameter dtype|AssertionError: FSDP expects uniform original parameter dtype but got {torch.float32, torch.bfloat16}
 currently only support nn.Linear|NotImplementedError: ColwiseParallel currently only support nn.Linear and nn.Embedding!

@@ -224,9 +224,14 @@ local function ordered(t, dim, indices)
   return dt.gather(t, dim, indices:expand(t.shape))
 end
 
--- This rank's parts of buffers.
+-- This rank's parts of buffers; outside the mesh what distribute_tensor leaves
+-- there, tensors of shape (0,).
 local function parts(mesh, buffers, seq_dims, indices)
   local out = {}
+  if util.is_none(mesh:get_coordinate()) then
+    for i, b in ipairs(buffers) do out[i] = dt.empty(0, {dtype = b.dtype}) end
+    return out
+  end
   for i, b in ipairs(buffers) do
     local dim = seq_dims[i]
     if dim < 0 then dim = dim + b.ndim end
