@@ -262,9 +262,7 @@ static bool look (DtStream *s) {
     s->moved = now;
   if (s->live && now >= s->begun) {
     (void)fold_below(s, find_limit(s, -1), &out);
-    if (s->raw)
-      (void)fold_below(s, s->until, &out);
-    else
+    if (!s->raw || s->n == 1)   /* raw: rank by rank, whole sections */
       show_head(s, &out);
     if (find_only_speaker(s) >= 0 && find_first(s, &number))
       (void)fold_section(s, number, &out);

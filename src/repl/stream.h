@@ -20,7 +20,7 @@ typedef struct DtStream DtStream;
 ** without a thread all is shown at the end of the chunk.  Local. */
 DtStatus dt_stream_new (DtCtx *cx, DtComm *c, DtOutput *o, DtStream **out);
 /* From now on what comes is shown, at first after delay_ms; `raw`: under each
-** rank's own name, not folded.  Local. */
+** rank's own name, not folded, rank by rank.  Local. */
 void dt_stream_begin (DtStream *s, bool raw, int delay_ms);
 /* The chunk has ended, and its ranks have met: all that came in it and then
 ** text[r], what rank r did not send, is written, and nothing more is shown until

@@ -111,6 +111,16 @@ for i in 1 2 3 4 5; do
   check "sections, run $i" "$("$DTREPL" -n 2 sections.lua)" "$want"
 done
 
+for i in 1 2 3 4 5; do
+  check "rank by rank, run $i" "$("$DTREPL" --raw -n 3 -e 'print("a")
+    if dt.rank() == 0 then for i = 1, 300000 do end end print("b")')" "[0] a
+[0] b
+[1] a
+[1] b
+[2] a
+[2] b"
+done
+
 # More than a ring holds; nothing is lost, and its order stays.
 cat > much.lua <<'END'
 for i = 1, 20000 do print("line", i) end
