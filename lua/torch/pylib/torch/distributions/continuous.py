@@ -16,7 +16,8 @@ def _standard_normal(like, shape):
                         torch.ones(shape, dtype=like.dtype))
 
 
-class Normal(_LocationScale):
+class _AroundLoc(_LocationScale):
+    """Real numbers, as likely above loc as below."""
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
 
@@ -25,6 +26,9 @@ class Normal(_LocationScale):
 
     mean = property(lambda self: self.loc)
     mode = property(lambda self: self.loc)
+
+
+class Normal(_AroundLoc):
     stddev = property(lambda self: self.scale)
     variance = property(lambda self: self.scale.pow(2))
 
@@ -174,15 +178,7 @@ class Exponential(Distribution):
         return 1.0 - torch.log(self.rate)
 
 
-class Laplace(_LocationScale):
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-
-    def __init__(self, loc, scale, validate_args=None):
-        self._pair("loc", "scale", loc, scale, validate_args)
-
-    mean = property(lambda self: self.loc)
-    mode = property(lambda self: self.loc)
+class Laplace(_AroundLoc):
     variance = property(lambda self: 2 * self.scale.pow(2))
     stddev = property(lambda self: 2 ** 0.5 * self.scale)
 

@@ -20,15 +20,7 @@ class Bernoulli(_Chances):
     _is_binary = True
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        self._take(probs, logits)
-        given = logits if probs is None else probs
-        param, = broadcast_all(given)
-        if probs is None:
-            self.logits = param
-        else:
-            self.probs = param
-        Distribution.__init__(self, torch.Size() if isinstance(given, Number)
-                              else param.size(), validate_args=validate_args)
+        self._take_one(probs, logits, validate_args)
 
     mean = property(lambda self: self.probs)
     variance = property(lambda self: self.probs * (1 - self.probs))
@@ -212,15 +204,7 @@ class Geometric(_Chances):
     _is_binary = True
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        self._take(probs, logits)
-        given = logits if probs is None else probs
-        param, = broadcast_all(given)
-        if probs is None:
-            self.logits = param
-        else:
-            self.probs = param
-        Distribution.__init__(self, torch.Size() if isinstance(given, Number)
-                              else param.size(), validate_args=validate_args)
+        self._take_one(probs, logits, validate_args)
         if self._validate_args and probs is not None \
                 and not (self.probs > 0).all():
             raise ValueError(

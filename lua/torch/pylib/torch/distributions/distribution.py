@@ -172,6 +172,16 @@ class _Chances(Distribution):
             raise ValueError("Either `probs` or `logits` must be specified, "
                              "but not both.")
 
+    def _take_one(self, probs, logits, validate_args):
+        """One chance an element: a number, or a tensor of any shape."""
+        self._take(probs, logits)
+        name = "logits" if probs is None else "probs"
+        given = logits if probs is None else probs
+        param, = broadcast_all(given)
+        self.__dict__[name] = param
+        Distribution.__init__(self, torch.Size() if isinstance(given, Number)
+                              else param.size(), validate_args=validate_args)
+
     def __getattr__(self, name):
         if name == "probs" and "logits" in self.__dict__:
             self.probs = logits_to_probs(self.logits, self._is_binary)
