@@ -315,17 +315,9 @@ UTC = timezone.utc
 class IsoCalendarDate(tuple):
     """Year, week and day of the ISO calendar."""
 
-    @property
-    def year(self):
-        return self[0]
-
-    @property
-    def week(self):
-        return self[1]
-
-    @property
-    def weekday(self):
-        return self[2]
+    year = property(lambda self: self[0])
+    week = property(lambda self: self[1])
+    weekday = property(lambda self: self[2])
 
     def __repr__(self):
         return ("datetime.IsoCalendarDate(year=%d, week=%d, weekday=%d)"

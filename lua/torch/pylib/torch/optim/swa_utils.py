@@ -97,26 +97,23 @@ class AveragedModel(nn.Module):
 
 @torch.no_grad()
 def update_bn(loader, model, device=None):
-    """Statistics of batch norms made anew, of all that the loader gives."""
-    momenta = {}
-    for module in model.modules():
-        if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d,
-                               nn.BatchNorm3d)):
-            module.reset_running_stats()
-            momenta[module] = module.momentum
-    if not momenta:
+    """Statistics of batch norms made anew: the plain average (momentum None)
+    over all batches that the loader gives."""
+    kinds = nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d
+    norms = [(m, m.momentum) for m in model.modules() if isinstance(m, kinds)]
+    if len(norms) == 0:
         return
-    was_training = model.training
-    model.train()
-    for module in momenta:
-        module.momentum = None
+    mode = model.training
+    for norm, _ in norms:
+        norm.reset_running_stats()
+        norm.momentum = None
+    model.train(True)
     for batch in loader:
-        if isinstance(batch, (list, tuple)):
-            batch = batch[0]
-        model(batch if device is None else batch.to(device))
-    for module, momentum in momenta.items():
-        module.momentum = momentum
-    model.train(was_training)
+        x = batch[0] if isinstance(batch, (list, tuple)) else batch
+        model(x if device is None else x.to(device))
+    for norm, momentum in norms:
+        norm.momentum = momentum
+    model.train(mode)
 
 
 class SWALR(LRScheduler):
