@@ -23,16 +23,21 @@ local function row(pattern, write) rows[#rows + 1] = {pattern, write} end
 
 -- ---- fully_shard -------------------------------------------------------
 
-row("does not support uneven sharding on dim (%d+): torch%.Size%(%[([%d, ]+)%]%)"
-  .. " %(world size: (%d+)%)", function (_, dim, shape, ranks)
-  local sizes = integers(shape)
-  dim, ranks = integer(dim), integer(ranks)
-  if not ranks or not dim or product(sizes) > MAX_ELEMENTS then return nil end
+-- A parameter of these sizes that fully_shard is told to cut along `dim`.
+local function sharded_along(ranks, sizes, dim)
   return scene(ranks, FSDP, line(ranks, "fsdp") .. "model = nn.Linear(4, 4)\n"
     .. parameter("w", ("torch.ones(%s)"):format(table.concat(sizes, ", "))),
     ("fully_shard(model, mesh=mesh, shard_placement_fn=\n"
     .. "            lambda p: Shard(%d) if p is model.w else Shard(0))"):format(
       dim), {fix("shard dimension 0", "fully_shard(model, mesh=mesh)")})
+end
+
+row("does not support uneven sharding on dim (%d+): torch%.Size%(%[([%d, ]+)%]%)"
+  .. " %(world size: (%d+)%)", function (_, dim, shape, ranks)
+  local sizes = integers(shape)
+  dim, ranks = integer(dim), integer(ranks)
+  if not ranks or not dim or product(sizes) > MAX_ELEMENTS then return nil end
+  return sharded_along(ranks, sizes, dim)
 end)
 
 row("Shard dim (%d+) is invalid for (%d+)D tensor: torch%.Size%(%[([%d, ]*)%]%)",
@@ -41,11 +46,7 @@ row("Shard dim (%d+) is invalid for (%d+)D tensor: torch%.Size%(%[([%d, ]*)%]%)"
   dim = integer(dim)
   if not dim or product(sizes) > MAX_ELEMENTS then return nil end
   local ranks = ranks_or(r, 2)
-  return scene(ranks, FSDP, line(ranks, "fsdp") .. "model = nn.Linear(4, 4)\n"
-    .. parameter("w", ("torch.ones(%s)"):format(table.concat(sizes, ", "))),
-    ("fully_shard(model, mesh=mesh, shard_placement_fn=\n"
-    .. "            lambda p: Shard(%d) if p is model.w else Shard(0))"):format(
-      dim), {fix("shard dimension 0", "fully_shard(model, mesh=mesh)")})
+  return sharded_along(ranks, sizes, dim)
 end)
 
 row("support sc?alar parameters%. Change ([%a_][%w_%.]*) to a 1D tensor",
