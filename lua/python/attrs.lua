@@ -81,6 +81,9 @@ end
 
 local module_name = setmetatable({}, {__mode = "k"})
 
+local source                        -- sources.lua, a layer above
+function M.set_sources(f) source = f end
+
 -- more(name): the names that Python texts of dtrepl add to a module of Lua's,
 -- or nil: sources.lua's.
 local more
@@ -98,6 +101,8 @@ local function missing(v, name)
   local x = added(v, name)
   if x ~= nil then return x end
   if module_name[v] then
+    x = source and source(module_name[v] .. "." .. name)
+    if x ~= nil then return x end         -- a part of a package that has it
     util.raise("AttributeError", "module '%s' has no attribute '%s', or it is "
       .. "not part of dtrepl", module_name[v], name)
   end
@@ -730,8 +735,6 @@ function M.provide(name, t)
   module_name[t] = name
 end
 
-local source                        -- sources.lua, a layer above
-function M.set_sources(f) source = f end
 
 -- load(name): run the text of a module, where one has it.
 function M.load(name)
