@@ -13,11 +13,24 @@ local function code(text)
 end
 
 local NAME = "[%a_][%w_%.]*"
+local SHELL = "commands of a shell are not run here; Ctrl-D or :quit leaves"
 
 -- ---- signs that are no signs of Lua -------------------------------------------
 
 -- What Lua says, what then is in the line, and what to write.
 local signs = {
+  {"near '!'", "^%s*!", function () return SHELL end},
+  {"near", "^%s*(%l+)%s+[%w%.%-/~]", function (word)
+    return ({cd = 1, ls = 1, cat = 1, git = 1, pwd = 1, rm = 1, mkdir = 1,
+      python = 1, pip = 1, less = 1, vim = 1, mpirun = 1, torchrun = 1})[word]
+      and SHELL or nil
+  end},
+  {"malformed number", "%f[%w_](%d+_[%d_]+)", function (digits)
+    return "digits are not parted: " .. digits:gsub("_", "")
+  end},
+  {"near 'else'", "=?%s*[^=]-%s+if%s+[^:]-%s+else%s", function ()
+    return "a choice is (condition and a or b), when a is not false"
+  end},
   {"near '@'", "(" .. NAME .. ")%s*@%s*(" .. NAME .. ")", function (a, b)
     return ("the product of matrices is %s:matmul(%s)"):format(a, b)
   end},
@@ -86,7 +99,8 @@ local function by_sign(text, message)
         words[#words + 1] = at and text:sub(at, to) or found[i]
         from = to and to + 1 or from
       end
-      return sign[3](table.unpack(words))
+      local answer = sign[3](table.unpack(words))
+      if answer then return answer end
     end
   end
 end
@@ -115,23 +129,30 @@ local words = {
   True = "true is written in small letters",
   False = "false is written in small letters",
   exit = names.exit, quit = names.quit, help = names.help, dir = names.dir,
+  rank = "the number of a rank is dt.rank()",
+  world_size = "how many ranks there are is dt.world_size()",
+  ls = SHELL, pwd = SHELL, clear = "Ctrl-L clears the screen",
 }
 
 -- ---- methods that were called with a dot -----------------------------------
+
+-- What stands before the dot: a name, one with an index, the result of a call.
+local owners = {NAME .. "%b[]", NAME .. "[:%w_]*%b()", NAME}
 
 local function by_call(text, message)
   local f = message:match("([%w_]+)%(%): argument 'self'")
     or message:match("([%w_]+)%(%) received an invalid combination")
     or message:match("bad argument #1 to '([%w_]+)'")
   local line = code(text)
-  for owner, method, args in line:gmatch("(" .. NAME .. ")%.([%a_][%w_]*)"
-    .. "%s*(%b())") do
-    if (f == nil or method == f) and not owner:find("^dt")
-       and not ({nn = 1, F = 1, math = 1, string = 1, table = 1})[owner] then
-      local at = line:find(owner .. "." .. method, 1, true)
-      local tail = line:find(args, at, true)
-      return ("a method is called with a colon: %s:%s%s"):format(owner, method,
-        text:sub(tail, tail + #args - 1))
+  for _, owner in ipairs(owners) do
+    for from, dot, method, open, close in line:gmatch("()" .. owner
+      .. "()%.([%a_][%w_]*)%s*()%b()()") do
+      local whose = text:sub(from, dot - 1)
+      if (f == nil or method == f) and not whose:find("^dt%f[^%w_]")
+         and not ({nn = 1, F = 1, math = 1, string = 1, table = 1})[whose] then
+        return ("a method is called with a colon: %s:%s%s"):format(whose,
+          method, text:sub(open, close - 1))
+      end
     end
   end
 end
@@ -147,6 +168,25 @@ function M.raised(text, message)
   if name and names[name] then return names[name] end
   if message:find("attempt to add a 'string'", 1, true) then
     return "texts are joined by two dots: a .. b"
+  end
+  if message:find("get length of a nil value", 1, true)
+     and text:find("^%s*#%s+%S") then
+    return "a comment begins with --"
+  end
+  local field = message:match("attempt to call a %S+ value %(field '([%w_]+)'%)")
+    or message:match("attempt to call a %S+ value %(method '([%w_]+)'%)")
+  if field and not message:find("call a nil", 1, true) then
+    return ("%s is a value, not a function: without brackets, x.%s"):format(
+      field, field)
+  end
+  if message:find("a nil value %(field 'cuda'%)") then
+    return "there is no GPU: every device computes on the CPU; a program may "
+      .. "ask torch.cuda (:python)"
+  end
+  if message:find("expected a placement: S(dim)", 1, true)
+     and text:find("[Ss]hard%(%d") then
+    return "placements in a text are S(0), R and P(sum); as values, Shard(0), "
+      .. "Replicate() and Partial()"
   end
   if message:find("list index out of range", 1, true)
      and text:find("redistribute", 1, true) then

@@ -206,6 +206,8 @@ static int l_status_text (lua_State *L) {
 /* --- lines of tail calls --- */
 
 static int call_as_prompt (lua_State *L) {
+  const char *method = lua_tostring(L, lua_upvalueindex(2));
+  if (method) dtL_param_tensor(L, 1, method, "self");
   int n = lua_gettop(L);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
@@ -213,14 +215,17 @@ static int call_as_prompt (lua_State *L) {
   return lua_gettop(L);
 }
 
-/* dt._framed(f): f, called in such a way that `return f(x)` keeps the caller's
-** frame, and with it the line of the script: a Lua function called last takes
-** its caller's place, a C function does not. */
+/* dt._framed(f, method): f, called in such a way that `return f(x)` keeps the
+** caller's frame, and with it the line of the script: a Lua function called
+** last takes its caller's place, a C function does not.  With the name of a
+** method, its first argument must be a tensor. */
 static int l_framed (lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
-  if (lua_iscfunction(L, 1)) return 1;
-  lua_settop(L, 1);
-  lua_pushcclosure(L, call_as_prompt, 1);
+  lua_settop(L, 2);
+  if (lua_iscfunction(L, 1))
+    lua_settop(L, 1);
+  else
+    lua_pushcclosure(L, call_as_prompt, 2);
   return 1;
 }
 

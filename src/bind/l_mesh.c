@@ -248,6 +248,13 @@ static int m_local_rank (lua_State *L) {
   return 1;
 }
 
+/* As in PyTorch: this process's rank in the world, not in the mesh. */
+static int m_rank (lua_State *L) {
+  dtL_check_mesh(L, 1);
+  lua_pushinteger(L, dtL_session(L)->comm->rank);
+  return 1;
+}
+
 /* A group is the list of its world ranks. */
 static int m_group (lua_State *L) {
   int d = 0, i, n, *ranks;
@@ -364,8 +371,8 @@ void dtL_open_mesh (lua_State *L) {
     {"_flatten", m_flatten}, {"_get_root_mesh", m_root},
     {"_unflatten", m_unflatten},
     {"get_coordinate", m_coord}, {"get_group", m_group},
-    {"get_local_rank", m_local_rank}, {"ranks", m_ranks}, {"size", m_size},
-    {NULL, NULL}
+    {"get_local_rank", m_local_rank}, {"get_rank", m_rank},
+    {"ranks", m_ranks}, {"size", m_size}, {NULL, NULL}
   };
   luaL_newmetatable(L, DTL_MESH);
   luaL_setfuncs(L, meta, 0);

@@ -8,7 +8,8 @@
 ** tail are taken off and the rest is one run.  So the lines of a training loop
 ** keep their order, and a tensor's common header is printed once.  In a table
 ** the names of ranks would push single rows out of their columns, so all its rows
-** are moved by as much. */
+** are moved by as much; rows of all that follow some ranks' rows are named, too,
+** since they would be taken for those ranks'. */
 #include "repl/fold.h"
 
 #include <string.h>
@@ -184,6 +185,16 @@ static bool row_everywhere (const Fold *f, int i) {
   return true;
 }
 
+/* How wide the name of all ranks is. */
+static size_t measure_all (const Fold *f) {
+  DtBuf all;
+  dt_buf_init(&all, f->cx);
+  dt_fold_name(f->n, f->rank, &all);
+  size_t width = all.len;
+  dt_buf_fini(&all);
+  return width;
+}
+
 /* How wide the names are in the table of lines [i, *end); 0: no table, or the
 ** same everywhere. */
 static size_t measure_table (Fold *f, int i, int *end) {
@@ -196,6 +207,8 @@ static size_t measure_table (Fold *f, int i, int *end) {
        k = find_line(f, k, *end, false)) {
     int to = find_line(f, k, *end, true);
     width = add_differing(f, k, total - to, width, NULL);
+    size_t all = to < *end ? measure_all(f) : 0;
+    width = all > width ? all : width;
     k = to;
   }
   return width;
@@ -203,17 +216,23 @@ static size_t measure_table (Fold *f, int i, int *end) {
 
 /* Lines [i, end), those that are the same moved by `width`. */
 static void fold_some (Fold *f, int i, int end, size_t width, DtBuf *out) {
+  const int from = i;
+  DtBuf all;
+  dt_buf_init(&all, f->cx);
+  dt_fold_name(f->n, f->rank, &all);
   while (i < end) {
     int j = find_line(f, i, end, false);
     if (width > 0 && i < j && f->last != NULL)
       dt_buf_clear(f->last);
-    for (; width > 0 && i < j; i++)
-      add_block("", width, &f->v[0], i, 1, out);
+    for (int k = i; width > 0 && i < j; i++)
+      add_block(k > from && i == k ? dt_buf_str(&all) : "", width, &f->v[0],
+                i, 1, out);
     add_common(f, i, j - i, out);
     i = find_line(f, j, end, true);
     if (i > j)
       add_differing(f, j, f->v[0].n - i, width, out);
   }
+  dt_buf_fini(&all);
 }
 
 static void fold_even (Fold *f, DtBuf *out) {

@@ -269,7 +269,8 @@ static void rerun_asked (DtRepl *r) {
   while (dt_rerun_pending(r)) {
     dt_repl_running(r, true);
     int i = local_index(r);
-    dt_stop_enter(r->app->stop, i, r->L);
+    begin_end(r, true, r->rerun.name);
+    dt_stop_enter(r->app->stop, i, r->L);   /* after the hook on lines */
     r->depth++;
     DtStatus st = dt_rerun_run(r);
     r->depth--;

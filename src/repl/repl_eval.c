@@ -577,15 +577,20 @@ DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
   return dt_eval_call(L, 3, 1, diag);
 }
 
-/* The line failed; its message is in `diag` from `before` on, or was shown by
-** the stop at the operator. */
-static void hint_at_error (lua_State *L, const char *text, size_t before,
-                           DtBuf *diag) {
-  const DtRepl *r = dtL_state(L)->stop_ud;
-  if (diag->len > before)
+/* dt_eval_call of the line on the stack, with what helps when it fails: here,
+** or, of an error that stops at its operator, there. */
+static DtStatus call_line (lua_State *L, const char *text, DtBuf *diag) {
+  DtRepl *r = dtL_state(L)->stop_ud;
+  const char *outer = r != NULL ? r->lua : NULL;
+  size_t before = diag->len;
+  if (r != NULL)
+    r->lua = text;
+  DtStatus st = dt_eval_call(L, 0, LUA_MULTRET, diag);
+  if (r != NULL)
+    r->lua = outer;
+  if (st != DT_OK && diag->len > before)
     dt_slip_hint(L, "raised", text, dt_buf_str(diag) + before, diag);
-  else if (r != NULL && r->told.len > 0)
-    dt_slip_hint(L, "raised", text, dt_buf_str(&r->told), diag);
+  return st;
 }
 
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
@@ -601,9 +606,7 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
     return DT_E_PARSE;
   }
   DtFloor outer = dtL_floor(L, "prompt", typed_line(L));
-  DtStatus st = dt_eval_call(L, 0, LUA_MULTRET, diag);
-  if (st != DT_OK)
-    hint_at_error(L, text, before, diag);
+  DtStatus st = call_line(L, text, diag);
   if (st == DT_OK && expression && lua_gettop(L) > top) {
     int count = lua_gettop(L) - top;
     if (count == 1)

@@ -91,6 +91,7 @@ struct DtRepl {
   DtBuf again;                  /* what an empty line repeats */
   DtVar *fix[64];               /* :fix: what replaces inputs; owned */
   DtBuf told;                   /* message of the error reported at its stop */
+  const char *lua;              /* the line of Lua that runs, or NULL */
   char *stash;                  /* a line that left a light stop */
   char *display[16]; int ndisplay;
   DtRerun rerun;

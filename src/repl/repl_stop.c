@@ -188,8 +188,11 @@ static void show_stop (DtRepl *r, DtControl *c, const DtStopAt *at,
     dt_buf_clear(&r->told);
     dt_buf_add(&r->told, message);
   }
-  if (at->light)
+  if (at->light) {              /* the line's end comes with the next line */
+    if (r->lua != NULL)
+      dt_slip_hint(r->L, "raised", r->lua, message, &r->diag);
     return;
+  }
   dt_stop_line(c, at, &r->diag);
   dt_buf_add(&r->diag, at->why == DT_WHY_LUA
              ? "stopped where it was raised; :kill or :continue ends it\n"

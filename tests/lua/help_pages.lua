@@ -73,7 +73,7 @@ end
 for name in ("device_type mesh_dim_names ndim shape"):gmatch("%S+") do
   wanted("mesh." .. name)
 end
-for name in ("size ranks get_coordinate get_local_rank get_group _flatten "
+for name in ("size ranks get_coordinate get_local_rank get_rank get_group _flatten "
   .. "_unflatten _get_root_mesh"):gmatch("%S+") do
   wanted("mesh:" .. name)
 end

@@ -489,12 +489,13 @@ function dt.distribute_tensor(t, mesh, placements, kw)
   return place(t, mesh, placements, kw)
 end
 
--- Methods keep the line of `return x:item()`.
+-- Methods keep the line of `return x:item()`, and want a tensor before the colon:
+-- x.to("cuda") is told so.
 local methods = {}
 for name, f in pairs(T) do
   if type(f) == "function" and not name:find("^__") then methods[name] = f end
 end
-for name, f in pairs(methods) do T[name] = dt._framed(f) end
+for name, f in pairs(methods) do T[name] = dt._framed(f, name) end
 dt.distribute_tensor = dt._framed(dt.distribute_tensor)
 
 return T
