@@ -12,7 +12,8 @@ local collective = require "torch.collective"
 local nnm = require "dt.nn.module"
 
 local builtin, namespace = V.builtin, attrs.namespace
-local None = dt.None
+local GLOBAL = "Global"             -- what runs in no module
+local GLOBAL = "Global"
 local M = {}
 
 -- What PyTorch's counter calls a collective: the functional ones by the name
@@ -50,17 +51,99 @@ local function add_to_module(mode, name, way, key)
   add(V.dict_get(counts, way), key)
 end
 
+-- ---- operators ----
+
+local function is_inside(name, outer)
+  return name == outer or name:sub(1, #outer + 1) == outer .. "."
+end
+
+-- The module that PyTorch's tracker would name for a row.  Its name moves on
+-- where a module begins or ends a forward, and in backward where a gradient
+-- enters a module, which also ends what counts as recomputed: what a module
+-- does after a child of it has begun counts for the child, and so does what
+-- follows the backward.
+local function name_module(mode, row)
+  local name = row.backward and mode.names[row.module or ""]
+  if name and not is_inside(mode.name, name) then
+    mode.name, mode.recomputing = name, false
+  end
+  return mode.name
+end
+
+-- The gradient that a backward begins with is made before its engine runs.
+local function is_root_gradient(row)
+  return row.op == "aten.ones_like.default" and (row.module or "") == ""
+end
+
+local function operation(mode, row, name, dtensors)
+  local shapes, placements, mesh = {}, {}, ""
+  for i, x in ipairs(dtensors or {}) do
+    shapes[i], mesh = x.shape, V.str(x.device_mesh)
+    placements[i] = V.tuple {table.unpack(x.placements)}
+  end
+  return V.dict_of({name = name, input_shape = V.list(shapes),
+    input_sharding = V.list(placements), device_mesh = mesh,
+    is_bw = row.backward == true and not is_root_gradient(row),
+    is_activation_checkpointing = mode.recomputing == true},
+    {"name", "input_shape", "input_sharding", "device_mesh", "is_bw",
+      "is_activation_checkpointing"})
+end
+
+-- A functional collective gives a tensor that waits for itself; inside an
+-- operator it is waited for at once.
+local function collective_names(row)
+  local names = {}
+  for _, c in ipairs(row.coll or {}) do
+    if c.ns == "c10d" then
+      names[#names + 1] = "c10d." .. c.op .. ".default"
+    else
+      names[#names + 1] = "_c10d_functional." .. c.op .. ".default"
+      names[#names + 1] = "_c10d_functional._wrap_tensor_autograd.default"
+      if row.dtensors then
+        names[#names + 1] = "_c10d_functional.wait_tensor.default"
+      end
+    end
+  end
+  return names
+end
+
+-- A row is the operator as the program called it and then what ran inside:
+-- of a plain operator nothing, of a DTensor's its collectives and operators
+-- on what each rank has, itself the last of them.
+local function note_operations(mode, row)
+  local name = name_module(mode, row)
+  local held = V.dict_get(mode.operations, name)
+  if not held then
+    held = V.dict_of({operations_list = V.list({})}, {"operations_list"})
+    V.dict_set(mode.operations, name, held)
+  end
+  local list = V.dict_get(held, "operations_list")
+  local function add_operation(op, dtensors)
+    list.n = list.n + 1
+    list[list.n] = operation(mode, row, op, dtensors)
+  end
+  if row.dtensors or row.plain and not row.coll then
+    add_operation(row.op, row.dtensors)
+  end
+  for _, op in ipairs(collective_names(row)) do add_operation(op) end
+  for _, op in ipairs(row["local"] or {}) do add_operation(op) end
+  if row.dtensors and not row.error then add_operation(row.op) end
+end
+
 -- What the record has since it was last asked, for the modules under way; in
 -- backward for the module that the operator's forward was in.
 local function counted(mode)
   for _, row in ipairs(mode.recorder:take()) do
     local way = row.backward and "backward" or "forward"
+    note_operations(mode, row)
     for _, c in ipairs(row.coll or {}) do
       local key = packet(c)
       add(mode.counts, key)
       mode.total = mode.total + 1
-      add_to_module(mode, "Global", way, key)
-      local open = row.backward and mode.parents[row.module] or mode.open
+      add_to_module(mode, GLOBAL, way, key)
+      local open = row.backward
+        and mode.around[mode.names[row.module or ""] or ""]
+        or mode.open
       for _, name in ipairs(open or {}) do
         add_to_module(mode, name, way, key)
       end
@@ -71,12 +154,24 @@ end
 
 -- ---- modules ----
 
-local function name_of(m, root)
-  if m == root then return m._class.__name end
+-- The path of m below root; root's class where it is root itself, as the
+-- record has it.
+local function path_below(root, m)
   for path, sub in root:named_modules() do
-    if sub == m then return root._class.__name .. "." .. path end
+    if sub == m and path ~= "" then return path end
   end
   return m._class.__name
+end
+
+-- A module keeps the name that it had first: a checkpoint calls it again
+-- without what is around it.
+local function name_of(mode, m, root, path)
+  local name = mode.known[m]
+  if not name then
+    name = m == root and path or root._class.__name .. "." .. path
+    mode.known[m] = name
+  end
+  return name
 end
 
 local function note_parameters(mode, name, m, helper)
@@ -99,16 +194,12 @@ local function note_parameters(mode, name, m, helper)
   end
 end
 
--- The forward of m begins (nil: of the innermost one ends).
-local function entered(mode, m, root)
-  counted(mode)
-  if not m then
-    table.remove(mode.open)
-    return
-  end
-  local name = name_of(m, root)
-  mode.open[#mode.open + 1] = name
-  mode.parents[name:gsub("^[^.]*%.", "")] = {table.unpack(mode.open)}
+local function describe_module(mode, name, m)
+  local above = mode.open[#mode.open - 1] or GLOBAL
+  local children = V.dict_get(mode.children, above) or V.list({})
+  children.n = children.n + 1
+  children[children.n] = name
+  V.dict_set(mode.children, above, children)
   local helper = V.dict_get(mode.helper, name) or V.dict()
   V.dict_set(helper, "module_type", ("class '%s.%s'"):format(
     V.str(attrs.get(m._class, "__module__")), m._class.__name))
@@ -117,14 +208,33 @@ local function entered(mode, m, root)
   note_parameters(mode, name, m, helper)
 end
 
+-- The forward of m begins (nil: of the innermost one ends).
+local function entered(mode, m, root)
+  counted(mode)
+  mode.recomputing = mode.recorder:in_backward()
+  if not m then
+    table.remove(mode.open)
+    if not mode.recomputing then mode.name = mode.open[#mode.open] or GLOBAL end
+    return
+  end
+  local path = path_below(root, m)
+  local name = name_of(mode, m, root, path)
+  mode.open[#mode.open + 1] = name
+  mode.name, mode.names[path] = name, name
+  mode.around[name] = mode.around[name] or {table.unpack(mode.open)}
+  if not mode.recomputing then describe_module(mode, name, m) end
+end
+
 -- ---- the mode ----
 
 local function clear(mode)
   mode.counts, mode.total, mode.open = no_counts(), 0, {}
-  mode.parents, mode.parameters, mode.sharding = {}, V.dict(), V.dict()
-  mode.by_module = V.dict_of({Global = pair()}, {"Global"})
-  mode.helper = V.dict_of({Global = V.dict_of({depth = 0}, {"depth"})},
-    {"Global"})
+  mode.around, mode.parameters, mode.sharding = {}, V.dict(), V.dict()
+  mode.name, mode.names, mode.recomputing = GLOBAL, {}, false
+  mode.operations, mode.children = V.dict(), V.dict()
+  mode.by_module = V.dict_of({[GLOBAL] = pair()}, {GLOBAL})
+  mode.helper = V.dict_of({[GLOBAL] = V.dict_of({depth = 0}, {"depth"})},
+    {GLOBAL})
 end
 
 local Mode = {}
@@ -132,10 +242,6 @@ function Mode.get_comm_counts(mode) return counted(mode).counts end
 function Mode.get_total_counts(mode) return counted(mode).total end
 function Mode.get_parameter_info(mode) return mode.parameters end
 function Mode.get_sharding_info(mode) return mode.sharding end
-function Mode.generate_comm_debug_tracing_table()
-  return dt.debug.ledger_text()
-end
-function Mode.log_comm_debug_tracing_table_to_file() return None end
 
 local function tracker(mode)
   return namespace(setmetatable({}, {__name = "_CommModeModuleTracker",
@@ -143,19 +249,34 @@ local function tracker(mode)
       if name == "module_helper_dict" then return mode.helper end
       if name == "module_parameters_dict" then return mode.parameters end
       if name == "sharding_dict" then return mode.sharding end
-      if name == "name" then return mode.open[#mode.open] or "Global" end
+      if name == "parent_dict" then return mode.children end
+      if name == "name" then return mode.name end
     end}))
+end
+
+-- What the mode writes out is Python: pylib/torch/distributed/tensor.
+local REPORTS = {"generate_comm_debug_tracing_table", "generate_json_dump",
+  "log_comm_debug_tracing_table_to_file"}
+
+local function report(name, self, a, kw)
+  local reports = attrs.module("torch.distributed.tensor._comm_report")
+  return V.call(attrs.get(reports, name),
+    V.list({self, table.unpack(a, 1, a.n)}, a.n + 1), kw)
 end
 
 -- CommDebugMode()
 function M.new()
-  local mode = {recorder = dt._record()}
+  local mode = {recorder = dt._record(), known = setmetatable({},
+    {__mode = "k"})}
   clear(mode)
   local before
   local t = setmetatable({advanced_module_tracker = tracker(mode)},
     {__name = "CommDebugMode", __index = function (_, name)
       if name == "comm_counts" then return counted(mode).counts end
       if name == "comm_module_counts" then return counted(mode).by_module end
+      if name == "comm_module_operation_counts" then
+        return counted(mode).operations
+      end
     end})
   t.__enter__ = function ()
     mode.recorder:take()
@@ -176,7 +297,13 @@ function M.new()
   for name, f in pairs(Mode) do
     t[name] = builtin(function () return f(mode) end, name)
   end
-  return namespace(t)
+  local self = namespace(t)
+  for _, name in ipairs(REPORTS) do
+    t[name] = builtin(function (a, kw)
+      return report(name, self, a, kw)
+    end, name)
+  end
+  return self
 end
 
 return M

@@ -131,6 +131,28 @@ static void set_vars (lua_State *L, const char *key, int n, DtVar *const *v) {
   lua_setfield(L, -2, key);
 }
 
+/* "dtensors": the distributed tensors among the arguments themselves (those
+** inside lists are none of them), as objects that a program would print. */
+static void set_dtensors (lua_State *L, const DtEvent *e) {
+  const DtArgs *a = e->args;
+  lua_createtable(L, a->npos, 0);
+  for (int i = 0, n = 0; i < a->npos; i++) {
+    const DtValue *v = &a->v[i];
+    const DtVar *x = v->kind == DT_V_TENSOR && v->u.slot < e->nin
+      ? e->in[v->u.slot] : NULL;
+    if (x == NULL || x->spec == NULL) continue;
+    lua_createtable(L, 0, 3);
+    dtL_push_size(L, x->spec->meta.shape, x->spec->meta.ndim);
+    lua_setfield(L, -2, "shape");
+    dtL_push_placements(L, x->spec->pl, x->spec->npl);
+    lua_setfield(L, -2, "placements");
+    *dtL_box_mesh(L) = dt_mesh_ref(x->spec->mesh);
+    lua_setfield(L, -2, "device_mesh");
+    lua_seti(L, -2, ++n);
+  }
+  lua_setfield(L, -2, "dtensors");
+}
+
 /* --- rows --- */
 
 static void row_begin (Recorder *r, const DtEvent *e, const char *op) {
@@ -211,7 +233,10 @@ static void on_begin (Recorder *r, const DtEvent *e) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->row);
   if (e->args != NULL) set_args(L, e);
   else set_vars(L, "in", e->nin, e->in);
-  if (e->op != NULL && !any_dist(e->nin, e->in)) set_flag(L, "plain");
+  if (e->op != NULL) {
+    if (!any_dist(e->nin, e->in)) set_flag(L, "plain");
+    else if (e->args != NULL) set_dtensors(L, e);
+  }
   lua_pop(L, 1);
 }
 
@@ -330,6 +355,13 @@ static int r_take (lua_State *L) {
   return 1;
 }
 
+/* rec:in_backward(): does the autograd engine run? */
+static int r_in_backward (lua_State *L) {
+  check_recorder(L);
+  lua_pushboolean(L, dtL_session(L)->backward);
+  return 1;
+}
+
 static int r_close (lua_State *L) {
   Recorder *r = check_recorder(L);
   if (r->id == 0) return 0;
@@ -368,7 +400,8 @@ static int l_record (lua_State *L) {
 void dtL_open_record (lua_State *L, int dt) {
   static const luaL_Reg meta[] = {
     {"__call", r_call}, {"__close", r_close}, {"__gc", r_close},
-    {"close", r_close}, {"take", r_take}, {NULL, NULL}
+    {"close", r_close}, {"in_backward", r_in_backward}, {"take", r_take},
+    {NULL, NULL}
   };
   luaL_newmetatable(L, "dt.recorder");
   luaL_setfuncs(L, meta, 0);
