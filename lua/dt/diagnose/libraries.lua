@@ -206,7 +206,7 @@ return {
    "~DTensor|fsdp", "!got mixed torch.Tensor and DTensor", "!=raises"},
   {"tp-plan-unmatched", 0.66, "~_tp_plan|default base plan|default TP plan",
    "~has no|no entry|falls through|not registered|default base plan",
-   "~AssertionError|assert|fails|stops|crash"},
+   "~AssertionError|assert|fails|stops|crash", "!npu"},
   {"dispatch-overhead", 0.6, "DTensor", "~optimizer step|optimizer.step",
    "/%d ?us%f[%W]", "/%d ?ms%f[%W]", "!=raises"},
   {"wrapper-setting-of-another", 0.8, "~'MixedPrecisionPolicy' object has no "
@@ -232,6 +232,38 @@ return {
   {"missing-sharding-strategy", 0.6, "=dt", "@aten.*|prims.*",
    "~not registered in|is not registered|are not registered|isn't registered|"
    .. "no registration", "!got mixed torch.Tensor and DTensor"},
+  {"rng-layout-dependence", 0.66, "=dt", "~random number|dropout|initialis|"
+   .. "initializ|seed", "~depend on the shard|depends on the shard|depend on "
+   .. "the layout|depends on the layout|depend on the number of|depends on the "
+   .. "number of", "!=raises"},
+  {"conv-backward-placement", 0.76, "~conv2d|conv3d|conv1d|convolution", "=dt",
+   "~input gradient|gradient of the input|grad_input|input's gradient",
+   "~placement|other shard|another shard", "!=raises"},
+  {"squeeze-local-singleton", 0.66, "squeeze", "=dt", "~local size|one row|"
+   .. "size 1|size one|singleton|length 1", "~removes|drops|removed|dropped|"
+   .. "missing|one dimension less", "!=raises"},
+  {"loss-parallel-handler-scope", 0.8, "loss_parallel", "log_softmax",
+   "~gradient|backward", "~own loss|another loss|other loss|second loss|"
+   .. "distill|outside", "!=raises"},
+  {"fsdp2-full-state-dict-key", 0.76, "fsdp2_load_full_state_dict",
+   "~looks for|not listed|missing|is not in|KeyError", "!managed by another"},
+  {"strided-shard-op-rules", 0.6, "_StridedShard", "~some ops|operators|torch.|"
+   .. "an op|calling ops", "~gives errors|errors or|is refused|not supported|"
+   .. "fails", "!full_tensor", "!=raises"},
+  {"mixed-attention-operand", 0.62, "~scaled_dot_product|sdpa",
+   "~attn_mask|mask built|causal mask|mask is", "DTensor",
+   "~is not one|is not|ordinary|regular|plain", "~refuse|reject|fail|complain",
+   "!=raises", "!=cp", "!flex_attention"},
+  {"placement-kind-assumed", 0.6, "placements", "Replicate", "~p.dim|.dim ",
+   "~breaks|fails|no attribute|AttributeError", "!=raises"},
+  {"spmd-type-error", 0.62, "~spmd_types|spmd types",
+   "~Varying|Invariant|Replicate|Partial", "~required|expected|mismatch|"
+   .. "conflict|instead of", "!=raises"},
+  {"fsdp2-usage", 0.56, "~fully_shard|FSDP2", "unshard", "~shard them again|"
+   .. "remain unsharded|stay unsharded|shard it again", "!=raises"},
+  {"global-shape-as-local", 0.76, "=dt", "~.shape|numel|size()",
+   "~kernel|triton|cuda extension", "~runs over|run over|beyond|past the end|"
+   .. "out of bounds|illegal memory", "!=raises"},
   {"sharding-cache-growth", 0.68, "=dt", "~DTensorSpec|OpSchema|OpInfo",
    "~more for every|more per|one for each|every optimizer step|each optimizer "
    .. "step|per optimizer step|every step|per step|each step",

@@ -62,11 +62,15 @@ local function is_of_ours(has)
     and (not has "elsewhere" or has "dtensor" or has "fsdp")
 end
 
--- Does the report complain of something of ours?
-function M.complains(r)
+-- Does the report speak of something of ours, and ask for no advice?
+function M.is_ours(r)
   local has = concepts_of(r)
-  return is_of_ours(has) and has "dt" and has "complaint"
-    and not has "question"
+  return is_of_ours(has) and has "dt" and not has "question"
+end
+
+-- Does it complain of it?
+function M.complains(r)
+  return M.is_ours(r) and concepts_of(r) "complaint"
 end
 
 -- The class that the report's words suggest: id, confidence, the words.
