@@ -90,11 +90,11 @@ LPEG := $(firstword $(wildcard /usr/lib/*/liblua5.4-lpeg.so.[0-9] \
   /usr/lib/*/lua/5.4/lpeg.so /usr/lib/lua/5.4/lpeg.so \
   /usr/local/lib/lua/5.4/lpeg.so))
 
-CFLAGS_EXT := $(call pkg_cflags,lua5.4 jansson fftw3 libpcre2-8) $(BLAS_CFLAGS) \
+CFLAGS_EXT := $(call pkg_cflags,lua5.4 jansson fftw3 libpcre2-8 libzstd) $(BLAS_CFLAGS) \
   $(EXTRA_CFLAGS)
 # -rdynamic: the MPI backend, a shared object, calls back into the program.
-LDLIBS := -rdynamic $(call pkg_libs,lua5.4 jansson libpcre2-8) $(LPEG) -lreadline -llapacke \
-  -lfftw3 -lfftw3f $(BLAS_LIBS) -ldl -lm -pthread $(EXTRA_LDLIBS)
+LDLIBS := -rdynamic $(call pkg_libs,lua5.4 jansson libpcre2-8 libzstd) $(LPEG) -lreadline \
+  -llapacke -lfftw3 -lfftw3f $(BLAS_LIBS) -ldl -lm -pthread $(EXTRA_LDLIBS)
 CMOCKA := $(call pkg_libs,cmocka)
 
 # ---- files --------------------------------------------------------------

@@ -21,7 +21,7 @@ local law = {
   spmd   = {"base tensor mesh op shard"},
   oplib  = {"base tensor kernel mesh op shard"},
   engine = {"base compat tensor kernel mesh comm op shard"},
-  debug  = {"base tensor mesh op shard engine"},
+  debug  = {"base tensor mesh op shard engine", ["^zstd%.h$"] = "dump%.c"},
   diag   = {"base compat tensor mesh op shard engine debug"},
   render = {"base tensor mesh op shard engine debug diag"},
   parity = {"base compat tensor mesh op shard engine comm oplib",

@@ -21,6 +21,7 @@ liblapacke-dev         run      h:lapacke.h
 libfftw3-dev           run      p:fftw3
 libjansson-dev         run      p:jansson
 libpcre2-dev           run      p:libpcre2-8
+libzstd-dev            run      p:libzstd
 libopenmpi-dev         run      p:ompi-c
 openmpi-bin            run      mpirun
 lua-lpeg               run      l:lpeg

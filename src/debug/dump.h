@@ -4,14 +4,15 @@
 **
 ** A file: magic, version, number of parts, size of the world, 0; then for each
 ** part, one a rank (one for all in a pretended world), where it
-** lies and the part's hash, then the parts.  Numbers are little-endian, so
-** that a record of a build machine opens on a laptop. */
+** lies and the part's hash, then the parts, each compressed by itself (by zstd:
+** what a step changes is a small part of what it keeps).  Numbers are
+** little-endian, so that a record of a build machine opens on a laptop. */
 #ifndef DT_DEBUG_DUMP_H
 #define DT_DEBUG_DUMP_H
 
 #include "debug/debug.h"
 
-enum { DT_DUMP_VERSION = 4 };
+enum { DT_DUMP_VERSION = 5 };
 
 /* Sources go along, so that lines can be shown, and an annex: what others know
 ** of the record (findings), bytes that nobody here looks into. */
@@ -39,6 +40,10 @@ bool dt_dump_sound_spec (const DtMesh *mesh, int n, const DtPlacement *pl,
                          const DtMeta *meta, const DtShardOrder *order);
 bool dt_dump_sound (const DtRecOp *r);
 
+/* A part as a file has it: compressed, in the place of the bytes given.  NOMEM.
+** Local. */
+DtStatus dt_dump_pack (DtCtx *cx, DtBuf *part);
+
 /* Bytes of the head for `ranks` parts; write it (len and hash by rank).
 ** Pure. */
 size_t dt_dump_head_size (int ranks);
@@ -49,7 +54,8 @@ uint64_t dt_dump_hash (const char *p, size_t n);
 ** pretended one); IO with what is wrong: not a record, another version, cut
 ** short.  Local. */
 DtStatus dt_dump_peek (DtCtx *cx, const char *path, int *ranks, int *world);
-/* The part of `rank`, owned by the caller; IO.  Local. */
+/* The part of `rank`, as it was before dt_dump_pack, owned by the caller; IO.
+** Local. */
 DtStatus dt_dump_part (DtCtx *cx, const char *path, int rank, char **p,
                        size_t *n);
 

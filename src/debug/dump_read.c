@@ -217,6 +217,13 @@ static DtSpec *rspec (In *in) {
   return dt_spec_ref(s);
 }
 
+/* What wplanes wrote. */
+static void join_planes (unsigned char *to, const unsigned char *p, size_t n) {
+  size_t k, i;
+  for (k = 0; k < 4; k++)
+    for (i = k; i < n; i += 4) to[i] = *p++;
+}
+
 static DtBlock *new_block (In *in) {
   DtCtx *cx = in->d->s->cx;
   int64_t n = rn(in), bytes = n;
@@ -230,7 +237,10 @@ static DtBlock *new_block (In *in) {
     in->bad = true;
     return NULL;
   }
-  if (dt_tensor_data(cx, t, &p) == DT_OK && n > 0) memcpy(p, in->p, (size_t)n);
+  if (dt_tensor_data(cx, t, &p) == DT_OK && n > 0) {
+    if (n % 4 == 0) join_planes((unsigned char *)p, in->p, (size_t)n);
+    else memcpy(p, in->p, (size_t)n);
+  }
   in->p += n;
   if (dt_block_snapshot(cx, t->storage, &b) != DT_OK) in->bad = true;
   dt_tensor_unref(cx, t);

@@ -166,6 +166,8 @@ DtStatus dt_record_save (DtRepl *r, const char *path) {
   if (dt_diag_of(r->s) != NULL && dt_diag_settle(dt_diag_of(r->s)) != DT_OK)
     dt_error_clear(cx);           /* without what only all ranks know */
   DtStatus st = dt_dump_write(d, &src, true, &part);
+  if (st == DT_OK)
+    st = dt_dump_pack(cx, &part);
   if (st == DT_OK && (len == NULL || hash == NULL))
     st = DT_E_NOMEM;
   if (st == DT_OK)

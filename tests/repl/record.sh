@@ -38,6 +38,24 @@ else
   echo "not ok - equal values are written once: $size bytes"
   failed=$((failed + 1))
 fi
+# A buffer that changes in one place, again and again, and ends unevenly.
+timeout 30 "$DTREPL" --no-rc -n 1 --record flat.dtr -e 'dt.manual_seed(1)
+  flat = dt.randn(100000)
+  for i = 0, 31 do flat:narrow(0, 100 * i, 100):copy_(dt.full({100}, i)) end
+  b = flat:to(dt.bool):narrow(0, 0, 4001):clone()' >/dev/null 2>&1
+size=$(wc -c < flat.dtr)              # 33 times 400 kB that differ by 400 B
+if [ "$size" -lt 800000 ]; then
+  echo "ok - what changes is written"; passed=$((passed + 1))
+else
+  echo "not ok - what changes is written: $size bytes"
+  failed=$((failed + 1))
+fi
+input=':goto #20\nflat:narrow(0, 300, 1600):sum():item()\nflat:narrow(0, 3000, 5):mean():item()\n'
+is "every value is as it was" 0 "$(timeout 30 "$DTREPL" --no-rc -n 1 -e '
+  dt.manual_seed(1)
+  flat = dt.randn(100000)
+  for i = 0, 5 do flat:narrow(0, 100 * i, 100):copy_(dt.full({100}, i)) end
+  print(flat:narrow(0, 300, 1600):sum():item())' | tail -1)" -n 1 --open flat.dtr
 input=':goto #9\nx:sum():item()\n'
 is "and read for each" 0 "4096" --open same.dtr
 input=
