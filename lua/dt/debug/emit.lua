@@ -255,9 +255,10 @@ local function ask_gradients(W, s, asked)
 end
 
 -- Lines {lhs, rhs, note, step} of a program in a dialect.  With `own` each
--- rank writes the numbers it has.  Gives the lines, how many of them stand
--- before the first step, and the names.
-local function walk(D, P, own)
+-- rank writes the numbers it has; in a `pretend` world numbers cannot be read,
+-- but what moves for it does.  Gives the lines, how many of them stand before the
+-- first step, and the names.
+local function walk(D, P, own, pretend)
   local list, meshes = program.meshes(P)
   local W = {D = D, P = P, names = program.names(P), meshes = meshes,
     lines = {}, left = own and leaves.budget() or nil,
@@ -270,9 +271,13 @@ local function walk(D, P, own)
   end
   local head, asked = #W.lines, {}
   for _, s in ipairs(P.steps) do
-    if not s.read or s == P.steps[#P.steps] then
+    if not s.read or pretend or s == P.steps[#P.steps] then
       ask_gradients(W, s, asked)
       step_lines(W, s)
+    end
+    if s.read and pretend then
+      local l = W.lines[#W.lines]
+      l.rhs = "pcall(function () return " .. l.rhs .. " end)"
     end
   end
   return W.lines, head, W.names
@@ -362,12 +367,13 @@ local function whole(D, P, lines, head, more)
   return out
 end
 
--- lua(P, {mark = true, whole = true}) -> text.  With `mark`, after each step a
--- call __mark(i) with its place in P.steps; with `whole`, what other ranks did
--- otherwise is in it (Collective).
+-- lua(P, {mark = true, whole = true, pretend = true}) -> text.  With `mark`, after
+-- each step a call __mark(i) with its place in P.steps; with `whole`, what other
+-- ranks did otherwise is in it (Collective); with `pretend`, for a world without
+-- data.
 function M.lua(P, o)
   o = o or {}
-  local lines, head = walk(Lua, P, o.whole)
+  local lines, head = walk(Lua, P, o.whole, o.pretend)
   if o.whole then
     return table.concat(whole(Lua, P, lines, head, {}), "\n"), lines
   end

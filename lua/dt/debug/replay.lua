@@ -131,7 +131,8 @@ end
 
 -- run(P, o): the same for a program.
 function M.run(P, o)
-  return M.run_text((emit.lua(P, {mark = true})), o and o.ranks or P.ranks, o)
+  local text = emit.lua(P, {mark = true, pretend = o and o.fake})
+  return M.run_text(text, o and o.ranks or P.ranks, o)
 end
 
 -- dt.debug.replay([{first, last, fake, verify}]): run the record again in a
