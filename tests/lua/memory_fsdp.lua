@@ -71,4 +71,35 @@ T.raises("META_NO_DATA", "data", function () return whole:sum():item() end)
 m:unshard()
 T.eq(m.weight:sum():item() == m.weight:sum():item(), true, "and comes again")
 m:reshard()
+
+-- :grads: what fully_shard takes off a leaf is not reduced yet when it reaches
+-- it, plain or, under sequence parallelism, partial; nothing is missing.
+local function rows_of(part)
+  local rows = {}
+  for _, r in ipairs(dt.debug.grads().rows) do
+    if r.name and r.name:find(part, 1, true) then rows[#rows + 1] = r end
+  end
+  return rows
+end
+
+alone = nn.Linear(8, 4)
+fully_shard(alone, {mesh = mesh})
+dt.manual_seed(dt.rank())
+alone(dt.randn(2, 8)):sum():backward()
+local grid = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
+normed = nn.LayerNorm(8)
+require("dt.parallel").parallelize_module(normed, grid["tp"],
+  require("dt.parallel").SequenceParallel())
+fully_shard(normed, {mesh = grid["dp"]})
+normed(dt.randn(2, 4, 8)):sum():backward()
+for _, name in ipairs {"alone.", "normed."} do
+  local rows = rows_of(name)
+  T.eq(#rows, 2, name .. ": weight and bias")
+  for _, r in ipairs(rows) do
+    T.eq(#r.findings, 0, r.name .. ": nothing is missing")
+    T.eq(r.reduced_by, "fully_shard", r.name .. ": who reduces it")
+  end
+end
+T.eq(rows_of("normed.")[1].gradient.placements[1], "P(sum)", "partial there")
+T.eq(tostring(normed.weight.grad.placements[2]), "R", "and reduced at the end")
 T.finish()

@@ -35,6 +35,7 @@ end
 local function look(row, made)
   local f, g = row.forward, row.gradient
   local notes = {}
+  if row.reduced_by then return notes end
   local function add(code, fmt, ...)
     notes[#notes + 1] = {code = code, text = fmt:format(...)}
   end
@@ -67,8 +68,8 @@ end
 -- Plain gradients of leaves that are equal on all ranks must be equal too.
 -- Agreed: every rank has the same rows.
 local function plain_differ(row, seq)
-  if row.forward.placements or row.gradient.placements or dt.debug.no_data()
-  then return end
+  if row.forward.placements or row.gradient.placements or row.reduced_by
+     or dt.debug.no_data() then return end
   local leaf = dt.debug.revive(row.id, seq)
   local g = row.grad_id and dt.debug.revive(row.grad_id, seq)
   local have = dt.debug.from_all(leaf and g and "1" or "0")
@@ -90,8 +91,9 @@ local function text(d)
     for _, n in ipairs(#r.findings > 0 and r.findings or {{text = ""}}) do
       rows[#rows + 1] = first and {r.name or "#" .. r.id,
         "{" .. table.concat(r.forward.shape, ", ") .. "}",
-        list(r.forward.placements), list(r.gradient.placements), n.text}
-        or {"", "", "", "", n.text}
+        list(r.forward.placements), list(r.gradient.placements),
+        n.text ~= "" and n.text or r.reduced_by and "reduced by "
+          .. r.reduced_by or ""} or {"", "", "", "", n.text}
       first = false
     end
   end
@@ -102,7 +104,9 @@ local function text(d)
 end
 
 -- dt.debug.grads(): {rows = {{id, name, param, forward, gradient, count,
--- findings = {{code, text}}}}}: a row for each leaf that a gradient reached.
+-- reduced_by, findings = {{code, text}}}}}: a row for each leaf that a gradient
+-- reached.  What fully_shard takes from a leaf it reduces itself, over its own
+-- dimension and, where they are addends, over those of tensor parallelism.
 -- Collective: plain gradients are compared between ranks.
 function M.grads()
   local entries = dt.debug.entries()
@@ -117,9 +121,12 @@ function M.grads()
     end
   end
   local rows, names = dt.debug.gradients(), page.names()
+  local fsdp = package.loaded["dt.fsdp.param"]
+  local taken = fsdp and fsdp.taken() or {}
   for _, r in ipairs(rows) do
     r.name = r.name or names[r.id]
     r.grad_id = by_storage[r.storage]
+    r.reduced_by = taken[r.id] and "fully_shard" or nil
     r.findings = look(r, made)
     local more = plain_differ(r, last + 1)
     if more then r.findings[#r.findings + 1] = more end

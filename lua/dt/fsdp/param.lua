@@ -105,6 +105,15 @@ function Param.storages()
   return out
 end
 
+-- Ids of the leaves whose gradients are taken off and reduced, for :grads.
+function Param.taken()
+  local out = {}
+  for p in pairs(alive) do
+    if p.unsharded then out[dt.debug.id(p.unsharded)] = true end
+  end
+  return out
+end
+
 -- A parameter of `module` called `name`, to be sharded over info.mesh.
 function Param.new(module, name, p, info, placement_fn)
   local self = setmetatable({module = module, name = name, info = info},
