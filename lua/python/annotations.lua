@@ -49,7 +49,6 @@ end
 
 -- value(n, env, evaluate): what the annotation is.
 local function value(n, env, evaluate)
-  if n.kind == "given" then return n.value end    -- by make_dataclass
   if n.future and not evaluate then return text(n) end
   local v = expr.compile(n)(env)
   if evaluate and type(v) == "string" then

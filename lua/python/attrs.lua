@@ -285,6 +285,29 @@ local function of_number(v, name)
   if name == "item" then return method(v, function () return v end, name) end
 end
 
+-- The fields of a function that are not attributes of the program's.
+local OWN_OF_FUNCTION = {}
+for word in ([[name plain params body env generator note doc where value call
+  __name__ bound_to full_name binds shown text abstract
+  __module__]]):gmatch "%S+" do
+  OWN_OF_FUNCTION[word] = true
+end
+M.own_of_function = OWN_OF_FUNCTION
+
+-- What the program set on a function.
+local function own_dict(f)
+  local d, names = V.dict(), {}
+  for key in next, f do
+    if type(key) == "string" and not OWN_OF_FUNCTION[key] then
+      names[#names + 1] = key
+    end
+  end
+  table.sort(names)
+  for _, key in ipairs(names) do V.dict_set(d, key, rawget(f, key)) end
+  d.changed = function (key, x) rawset(f, key, x) end
+  return d
+end
+
 -- What functions say of themselves; annotations.lua has more.
 local function_fact = {
   __name__ = function (f)
@@ -294,7 +317,8 @@ local function_fact = {
   __doc__ = function (f) return rawget(f, "doc") or None end,
   __module__ = function (f)
     local env = rawget(f, "env")
-    return env and env_of.module_name(env) or "__main__"
+    return env and env_of.module_name(env) or rawget(f, "__module__")
+      or "builtins"
   end,
   __defaults__ = function (f)
     local t = {}
@@ -303,7 +327,16 @@ local function_fact = {
     end
     return #t > 0 and V.tuple(t) or None
   end,
-  __dict__ = function () return V.dict() end,
+  __kwdefaults__ = function (f)
+    local d = V.dict()
+    for _, p in ipairs(rawget(f, "params") or {}) do
+      if p.value ~= nil and p.only == "keyword" then
+        V.dict_set(d, p.name, p.value)
+      end
+    end
+    return V.count(d) > 0 and d or None
+  end,
+  __dict__ = own_dict,
 }
 
 local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
@@ -331,17 +364,16 @@ local function dict_of(v)
 end
 M.dict_of = dict_of
 
+-- What a class itself keeps under a name, as it was put there.
+local function held_by(class, name)
+  local x = rawget(class, name)
+  return V.raw(x) or V.from_lua(x)
+end
+
 -- What classes of the program say of themselves; annotations.lua has more.
 local class_fact = {
-  __dataclass_fields__ = function (c)
-    local facts = c.__dataclass
-    if not facts then return missing(c, "__dataclass_fields__") end
-    local d = V.dict()
-    for _, field in ipairs(facts.fields) do V.dict_set(d, field.name, field) end
-    return d
-  end,
   __name__ = function (c) return rawget(c, "__name") end,
-  __qualname__ = function (c) return rawget(c, "__name") end,
+  __qualname__ = V.full_name,
   __module__ = V.home,
   __doc__ = function (c) return rawget(c, "__doc") or None end,
   __mro__ = function (c) return classes.shown_order(c) end,
@@ -366,8 +398,14 @@ local class_fact = {
   __dict__ = function (c)
     local d, rest = V.dict(), {}
     V.dict_set(d, "__module__", V.home(c))
+    local notes = #(rawget(c, "__noted") or {}) > 0 or rawget(c,
+      "__annotations__")
+    if notes then V.dict_set(d, "__annotations__", M.get(c, "__annotations__")) end
+    V.dict_set(d, "__doc__", rawget(c, "__doc") or None)
     for _, name in ipairs(rawget(c, "__body") or {}) do
-      if rawget(c, name) ~= nil then V.dict_set(d, name, M.get(c, name)) end
+      if rawget(c, name) ~= nil and not classes.inner[name] then
+        V.dict_set(d, name, held_by(c, name))
+      end
     end
     for name, v in next, c do           -- methods, and what was set later
       if type(name) == "string" and not classes.inner[name]
@@ -380,8 +418,7 @@ local class_fact = {
     table.sort(rest, function (a, b)
       return a[2] < b[2] or a[2] == b[2] and a[1] < b[1]
     end)
-    for _, row in ipairs(rest) do V.dict_set(d, row[1], M.get(c, row[1])) end
-    V.dict_set(d, "__doc__", rawget(c, "__doc") or None)
+    for _, row in ipairs(rest) do V.dict_set(d, row[1], held_by(c, row[1])) end
     return d
   end,
   -- Of an abstract class: register(other): its objects are this one's too.
@@ -412,11 +449,36 @@ function M.name_function(f, name)
   function_names[f] = (old == nil or old == name) and name
 end
 
+-- The types of data that have no hash.
+local UNHASHABLE = {}
+for name in ([[list dict set bytearray slice defaultdict OrderedDict Counter
+  deque]]):gmatch "%S+" do UNHASHABLE[name] = true end
+
+-- Is it a value of such a type, or the type?
+local function is_unhashable(v)
+  if type(v) ~= "table" or rawget(v, "_class") then return false end
+  if rawget(v, "__name__") then return UNHASHABLE[rawget(v, "__name__")] end
+  return getmetatable(v) ~= nil and UNHASHABLE[V.type_name(v)]
+end
+
+-- What a class that is a table of names (object, NoneType) says of itself.
+local function class_word(v, name)
+  local called = type(v) == "table" and rawget(v, "__name__")
+  if not called or module_name[v] then return nil end
+  if name == "__hash__" then return builtin_names.object.__hash__ end
+  return name == "__module__" and "builtins" or name == "__qualname__" and called
+    or nil
+end
+
 -- v.name
 function M.get(v, name)
   if name == "__class__" then return class_of(v) end
+  if name == "__hash__" and is_unhashable(v) then return None end
   if V.is_object(v) then return classes.get_object(v, name) end
-  if v == None then return missing(v, name) end
+  if v == None then
+    return classes.of_object[name] and method(v, classes.of_object[name], name)
+      or missing(v, name)
+  end
   local kind = type(v)
   if kind == "number" or kind == "boolean" or big.is(v) or V.is_complex(v) then
     local x = of_number(v, name)
@@ -432,6 +494,9 @@ function M.get(v, name)
     elseif rawget(v, "__python") and v.__native and v[name] == nil then
       x = classes.native_class_member(v, name)
       if x ~= nil then return x end
+    elseif rawget(v, "__python") and object.is_plain_class(v)
+      and classes.of_object[name] and v[name] == nil then
+      return builtin_names.object[name]
     elseif rawget(v, "__python") and classes.inner[name] then
       return missing(v, name)
     elseif name == "__dict__" and rawget(v, "_class") then
@@ -439,8 +504,15 @@ function M.get(v, name)
     elseif name == "__doc__" and rawget(v, "_class") then
       return class_fact.__doc__(v._class)
     end
+    if name == "__hash__" and (exceptions.is_class(v) or is_error(v)) then
+      x = exceptions.member(v, name)
+      if x == nil then return builtin_names.object.__hash__ end
+    end
     if exceptions.is_class(v) then
-      if name == "__name__" or name == "__qualname__" then return v.__name__ end
+      if name == "__name__" then return v.__name__ end
+      if name == "__qualname__" then
+        return rawget(v, "__qualname__") or v.__name__
+      end
       if name == "__module__" then return v.__module__ or "builtins" end
       x = exceptions.member(v, name)
       if x ~= nil then return classes.bind(x, nil, v) end
@@ -474,6 +546,10 @@ function M.get(v, name)
     elseif type(v) == "table" and rawget(v, name) ~= nil then
       return rawget(v, name)
     end
+    if name == "__qualname__" and type(v) == "table" and rawget(v, "__name__")
+       and rawget(v, "name") == nil then
+      return rawget(v, "__name__")
+    end
     if V.is_function(v) and function_fact[name] then
       return function_fact[name](v)
     end
@@ -491,6 +567,9 @@ function M.get(v, name)
     end
     local f = dunder.get(v, name)
     if f then return f end
+    if name == "__hash__" and rawget(v, "test") then   -- of another class
+      return builtin_names.object.__hash__
+    end
     local class = name == "__init__" and type(v) ~= "function"
       and builtin_names[V.type_name(v)]
     free = class and rawget(class, "unbound") and class.unbound(name)
@@ -527,6 +606,7 @@ function M.get(v, name)
     return getmetatable(v).dict()
   end
   local x = get_engine(v, name, other)
+  if x == nil then x = class_word(v, name) end
   if x == nil and other and other.absent then x = other.absent(v, name) end
   if x == nil then return missing(v, name) end
   if other and other.shown then return other.shown(v, name, x) end
@@ -558,6 +638,13 @@ function M.set(v, name, x)
   end
 end
 
+-- Where a class of the program keeps what programs set by these names.
+local NAMES_OF_CLASS = {__module__ = "__home", __name__ = "__name",
+  __qualname__ = "__qualname", __doc__ = "__doc"}
+
+local NAMES_OF_FUNCTION = {__name__ = "plain", __qualname__ = "name",
+  __doc__ = "doc"}
+
 -- v.name = x where no __setattr__ of the program is asked.
 function M.set_plain(v, name, x)
   if V.is_object(v) then return classes.set_object(v, name, x) end
@@ -567,7 +654,7 @@ function M.set_plain(v, name, x)
   local other = foreign.of(v)
   if other and other.set and other.set(v, name, x, class) then return end
   if type(v) == "table" and rawget(v, "__python") then
-    if name == "__module__" then name = "__home" end
+    name = NAMES_OF_CLASS[name] or name
     if getmetatable(x) == V.func_mt then x = classes.lua_method(x) end
   end
   if V.is_dict(v) and name == "default_factory"
@@ -577,7 +664,8 @@ function M.set_plain(v, name, x)
       return V.call(x, V.list({}, 0))
     end or nil
   elseif getmetatable(v) == V.func_mt or V.is_dict(v) then
-    rawset(v, name, x)
+    rawset(v, getmetatable(v) == V.func_mt and NAMES_OF_FUNCTION[name] or name,
+      x)
   else
     v[name] = x
   end
@@ -614,7 +702,9 @@ function M.super(class, self)
   end
   local owner, own = classes.next_owner(class, self)
   return M.namespace(setmetatable({}, {__index = function (_, name)
-    if name == "__new__" and V.raw(owner(name)[name]) == nil then
+    local new = name == "__new__" and V.raw(owner(name)[name])
+    if new then return new end          -- a static method
+    if name == "__new__" then
       return V.builtin(function (a, kw)
         if type(a[1]) == "table" and a[1].__native then
           return classes.native_new(a[1], V.list({table.unpack(a, 2, a.n)},
@@ -728,6 +818,7 @@ require("python.call").set_scopes {enter = M.enter, leave = M.leave}
 -- ---- import ----
 
 local modules = {}
+M.imported = V.dict()               -- sys.modules
 
 -- Say what a module is called.
 function M.provide(name, t)
@@ -742,11 +833,17 @@ function M.load(name)
 end
 
 -- Forget a module, which may be read again.
-function M.forget(name) modules[name] = nil end
+function M.forget(name)
+  modules[name] = nil
+  if V.dict_get(M.imported, name) ~= nil then V.dict_remove(M.imported, name) end
+end
 
 function M.module(name)
   local m = modules[name] or source and source(name)
-  if m then return m end
+  if m then
+    V.dict_set(M.imported, name, m)
+    return m
+  end
   local parent, leaf = name:match("^(.*)%.([^.]+)$")
   m = parent and M.module(parent)
   local v = m and m[leaf]

@@ -769,9 +769,12 @@ M.none_type = M.class("NoneType", function (v) return v == None end)
 def("type", function (a, kw)
   local v = a[1]
   if a.n == 3 then
-    local bases, members = V.items(a[2]), {}
-    for k, x in V.each(a[3]) do members[k] = x end
-    return classes.make(v, {table.unpack(bases, 1, a[2].n)}, members, {}, {},
+    local bases, members, order = V.items(a[2]), {}, {}
+    for k, x in V.each(a[3]) do
+      members[k] = x
+      if k ~= "__annotations__" then order[#order + 1] = k end
+    end
+    return classes.make(v, {table.unpack(bases, 1, a[2].n)}, members, order, {},
       kw)
   end
   if v == None then return M.none_type end

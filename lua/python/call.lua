@@ -319,8 +319,13 @@ function M.call(f, args, kw)
   end
   local special = V.special(f, "__call__")
   if special then
-    return M.call(V.raw(f._class.__call__),
-      V.list({f, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+    local own = V.raw(f._class.__call__)
+    if not own then                     -- a static method, a callable object
+      local bound, found = classes.get(f, f._class, "__call__")
+      return M.call(found and bound or f._class.__call__, args, kw)
+    end
+    return M.call(own, V.list({f, table.unpack(args, 1, args.n)}, args.n + 1),
+      kw)
   end
   if f == None or type(f) == "number" or type(f) == "string"
      or type(f) == "boolean" or V.is_seq(f) or V.is_dict(f) then

@@ -117,6 +117,8 @@ function M.get(v, class, name, own)
   return bound(f, v), true
 end
 
+V.set_binder(M.get)
+
 -- v.name = x by a property: true when there is one.
 function M.set(v, class, name, x)
   local d = class[name]
@@ -355,7 +357,8 @@ function M.make(name, bases, members, fields, noted, kw)
     if type(b) == "table" and rawget(b, "args") and rawget(b, "origin") then
       b = rawget(b, "origin")         -- Box[int] as a base is Box
     end
-    bases[i] = M.below and M.below(b) or b
+    local is_record = getmetatable(b) == V.builtin_mt and rawget(b, "maker")
+    bases[i] = is_record and M.record_class(b) or M.below and M.below(b) or b
   end
   local is_meta
   bases, is_meta = without_type(bases)
@@ -363,6 +366,7 @@ function M.make(name, bases, members, fields, noted, kw)
   check_bases(name, bases)
   if exceptions.is_class(base) then
     local class = exceptions.define(name, base, members)
+    class.__qualname__ = members.__qualname__ or noted.full or name
     members.__class__ = nil
     return class
   end
@@ -395,7 +399,8 @@ function M.make(name, bases, members, fields, noted, kw)
   class.__order = order
   if #above > 1 then inherit(class, order, last) end
   if members.__slots__ ~= nil then M.set_slots(class, members.__slots__) end
-  class.__qualname, class.__bases = name, bases
+  class.__qualname = members.__qualname__ or noted.full or name
+  class.__bases, members.__qualname__ = bases, nil
   fill(class, members)
   if members.__eq__ ~= nil and members.__hash__ == nil then
     class.__hash__ = None           -- equal, but no key
@@ -444,7 +449,7 @@ end
 -- Names by which this file keeps its own facts in a class: no attributes.
 local INNER = {}
 for word in ([[__meta __registered __name __base __plain __python __fields __body __order __qualname
-  __bases __native __derive __enum specials __abstract __dataclass __home __doc __made __notes
+  __bases __native __derive __enum specials __abstract __home __doc __made __notes
   __noted __note_env __slot_names]]):gmatch
   "%S+" do
   INNER[word] = true

@@ -43,27 +43,46 @@ function M.value(text, env)
   return expr.compile(parser.expression(text))(env)
 end
 
--- eval(text), exec(text): in the caller's scope; with a dict, in its names.
+-- An environment of the names in a dict; `root`: the program's outermost one,
+-- whose builtins it shares, but not its names.
+local function env_of_dict(d, root)
+  local vars = setmetatable({}, getmetatable(root.vars))
+  for k, v in V.each(d) do vars[k] = v end
+  vars.__name__ = vars.__name__ or "builtins"
+  return {vars = vars}
+end
+
+-- What a text bound goes back into the dict.
+local function write_back(env, d)
+  for k, v in V.each(expr.dict_of(env)) do
+    if k ~= "__name__" or V.dict_get(d, k) ~= nil then V.dict_set(d, k, v) end
+  end
+end
+
+-- eval(text), exec(text): in the caller's scope; with a dict, in its names;
+-- with two, what it binds is in the second.
 local function run_text(what)
   return function (env, a)
     if type(a[1]) ~= "string" then
       util.raise("TypeError", "%s() arg 1 must be a string, bytes or code "
         .. "object", what)
     end
-    local place = env
-    if V.is_dict(a[2]) then
-      while place.up do place = place.up end
-      place = {vars = {}, up = place}
-      for k, v in V.each(a[2]) do place.vars[k] = v end
+    local root = env
+    while root.up do root = root.up end
+    local globals, locals = V.is_dict(a[2]) and a[2], V.is_dict(a[3]) and a[3]
+    local place = globals and env_of_dict(globals, root) or env
+    if locals then
+      local inner = env_of_dict(locals, root)
+      inner.vars = setmetatable(inner.vars, nil)
+      inner.vars.__name__ = V.dict_get(locals, "__name__")
+      inner.up, inner.class, place = place, true, inner
     end
     if what == "eval" then
       return M.value(a[1]:match("^%s*(.*)$"), place)
     end
     M.run(a[1], place)
-    if V.is_dict(a[2]) then
-      local list = expr.dict_of(place)
-      for k, v in V.each(list) do V.dict_set(a[2], k, v) end
-    end
+    if globals then write_back(locals and place.up or place, globals) end
+    if locals then write_back(place, locals) end
     return None
   end
 end

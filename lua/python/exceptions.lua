@@ -28,7 +28,6 @@ RuntimeError: NotImplementedError RecursionError OutOfMemoryError
 RuntimeError: DistBackendError DistError DistNetworkError DistStoreError
 RuntimeError: _LinAlgError SpmdTypeError
 SpmdTypeError: RedistributeError DTensorPropagationError
-AttributeError: FrozenInstanceError
 ValueError: UnicodeError
 UnicodeError: UnicodeDecodeError UnicodeEncodeError UnicodeTranslateError
 SyntaxError: IndentationError
@@ -45,7 +44,7 @@ local MODULES = {
   OutOfMemoryError = "torch", DistBackendError = "torch.distributed",
   DistError = "torch.distributed", DistNetworkError = "torch.distributed",
   DistStoreError = "torch.distributed", _LinAlgError = "torch._C",
-  FrozenInstanceError = "dataclasses", SpmdTypeError = "spmd_types",
+  SpmdTypeError = "spmd_types",
   RedistributeError = "spmd_types", DTensorPropagationError = "spmd_types",
 }
 
@@ -55,7 +54,8 @@ M.classes = classes
 local class_mt = {__name = "type"}
 class_mt.__tostring = function (c)
   local module = rawget(c, "__module__")
-  return ("<class '%s%s'>"):format(module and module .. "." or "", c.__name__)
+  return ("<class '%s%s'>"):format(module and module .. "." or "",
+    rawget(c, "__qualname__") or c.__name__)
 end
 
 function M.is_class(v) return getmetatable(v) == class_mt end

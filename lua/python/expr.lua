@@ -567,7 +567,9 @@ end
 
 -- The items of what is unpacked.
 local function unpacked(v)
-  if type(v) == "number" or type(v) == "boolean" or v == None then
+  if type(v) == "number" or type(v) == "boolean" or v == None
+     or V.is_object(v) and not rawget(v, "_native")
+     and not V.special(v, "__iter__") and not V.special(v, "__getitem__") then
     util.raise("TypeError", "cannot unpack non-iterable %s object",
       V.type_name(v))
   end

@@ -951,6 +951,9 @@ function M.getitem(v, i)
     return v.__getitem(v, i)
   elseif type(v) == "table" and (rawget(v, "is_data") or rawget(v, "__plain")
      and not aliases.is_hint(v) and rawget(v, "__python")) then
+    local own = rawget(v, "__python") and v.__class_getitem__
+    own = own and (V.raw(own) or type(own) == "table" and rawget(own, "get"))
+    if own then return V.call(own, V.list({v, i}, 2)) end
     return aliases.generic(v, i)
   elseif type(v) == "table" and is_slice(i) and v.__part then
     return v:__part(slice_places(i, #v))

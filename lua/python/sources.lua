@@ -6,6 +6,7 @@
 
 local dt = require "dt"
 local attrs = require "python.attrs"
+local V = require "python.values"
 
 local M = {}
 local made = {}                     -- by name: objects of modules
@@ -29,12 +30,23 @@ function M.begin()
   package_of = text and file:match("([^/]+)/__init__%.py$")
 end
 
+-- The names of a module, whose changes are the module's.
+local function dict_of(vars)
+  local list, d = {}, V.dict()
+  for name in next, vars do list[#list + 1] = name end
+  table.sort(list)
+  for _, name in ipairs(list) do V.dict_set(d, name, vars[name]) end
+  d.changed = function (name, v) vars[name] = v end
+  return d
+end
+
 -- of(env): an object that shows the names of a module's environment.
 function M.of(vars)
   return attrs.namespace(setmetatable({}, {__name = "module",
     __index = function (_, name) return rawget(vars, name) end,
     __newindex = function (_, name, v) rawset(vars, name, v) end,
     __pairs = function () return next, vars end,
+    dict = function () return dict_of(vars) end,
     all = function () return vars end}))
 end
 

@@ -205,7 +205,7 @@ local function note_home(class, members, env)
 end
 
 S["class"] = function (n)
-  local bases = {}
+  local bases, full = {}, scope.qualified(n.name)
   local body = scope.inside("class", n.name, n, function ()
     return block(n.body)
   end)
@@ -226,7 +226,7 @@ S["class"] = function (n)
       kw = kw or V.dict()
       V.dict_set(kw, k[1], k[2](env))
     end
-    local here = {notes = noted.notes, env = members,
+    local here = {notes = noted.notes, env = members, full = full,
       table.unpack(noted)}
     local class = classes.make(n.name, above, members.vars, fields, here, kw)
     note_home(class, members.vars, env)

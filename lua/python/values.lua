@@ -117,6 +117,18 @@ local function absent_special(v, name)
   return v.call
 end
 
+-- A member of a class that is no function of the program's (a static or class
+-- method, a builtin, an object with __get__ or __call__), as a special method.
+local binder                        -- class.lua's
+function M.set_binder(f) binder = f end
+local function bound_special(v, class, name, x)
+  local f, found = binder(v, class, name)
+  if not found then f = x end
+  return function (...)
+    return caller(f, M.list({...}, select("#", ...)))
+  end
+end
+
 -- special(v, "__len__") -> a function that calls that method of v's Python
 -- class, or nil.
 function M.special(v, name)
@@ -129,7 +141,10 @@ function M.special(v, name)
   end
   if not python then                            -- an object of the library's
     local own = rawget(v, "specials")
-    return own and own[name]
+    if own and own[name] then return own[name] end
+    local x = class and class[name]
+    return type(x) == "table" and x ~= None and rawget(class, "__python")
+      and bound_special(v, class, name, x) or nil
   end
   return function (...)
     return caller(python, M.list({v, ...}, select("#", ...) + 1))
@@ -437,6 +452,11 @@ end
 --- has it.
 function M.home(class) return rawget(class, "__home") or "__main__" end
 
+-- full_name(class): its name with those of what it stands in: f.<locals>.C.
+function M.full_name(class)
+  return rawget(class, "__qualname") or rawget(class, "__name")
+end
+
 function M.object_text(v)
   if type(v) ~= "table" or not rawget(v, "_class") then
     return ("<%s object at %s>"):format(M.type_name(v), place_of(v))
@@ -446,7 +466,7 @@ function M.object_text(v)
   for _, c in ipairs(rawget(class, "__order") or {}) do
     if not rawget(c, "__python") and not M.is_object(v) then return nil end
   end
-  return ("<%s.%s object at %s>"):format(M.home(class), class.__name,
+  return ("<%s.%s object at %s>"):format(M.home(class), M.full_name(class),
     place_of(v))
 end
 
@@ -627,7 +647,7 @@ function M.str(v)
       and M.object_text(v)
     if text then return text end
     if rawget(v, "__python") then
-      return ("<class '%s.%s'>"):format(M.home(v), rawget(v, "__name"))
+      return ("<class '%s.%s'>"):format(M.home(v), M.full_name(v))
     elseif (rawget(v, "__base") or rawget(v, "__new"))
            and rawget(v, "__name") then
       return ("<class '%s.%s'>"):format(M.module_of(v), v.__name)
@@ -637,7 +657,7 @@ function M.str(v)
     if v.__name__ then
       local module = rawget(v, "__module__")
       return ("<class '%s%s'>"):format(module and module .. "." or "",
-        v.__name__)
+        rawget(v, "__qualname__") or v.__name__)
     end
   end
   return tostring(v)

@@ -223,6 +223,7 @@ function M.environment(file, ...)
   env.vars.__name__ = "__main__"
   env.vars.__file__, env.vars.__doc__ = file, None
   sources.begin()
+  V.dict_set(attrs.imported, "__main__", sources.of(env.vars))
   testing.begin(env.vars)
   return env
 end

@@ -166,7 +166,7 @@ function M.provide(argv)
       platform = "linux", stdout = out, stderr = err,
       __stdout__ = out, __stderr__ = err,
       maxsize = math.maxinteger, maxunicode = 0x10ffff, byteorder = "little",
-      modules = V.dict(), path = V.list {}})
+      modules = attrs.imported, path = V.list {}})
   for name, v in pairs(facts_of_numbers()) do attrs.module("sys")[name] = v end
   M.argv = argv
   local sys = attrs.module "sys"

@@ -232,5 +232,6 @@ module("functools", {
 }, {cached_property = require("python.class").cached_property})
 
 require "python.std.collections"
+require "python.records"
 
 return {module = module}

@@ -1,72 +1,16 @@
 -- SPDX-License-Identifier: MIT
 -- python/std/types.lua: modules of Python's library that make classes:
--- dataclasses, abc, types.
+-- abc, types.
 
 local dt = require "dt"
-local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local classes = require "python.class"
-local dataclass = require "python.std.dataclasses"
-local aliases = require "python.aliases"
 local tools = require "python.std.tools"
 require "python.std.typing"
 
 local None = dt.None
 local builtin, namespace, provide = V.builtin, attrs.namespace, attrs.provide
-
--- ---- dataclasses ----
-
--- make_dataclass(name, fields, *, bases, namespace, …): a field is a name, or
--- (name, type[, field]).
-local function make_dataclass(a, kw)
-  local rest, members, bases = V.dict(), {}, {}
-  local noted = {notes = {}}
-  for k, v in V.each(kw or V.dict()) do
-    if k == "bases" then
-      bases = {table.unpack(V.items(v))}
-    elseif k == "namespace" then
-      for name, x in V.each(v) do members[name] = x end
-    else
-      V.dict_set(rest, k, v)
-    end
-  end
-  local items, n = V.items(a[2])
-  for i = 1, n do
-    local name, note, value = items[i], attrs.module("typing").Any, nil
-    if V.is_tuple(name) or V.is_list(name) then
-      name, note, value = items[i][1], items[i][2], items[i][3]
-    end
-    if noted.notes[name] then
-      util.raise("TypeError", "Field name duplicated: %s", V.repr(name))
-    end
-    noted[#noted + 1], noted.notes[name] = name, {kind = "given", value = note}
-    members[name] = value
-  end
-  return dataclass.dataclass(classes.make(a[1], bases, members, noted, noted),
-    rest)
-end
-
-tools.module("dataclasses", {
-  make_dataclass = make_dataclass,
-  dataclass = function (a, kw)
-    if a.n > 0 then return dataclass.dataclass(a[1], kw) end
-    return builtin(function (b) return dataclass.dataclass(b[1], kw) end,
-      "dataclass")
-  end,
-  field = dataclass.field,
-  asdict = function (a, kw)
-    return dataclass.asdict(a[1], a[2] or kw
-      and V.dict_get(kw, "dict_factory"))
-  end,
-  astuple = function (a) return dataclass.astuple(a[1]) end,
-  replace = function (a, kw) return dataclass.replace(a[1], kw) end,
-  fields = function (a) return dataclass.fields(a[1]) end,
-  is_dataclass = function (a) return dataclass.is_dataclass(a[1]) end,
-}, {FrozenInstanceError =
-  require("python.exceptions").classes.FrozenInstanceError,
-  MISSING = dataclass.MISSING, KW_ONLY = dataclass.KW_ONLY,
-  InitVar = aliases.of("dataclasses.", "InitVar")})
 
 -- ---- functions, for inspect ----
 

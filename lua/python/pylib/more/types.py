@@ -35,6 +35,10 @@ class MappingProxyType:
     """A mapping that is seen and not changed."""
 
     def __init__(self, mapping):
+        if not hasattr(mapping, "__getitem__") or isinstance(
+                mapping, (list, tuple, str)):
+            raise TypeError("mappingproxy() argument must be a mapping, not "
+                            + type(mapping).__name__)
         self._mapping = mapping
 
     def __getitem__(self, key):
