@@ -51,7 +51,7 @@ local circles = {
 
 -- Requires inside functions hide circles: how many are left.  The number may
 -- only go down, and is written down when it does.
-local late_allowed <const> = 141
+local late_allowed <const> = 139
 
 local modules, files, late, bad = {}, 0, 0, 0
 
