@@ -393,6 +393,15 @@ function attributes.tensor_setter.grad(t, x)
   t.grad = x
 end
 
+-- x.grad_dtype = y
+function attributes.tensor_setter.grad_dtype(t, x)
+  if x ~= None and not util.is_dtype(x) then
+    util.raise("RuntimeError", "grad_dtype must be a torch.dtype or None, but "
+      .. "got %s", V.type_name(x))
+  end
+  t.grad_dtype = x
+end
+
 attributes.kinds.tensor.index = M.index
 
 return M

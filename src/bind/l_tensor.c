@@ -54,6 +54,11 @@ static void a_is_dtensor (lua_State *L, DtVar *v) {
 static void a_grad (lua_State *L, DtVar *v) {
   dtL_share_tensor(L, v->grad);
 }
+static void a_grad_dtype (lua_State *L, DtVar *v) {
+  int t = dt_var_grad_dtype(v);
+  if (t == DT_GRAD_ANY) dtL_push_none(L);
+  else dtL_push_dtype(L, (DtDtype)t);
+}
 static void a_grad_fn (lua_State *L, DtVar *v) {
   if (v->grad_fn && v->grad_fn->name) lua_pushstring(L, v->grad_fn->name);
   else lua_pushnil(L);
@@ -94,7 +99,8 @@ static void a_id (lua_State *L, DtVar *v) { lua_pushinteger(L, v->id); }
 static const Attr attrs[] = {
   {"_id", a_id}, {"_local_shape", a_local_shape}, {"_spec", a_spec},
   {"_version", a_version}, {"device", a_device}, {"device_mesh", a_mesh},
-  {"dtype", a_dtype}, {"grad", a_grad}, {"grad_fn", a_grad_fn},
+  {"dtype", a_dtype}, {"grad", a_grad}, {"grad_dtype", a_grad_dtype},
+  {"grad_fn", a_grad_fn},
   {"is_dtensor", a_is_dtensor}, {"is_leaf", a_is_leaf},
   {"is_parameter", a_is_param}, {"name", a_name}, {"ndim", a_ndim},
   {"origin", a_origin}, {"placements", a_placements},
@@ -179,15 +185,18 @@ static int set_requires_grad (lua_State *L, DtVar *v, bool on) {
 
 static int set_grad (lua_State *L, DtVar *v, int idx) {
   DtVar *g = dtL_is_none(L, idx) ? NULL : dtL_check_tensor(L, idx);
-  if (g && !dt_meta_same_shape(dt_var_meta(g), dt_var_meta(v)))
-    return dtL_errorf(L, DT_E_RUNTIME, "assigned grad has data of a different "
-                      "size");
+  if (g && dt_var_check_grad(v, g) != DT_OK) return dtL_raise(L);
   DtDebug *d = dt_debug_of(dtL_session(L));
   if (d) dt_grads_set(d, v, g);
   if (g) dt_var_ref(g);
   dt_var_unref(v->grad);
   v->grad = g;
   return 0;
+}
+
+static int set_grad_dtype (lua_State *L, DtVar *v, int idx) {
+  int t = dtL_is_none(L, idx) ? DT_GRAD_ANY : (int)dtL_check_dtype(L, idx);
+  return dt_var_set_grad_dtype(v, t) == DT_OK ? 0 : dtL_raise(L);
 }
 
 static int t_newindex (lua_State *L) {
@@ -198,6 +207,7 @@ static int t_newindex (lua_State *L) {
   if (strcmp(k, "requires_grad") == 0)
     return set_requires_grad(L, v, lua_toboolean(L, 3));
   if (strcmp(k, "grad") == 0) return set_grad(L, v, 3);
+  if (strcmp(k, "grad_dtype") == 0) return set_grad_dtype(L, v, 3);
   if (strcmp(k, "name") == 0) {
     v->name = dt_session_intern(v->s, luaL_checkstring(L, 3));
     return v->name ? 0 : dtL_raise(L);

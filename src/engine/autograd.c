@@ -331,6 +331,43 @@ DtStatus dt_var_set_requires_grad (DtVar *v, bool on) {
   return DT_OK;
 }
 
+int dt_var_grad_dtype (const DtVar *v) {
+  return v->grad_dtype_set ? v->grad_dtype : (int)dt_var_meta(v)->dtype;
+}
+
+DtStatus dt_var_set_grad_dtype (DtVar *v, int dtype) {
+  DtCtx *cx = v->s->cx;
+  DT_CHECK(cx, v->grad_fn == NULL, DT_E_RUNTIME,
+           "grad_dtype can only be set on leaf tensors.");
+  DT_CHECK(cx, v->grad == NULL || dtype == DT_GRAD_ANY
+             || dtype == (int)dt_var_meta(v->grad)->dtype, DT_E_RUNTIME,
+           "Cannot set grad_dtype to '%s' because there is already a gradient "
+           "with dtype '%s'. Please clear the gradient (.grad = None) before "
+           "changing grad_dtype, or ensure the new grad_dtype matches the "
+           "existing gradient's dtype.", dt_dtype_word((DtDtype)dtype),
+           dt_dtype_info((DtDtype)dt_var_meta(v->grad)->dtype)->cpp);
+  v->grad_dtype_set = true;
+  v->grad_dtype = dtype;
+  return DT_OK;
+}
+
+DtStatus dt_var_check_grad (DtVar *v, const DtVar *g) {
+  const DtMeta *m = dt_var_meta(g);
+  int want = dt_var_grad_dtype(v);
+  DT_CHECK(v->s->cx, dt_meta_same_shape(m, dt_var_meta(v)), DT_E_RUNTIME,
+           "assigned grad has data of a different size");
+  DT_CHECK(v->s->cx, want == DT_GRAD_ANY || want == (int)m->dtype,
+           DT_E_RUNTIME, "attempting to assign a gradient with dtype '%s' to a "
+           "tensor with grad_dtype '%s'. The gradient must match the tensor's "
+           "grad_dtype (defaults to the tensor's dtype). You can set the "
+           "tensor's grad_dtype attribute with a specific dtype, or None to "
+           "allow any dtype. Set grad_dtype with caution. Diverging the dtypes "
+           "of a tensor and its gradient may break downstream systems that "
+           "assume they match.", dt_dtype_info((DtDtype)m->dtype)->cpp,
+           dt_dtype_word((DtDtype)want));
+  return DT_OK;
+}
+
 DtStatus dt_var_retain_grad (DtVar *v) {
   DtNode *n = v->grad_fn;
   DT_CHECK(v->s->cx, dt_var_needs_grad(v), DT_E_AUTOGRAD,

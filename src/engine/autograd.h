@@ -70,6 +70,16 @@ DtStatus dt_detach (DtSession *s, DtVar *v, DtVar **out);
 ** variables", "only Tensors of floating point dtype can require gradients".
 ** Local. */
 DtStatus dt_var_set_requires_grad (DtVar *v, bool on);
+/* Tensor.grad_dtype of a leaf: the dtype to which its gradient is brought, by
+** default the leaf's own; DT_GRAD_ANY: none, gradients stay as they come.
+** Pure. */
+enum { DT_GRAD_ANY = -1 };
+int dt_var_grad_dtype (const DtVar *v);
+/* Set it, a DtDtype or DT_GRAD_ANY.  Errors: not a leaf; a gradient of another
+** dtype is there.  Local. */
+DtStatus dt_var_set_grad_dtype (DtVar *v, int dtype);
+/* May `g` become v.grad: its shape and dtype.  Local. */
+DtStatus dt_var_check_grad (DtVar *v, const DtVar *g);
 /* retain_grad().  Local. */
 DtStatus dt_var_retain_grad (DtVar *v);
 /* register_hook, or with `after` register_post_accumulate_grad_hook; sets *id

@@ -247,9 +247,13 @@ static DtStatus bad_shape (DtSession *s, const DtNode *n, int i,
   return st;
 }
 
-/* Shape and dtype of the value the gradient belongs to.  Takes `g` over. */
+/* Shape and dtype of the value the gradient belongs to; a leaf may want its
+** gradient in another dtype than its own.  Takes `g` over. */
 static DtStatus fit_gradient (DtSession *s, const DtNode *n, int i, DtVar *g,
-                              const DtMeta *want, DtVar **out) {
+                              DtVar **out) {
+  const DtNode *to = n->next[i].fn;
+  const DtMeta *want = &to->out_meta[n->next[i].nr];
+  int dtype = to->leaf ? dt_var_grad_dtype(to->leaf) : (int)want->dtype;
   DtVar *x;
   DtStatus st = DT_OK;
   const DtMeta *m = dt_var_meta(g);
@@ -260,9 +264,8 @@ static DtStatus fit_gradient (DtSession *s, const DtNode *n, int i, DtVar *g,
     if (st != DT_OK) return st;
     g = x;
   }
-  if (dt_var_meta(g)->dtype != want->dtype) {
-    st = dt_call_fmt(s, &x, "aten._to_copy.default", "t dtype=d", g,
-                     (int)want->dtype);
+  if (dtype != DT_GRAD_ANY && dtype != (int)dt_var_meta(g)->dtype) {
+    st = dt_call_fmt(s, &x, "aten._to_copy.default", "t dtype=d", g, dtype);
     dt_var_unref(g);
     if (st != DT_OK) return st;
     g = x;
@@ -326,7 +329,8 @@ static DtStatus first_grad (DtSession *s, DtVar *leaf, DtVar *g) {
                        dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
   DT_TRY(s->cx, dt_call_fmt(s, &fresh, "aten.new_empty_strided.default",
                             "tII dtype=d layout=v device=v", g, (int)m->ndim,
-                            m->shape, (int)m->ndim, m->stride, (int)m->dtype,
+                            m->shape, (int)m->ndim, m->stride,
+                            (int)dt_var_meta(g)->dtype,
                             dt_v_code(DT_V_LAYOUT, DT_LAYOUT_STRIDED),
                             dt_v_code(DT_V_DEVICE, m->device)));
   st = dt_call_fmt(s, &res, "aten.copy_.default", "tt", fresh, g);
@@ -364,8 +368,7 @@ static DtStatus pass_on (Engine *e, DtNode *n, DtVar **gin) {
     if (gin[i] != NULL) {
       DtVar *g = gin[i];
       gin[i] = NULL;
-      DT_TRY(cx, fit_gradient(e->s, n, i, g, &to->fn->out_meta[to->nr],
-                              &gin[i]));
+      DT_TRY(cx, fit_gradient(e->s, n, i, g, &gin[i]));
     }
     DT_TRY(cx, buf_add(e, t, to->nr, gin[i]));
     dt_drop_var(&gin[i]);

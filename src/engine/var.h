@@ -32,6 +32,7 @@ struct DtVar {
   /* autograd */
   bool requires_grad, retains_grad;
   DtVar *grad;
+  bool grad_dtype_set; int grad_dtype;  /* see dt_var_grad_dtype */
   DtNode *grad_fn; int output_nr;
   DtVar *view_base;             /* differentiable view of (owned) */
   struct DtViewOp *view;        /* how it was made from view_base */
