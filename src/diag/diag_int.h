@@ -262,6 +262,7 @@ typedef enum DtPlaceKind {
                                 ** what else */
   DT_PLACE_ALIKE,               /* the same on all ranks, `fed`, times a part of a
                                 ** weight, summed along the cut dimension */
+  DT_PLACE_SCORED,              /* rows of this rank against those of all, `keys` */
   DT_PLACE_ROUTED               /* such results in chosen rows; `added`: which */
 } DtPlaceKind;
 enum { DT_PLACES = 1024 };
@@ -281,6 +282,10 @@ typedef struct DtPlace {
   int64_t first_off, first_len; /* cut twice: the first time; 0 long: once */
   uint64_t first;               /* where that began, as a hash */
   DtOrigin first_at;            /* and where it was cut */
+  uint64_t rows;                /* of a product: where the part of its rows begins;
+                                ** 0: they are whole */
+  uint64_t keys;                /* ... its columns are of all ranks: values of what
+                                ** they are made of */
   uint64_t src, fed, added;     /* values of what was cut; of what was multiplied
                                 ** with cut columns; of what was added */
   int64_t fed_id;
@@ -578,6 +583,12 @@ void dt_diag_view_end (DtDiag *g, const DtEvent *e);
 ** maximum was taken of a part; pointwise of argument `i`, is it shifted by it? */
 void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count);
 void dt_diag_parts_met (DtDiag *g, const DtEvent *e, int i, int k);
+/* A product has a column for each row of all ranks; labels choose among its
+** columns. */
+void dt_diag_scored (DtDiag *g, const DtEvent *e, const DtVar *keys, int64_t n);
+void dt_diag_labels_met (DtDiag *g, const DtEvent *e);
+/* What was summed over the ranks is added to what was not. */
+void dt_diag_half_reduced (DtDiag *g, const DtEvent *e);
 /* A product sums along the parts `a` and `b`. */
 void dt_diag_summed_parts (DtDiag *g, const DtEvent *e, const DtPlace *a,
                            const DtPlace *b);

@@ -37,6 +37,7 @@ static void mark_severed (DtDiag *g, int i, const DtRecRaw *raw,
 void dt_diag_graph_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out) {
   int i;
+  if (out != NULL) out->local->storage->cut |= in->local->storage->cut;
   if (!in->requires_grad || in->spec || out == NULL || !g->s->grad_enabled ||
       g->s->backward || raw->mesh->shape[raw->mdim] < 2) return;
   i = strcmp(raw->kind, "all_reduce") == 0;

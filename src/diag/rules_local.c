@@ -289,10 +289,27 @@ static void side_by_side (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   dt_diag_place_put(g, e->out[0], &to);
 }
 
+/* Statistics of one part in one tensor, with what else there is: a count. */
+static void stats_joined (DtDiag *g, const DtEvent *e) {
+  const DtPlace *stat = NULL;
+  for (int i = 0; i < e->nin; i++) {
+    const DtPlace *w = dt_diag_place(g, e->in[i]);
+    if (w == NULL) continue;
+    if (w->kind != DT_PLACE_STAT || (stat && stat->where != w->where)) return;
+    stat = w;
+  }
+  if (stat) {
+    DtPlace to = *stat;
+    to.pooled = false;
+    dt_diag_place_put(g, e->out[0], &to);
+  }
+}
+
 void dt_diag_joined (DtDiag *g, const DtEvent *e) {
   const DtPlace *any = dt_diag_place(g, e->in[0]);
   const DtPlace *w = dt_diag_place_of(g, e, 0, DT_PLACE_GATHERED);
   int64_t dim = e->args->n > 1 ? dt_arg_int(e->args, 1) : 0;
+  if (any == NULL || any->kind == DT_PLACE_STAT) stats_joined(g, e);
   if (any && (any->kind == DT_PLACE_PART || any->kind == DT_PLACE_COUNTED))
     side_by_side(g, e, any);
   for (int i = 0; i < e->nin; i++)

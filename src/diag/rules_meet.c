@@ -9,6 +9,8 @@
 ** - A part is shifted by its own maximum before it is summed over the ranks.
 ** - Indices that were found within parts are gathered and used in the whole;
 **   an order of which every rank drew its own.
+** - What was summed over the ranks is added to an addend that was not.
+** - Labels of this rank's rows count from 0 among the rows of all ranks.
 ** - Rows that were routed to an item of this rank's part (an expert) are the
 **   same on all ranks. */
 #include <string.h>
@@ -42,6 +44,8 @@ void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count) {
   DtFact facts[2];
   const char *what;
   if (d < 0 || e->in[count]->local->m.shape[d] != p->len || p->len < 2) return;
+  if (d > 0 && p->rows == p->where && e->in[count]->local->m.shape[d - 1] > 1)
+    return;                     /* the block on the diagonal: both begin there */
   facts[0] = (DtFact){ true, dt_diag_hash(e->in[count]->local, true) };
   facts[1] = (DtFact){ false, p->where };
   what = met_words(g, e, p);
@@ -198,4 +202,84 @@ void dt_diag_routed_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                       facts, dt_diag_place_name(g, in->id), "each rank sends the "
                       "same rows through other experts, and the results are "
                       "summed: the choice does not count in the whole; the rows");
+}
+
+/* --- a sum over the ranks, and an addend --- */
+
+void dt_diag_half_reduced (DtDiag *g, const DtEvent *e) {
+  const DtPlace *a, *b;
+  DtFact fact = { false, 0 };
+  DtEvent at;
+  const char *what, *name;
+  int64_t addend = 0;
+  DtBuf t;
+  if (e->nin < 2 || !dt_diag_is(g, e, DT_DO_ADD)) return;
+  a = dt_diag_place(g, e->in[0]);
+  b = dt_diag_place(g, e->in[1]);
+  if (e->in[1]) addend = e->in[1]->id;
+  if (a && b && b->kind == DT_PLACE_TOTAL) {
+    const DtPlace *c = a;
+    a = b;
+    b = c;
+    addend = e->in[0]->id;
+  }
+  if (a == NULL || b == NULL || a->kind != DT_PLACE_TOTAL ||
+      (b->kind != DT_PLACE_ADDEND && b->kind != DT_PLACE_BIASED) ||
+      !dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m)) return;
+  fact.hash = b->where;
+  at = dt_diag_origin(&b->at, "");
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "a sum along %lld of %lld on each rank, not reduced, is added to "
+              "one that was, at %s:%d; where each part begins",
+              (long long)b->len, (long long)b->whole, e->file ? e->file : "",
+              e->line);
+  what = interned(g, &t);
+  name = dt_diag_place_name(g, addend);
+  if (*name == '\0') name = dt_diag_place_name(g, b->root);
+  if (what)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_HALF_REDUCED, NULL, -1, 50, 1, &fact,
+                      name, what);
+}
+
+/* --- rows of this rank against those of all --- */
+
+void dt_diag_scored (DtDiag *g, const DtEvent *e, const DtVar *keys, int64_t n) {
+  const int64_t ranks = g->s->comm ? g->s->comm->size : 1;
+  DtPlace *was = dt_diag_place_spread(g, e->out[0]), w;
+  if (ranks < 2 || n < 2 || ndim(e->out[0]) != 2 || keys == NULL || keys->spec ||
+      e->out[0]->local->m.shape[0] != n ||
+      e->out[0]->local->m.shape[1] != n * ranks) return;
+  if (was) {
+    was->keys = dt_diag_sample(keys->local);
+    w = *was;
+  } else {
+    const DtPlace none = { .kind = DT_PLACE_SCORED };
+    w = dt_diag_place_made(&none, e, DT_PLACE_SCORED);
+    w.keys = dt_diag_sample(keys->local);
+  }
+  dt_diag_place_put(g, e->out[0], &w);
+}
+
+/* The row's own column lies `rank` times so many further on, unless each rank
+** puts its own rows first: then the columns are not the same on all. */
+void dt_diag_labels_met (DtDiag *g, const DtEvent *e) {
+  const DtPlace *p = dt_diag_place(g, e->in[0]), *c;
+  DtFact facts[3];
+  DtEvent at;
+  const char *what;
+  DtBuf t;
+  if (p == NULL || p->keys == 0 || e->nin < 2 ||
+      (c = dt_diag_place_of(g, e, 1, DT_PLACE_COUNTED)) == NULL) return;
+  facts[0] = (DtFact){ true, dt_diag_hash(e->in[1]->local, true) };
+  facts[1] = (DtFact){ true, p->keys };
+  facts[2] = (DtFact){ false, dt_diag_sample(e->in[0]->local) };
+  at = dt_diag_origin(&c->at, "");
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "they choose among %lld columns, made of the rows of all ranks, at "
+              "%s:%d", (long long)e->in[0]->local->m.shape[1],
+              e->file ? e->file : "", e->line);
+  what = interned(g, &t);
+  if (what)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_LABELS_ALIKE, NULL, -1, 51, 3, facts,
+                      dt_diag_place_name(g, c->root), what);
 }

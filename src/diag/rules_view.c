@@ -17,10 +17,12 @@ static bool repeated (DtPlace *w, int at, int64_t times) {
 }
 
 /* Where dimension w->dim of `a` is in `z`, which has the same elements in the
-** same order; false when it is not one dimension there. */
-static bool regroup (const DtMeta *a, const DtMeta *z, DtPlace *w) {
+** same order; false when it is not one dimension there.  Columns in (1, n) are
+** one head of n, unless the operator only `adds` a dimension. */
+static bool regroup (const DtMeta *a, const DtMeta *z, bool adds, DtPlace *w) {
   int64_t before = 1, pre = 1, inner;
-  const bool heads = w->dim == a->ndim - 1 && a->ndim > 2;
+  const bool heads = w->dim == a->ndim - 1 &&
+                     (a->ndim > 2 || (w->columns && !adds));
   int d, j, at = -1;
   for (d = 0; d < w->dim; d++) before *= a->shape[d];
   for (j = 0; j < z->ndim; pre *= z->shape[j++]) {
@@ -122,7 +124,8 @@ static bool follow_view (const DtEvent *e, const DtVar *out, DtPlace *w) {
   if (w->kind != DT_PLACE_PART) return true;
   if (dt_diag_named(e->op, swaps)) return follow_swap(e, w);
   if (dt_diag_named(e->op, groups)) {
-    return regroup(a, z, w) || merge_dims(a, w);
+    return regroup(a, z, strstr(e->op->sig->full, "squeeze") != NULL, w) ||
+           merge_dims(a, w);
   }
   if (dt_diag_named(e->op, drops)) return follow_index(e, w);
   if (strcmp(e->op->sig->full, "aten.permute.default") == 0)

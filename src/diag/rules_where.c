@@ -95,7 +95,7 @@ static void alike_end (DtDiag *g, const DtEvent *e, const DtVar *x,
   put_place(g, e->out[0], &w);
 }
 
-static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
+static void follow_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   const DtVar *x = f->a < e->nin ? e->in[f->a] : NULL;
   const DtPlace *a = look_for(g, e, f->a, DT_PLACE_PART);
   const DtPlace *b = look_for(g, e, f->b, DT_PLACE_PART);
@@ -116,7 +116,9 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   }
   if (x && adds_up(find_place(g, x)) && f->b < e->nin &&
       !find_place(g, e->in[f->b])) {
-    put_place(g, e->out[0], find_place(g, x));
+    w = *find_place(g, x);
+    w.root = e->out[0]->id;
+    put_place(g, e->out[0], &w);
     return;
   }
   if (a && b && a->dim == ndim_of(e->in[f->a]) - f->da &&
@@ -130,6 +132,7 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   else if (x && find_place(g, x) && !(a && b && is_fed_rows(x, a, e->in[f->b])))
     x = NULL;                   /* not whole on every rank */
   if (b && b->dim == ndim_of(e->in[f->b]) - f->db) b = NULL;
+  const uint64_t rows = a && b ? a->where : 0;
   if (a && b && x && is_fed_rows(x, a, e->in[f->b])) a = NULL;
   if ((a == NULL) == (b == NULL)) {
     dt_diag_item_used(g, e);
@@ -137,6 +140,7 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   }
   w = a ? *a : *b;
   w.columns = a == NULL;
+  w.rows = a == NULL ? rows : 0;
   back = a ? ndim_of(e->in[f->a]) - w.dim : ndim_of(e->in[f->b]) - w.dim;
   if (a) w.dim = ndim_of(e->in[f->b]) == 1 ? n + 1 - back : n - back;
   else w.dim = back <= 2 ? n - 1 : n - back;
@@ -148,6 +152,12 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   }
   if (w.dim >= 0 && w.dim < n && dim_size(e->out[0], w.dim) == w.len)
     put_place(g, e->out[0], &w);
+}
+
+static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
+  follow_product(g, e, f);
+  if (f->a < e->nin && f->b < e->nin && e->in[f->a] && ndim_of(e->in[f->a]) == 2)
+    dt_diag_scored(g, e, e->in[f->b], dim_size(e->in[f->a], 0));
 }
 
 /* --- pointwise --- */
@@ -231,6 +241,7 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
         dt_diag_parts_met(g, e, i, k);
   }
   dt_diag_stat_met(g, e);
+  dt_diag_half_reduced(g, e);
   addend_end(g, e);
   for (i = 0; i < e->nin; i++) {
     const DtPlace *w = look_for(g, e, i, DT_PLACE_PART);
@@ -244,7 +255,8 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
         dim_size(e->out[0], to.dim) == to.len) put_place(g, e->out[0], &to);
     return;
   }
-  if (e->nin > 0 && look_for(g, e, 0, DT_PLACE_MERGED))
+  if (e->nin > 0 && (look_for(g, e, 0, DT_PLACE_MERGED) ||
+                     look_for(g, e, 0, DT_PLACE_SCORED)))
     put_place(g, e->out[0], find_place(g, e->in[0]));
   else if (counted && alone) put_place(g, e->out[0], counted);
   else if (stat == NULL) dt_diag_item_used(g, e);
@@ -298,6 +310,11 @@ static void along_end (DtDiag *g, const DtEvent *e) {
                      dt_diag_is(g, e, DT_DO_MEAN_DIM);
   DtPlace to;
   if (w == NULL) return;
+  if (strcmp(e->op->sig->full, "aten.nll_loss_forward.default") == 0)
+    dt_diag_labels_met(g, e);
+  if (w->kind == DT_PLACE_SCORED &&
+      dt_meta_same_shape(&e->in[0]->local->m, &e->out[0]->local->m))
+    put_place(g, e->out[0], w);
   if (w->kind == DT_PLACE_BENT || (w->kind == DT_PLACE_BIASED && sums) ||
       (w->kind == DT_PLACE_ADDEND && (sums || means))) {
     if (dt_diag_named(e->op, carries)) put_place(g, e->out[0], w);
