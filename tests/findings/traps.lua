@@ -1384,6 +1384,7 @@ local in_pairs = {
   "norm_max_not_sum.lua", "copy_of_full.py", "dcp_not_put_back.py",
   "fsdp_sync_off.py", "rng_resume.py", "zero_resume.py", "clip_gather.py",
   "penalty_each_rank.py", "partial_of_means.py", "hsdp_norm.py",
+  "lora_unreduced.lua", "contrastive_labels.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))
