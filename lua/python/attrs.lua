@@ -555,6 +555,14 @@ function M.get(v, name)
     end
     if name == "__mro__" and rawequal(v, builtin_names.bool) then
       return V.tuple {v, builtin_names.int, builtin_names.object}
+    end
+    local member = rawget(v, "maker") and v.members[name]
+    if member then
+      return classes.bind(member, nil, v)
+    elseif name == "__new__" and rawget(v, "maker") then
+      return M.get(classes.record_class(v), name)
+    elseif name == "__mro__" and rawget(v, "maker") then
+      return V.tuple {v, builtin_names.tuple, builtin_names.object}
     elseif name == "__mro__" and rawget(v, "is_data") then
       return V.tuple {v, builtin_names.object}
     end
@@ -647,6 +655,7 @@ local NAMES_OF_FUNCTION = {__name__ = "plain", __qualname__ = "name",
 
 -- v.name = x where no __setattr__ of the program is asked.
 function M.set_plain(v, name, x)
+  if name == "__class__" then return classes.change_class(v, x) end
   if V.is_object(v) then return classes.set_object(v, name, x) end
   if is_error(v) then return exceptions.set_field(v, name, x) end
   local class = type(v) == "table" and rawget(v, "_class")

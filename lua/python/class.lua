@@ -30,10 +30,20 @@ local function descriptor(kind, f)
   return setmetatable({kind = kind, get = f, __name__ = kind}, descriptor_mt)
 end
 
+-- The value at an object that Lua reads: a layer's weight that is a property.
+function descriptor_mt.value_of(d, v)
+  if rawget(d, "kind") ~= "property" then return d end
+  return calls.call(rawget(d, "get"), V.list({v}, 1))
+end
+
 local function is_descriptor(v) return getmetatable(v) == descriptor_mt end
 
 -- x.setter, x.getter of a property in a class body.
 descriptor_mt.__index = function (d, name)
+  local part = ({fget = "get", fset = "set", fdel = "del"})[name]
+  if part and rawget(d, "kind") == "property" then
+    return rawget(d, part) or None
+  end
   local slot = ({setter = "set", getter = "get", deleter = "del"})[name]
   if not slot then return nil end
   return builtin(function (a)
@@ -50,8 +60,24 @@ descriptor_mt.__call = function (d, ...)
 end
 
 M.names = {}                        -- builtins of this file
-for _, kind in ipairs {"property", "staticmethod", "classmethod"} do
+for _, kind in ipairs {"staticmethod", "classmethod"} do
   M.names[kind] = builtin(function (a) return descriptor(kind, a[1]) end, kind)
+end
+
+-- property(fget, fset, fdel, doc)
+local PROPERTY <const> = {{"fget", "get"}, {"fset", "set"}, {"fdel", "del"},
+  {"doc", "doc"}}
+M.names.property = builtin(function (a, kw)
+  local d = descriptor("property")
+  for i, row in ipairs(PROPERTY) do
+    local v = a[i]
+    if v == nil and kw then v = V.dict_get(kw, row[1]) end
+    if v ~= nil and v ~= None then rawset(d, row[2], v) end
+  end
+  return d
+end, "property")
+M.names.property.test = function (v)
+  return is_descriptor(v) and v.kind == "property"
 end
 M.cached_property = builtin(function (a)
   local d = descriptor("property", a[1])
@@ -134,6 +160,24 @@ function M.set(v, class, name, x)
   end
   calls.call(d.set, V.list({v, x}, 2))
   return true
+end
+
+-- v.__class__ = x: another class of the same kind, a module's for a module's.
+function M.change_class(v, x)
+  local own = type(v) == "table" and rawget(v, "_class")
+  local is_class = type(x) == "table" and (rawget(x, "__base") ~= nil
+    or object.is_plain_class(x))
+  if not is_class and not V.is_class_builtin(x) then
+    util.raise("TypeError", "__class__ must be set to a class, not '%s' object",
+      V.type_name(x))
+  end
+  if not own or not is_class or rawget(v, "_native") ~= nil
+     or rawget(x, "__native")
+     or object.is_plain_class(own) ~= object.is_plain_class(x) then
+    util.raise("TypeError", "__class__ assignment only supported for mutable "
+      .. "types or ModuleType subclasses")
+  end
+  rawset(v, "_class", x)
 end
 
 -- ---- making ----

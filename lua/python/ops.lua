@@ -296,6 +296,14 @@ local function guarded(op, f)
       a, b = V.complex_operands(a, b)
     end
     if V.is_bytes(a) or V.is_bytes(b) then return bytes_sign(op, a, b) end
+    if op == "%" and type(a) == "string" then return f(a, b) end
+    if op == "*" and util.is_tensor(b) and (type(a) == "string" or V.is_seq(a))
+    then
+      return f(a, V.index_of(b))
+    elseif op == "*" and util.is_tensor(a) and (type(b) == "string"
+       or V.is_seq(b)) then
+      return f(V.index_of(a), b)
+    end
     if tensorish(a, b) then
       if V.no_operand(a) or V.no_operand(b) then unsupported(op, a, b) end
       if watcher then return watcher.binary(op, f, a, b) end

@@ -251,6 +251,8 @@ function M.to_lua(v)
   if not mt then return v end
   if rawget(v, "_boxed") ~= nil then return M.to_lua(v._boxed) end
   if mt == list_mt or mt == tuple_mt then
+    local class = rawget(v, "_class")
+    if class and class._whole then return v end   -- PackedSequence
     local out = {}
     for i = 1, v.n do out[i] = M.to_lua(v[i]) end
     return dt._sequence(out, mt == tuple_mt and 2 or 1)

@@ -270,8 +270,8 @@ function M.provide(torch)
   local utils = torch.nn.utils
   rawset(utils, "parameters_to_vector", M.parameters_to_vector)
   rawset(utils, "vector_to_parameters", M.vector_to_parameters)
-  rawset(utils, "rnn", attrs.namespace {pad_sequence = M.pad_sequence})
-  attrs.provide("torch.nn.utils.rnn", utils.rnn)
+  -- For torch.nn.utils.rnn (pylib).
+  attrs.provide("_padding", attrs.namespace {pad_sequence = M.pad_sequence})
 end
 
 -- Functions of dt that take a program's keywords by place.

@@ -145,7 +145,16 @@ M.dtype_class = args.class("dtype", {__module__ = "torch",
 local function is_size(v) return V.is_tuple(v) and rawget(v, "is_size") == true end
 M.size_class = args.class("Size", {__module__ = "torch", test = is_size,
   new = V.builtin(function (a)
-    return V.size((V.items(a[1] or V.tuple {})))
+    local items, n = V.items(a[1] or V.tuple {})
+    local sizes = {}
+    for i = 1, n do
+      sizes[i] = V.index_of(items[i])
+      if math.type(sizes[i]) ~= "integer" and type(sizes[i]) ~= "boolean" then
+        util.raise("TypeError", "torch.Size() takes an iterable of 'int' (item "
+          .. "%d is '%s')", i - 1, V.type_name(items[i]))
+      end
+    end
+    return V.size(sizes)
   end, "Size")})
 
 attributes.of_tensor.device = function (t) return M.device(t.device) end

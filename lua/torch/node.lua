@@ -20,28 +20,60 @@ local function next_functions(node)
   return V.tuple(list, #list)
 end
 
+-- What takes a hook away: handle.remove(), or `with handle:`.
+local function handle(remove)
+  return attrs.namespace {remove = V.builtin(function ()
+    remove()
+    return dt.None
+  end, "remove")}
+end
+
+local function tuple_of(list) return V.tuple({table.unpack(list)}, #list) end
+
+-- What a hook gave in the place of gradients: a list of as many.
+local function replaced(f, given, list)
+  if given == dt.None then return nil end
+  local items, n = V.is_seq(given) and V.items(given) or {given},
+    V.is_seq(given) and given.n or 1
+  if n ~= #list then
+    util.raise("RuntimeError", "hook '%s' has returned an incorrect number of "
+      .. "values (got %d, but expected %d)", attrs.get(f, "__name__"), n, #list)
+  end
+  return {table.unpack(items, 1, n)}
+end
+
 -- register_hook(f) of a node that adds to a leaf's gradient: f(grads of
--- inputs, grads of outputs) when it has.  Other nodes' hooks are refused.
+-- inputs, grads of outputs) when it has; of any other node: the same when it
+-- has run, and what f gives takes the place of the inputs' gradients.
 local function register_hook(node)
   return V.builtin(function (a)
     local leaf, f = node:leaf(), a[1]
-    if not leaf then
-      util.raise("NotImplementedError", "register_hook of %s is not part of "
-        .. "dtrepl: tensors have register_hook", node:name())
+    if leaf then
+      return handle(leaf:register_post_accumulate_grad_hook(function (p)
+        V.call(f, V.list({V.tuple({}, 0), V.tuple({p.grad}, 1)}, 2))
+      end))
     end
-    local remove = leaf:register_post_accumulate_grad_hook(function (p)
-      V.call(f, V.list({V.tuple({}, 0), V.tuple({p.grad}, 1)}, 2))
-    end)
-    return attrs.namespace {remove = V.builtin(function ()
-      remove()
-      return dt.None
-    end, "remove")}
+    return handle(node:hook(function (gin, gout)
+      return replaced(f, V.call(f, V.list({tuple_of(gin), tuple_of(gout)},
+        2)), gin)
+    end))
   end, "register_hook")
+end
+
+-- register_prehook(f): f(grads of outputs) before it runs.
+local function register_prehook(node)
+  return V.builtin(function (a)
+    local f = a[1]
+    return handle(node:hook(function (_, gout)
+      return replaced(f, V.call(f, V.list({tuple_of(gout)}, 1)), gout)
+    end, true))
+  end, "register_prehook")
 end
 
 local FIELDS = {
   next_functions = next_functions,
   register_hook = register_hook,
+  register_prehook = register_prehook,
   name = function (node)
     return V.builtin(function ()
       return node:leaf() and "torch::autograd::AccumulateGrad" or node:name()
@@ -62,6 +94,21 @@ function wrapped(node)
   made[node:id()] = t
   return attrs.namespace(t)
 end
+
+-- For torch.autograd.anomaly_mode (pylib): see_nodes(f): f(gradients of inputs,
+-- name) for each node that has run backwards; None: nobody is told.
+attrs.provide("_nodes", attrs.namespace {
+  see = V.builtin(function (a)
+    local f = a[1]
+    dt._see_nodes(f ~= dt.None and function (gin, _, name)
+      V.call(f, V.list({tuple_of(gin), name}, 2))
+    end or nil)
+    return dt.None
+  end, "see"),
+  swap = V.builtin(function (a)
+    dt._swap(a[1], a[2])
+    return dt.None
+  end, "swap")})
 
 -- of(t): grad_fn of a tensor, or None.
 function M.of(t)

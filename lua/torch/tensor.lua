@@ -265,9 +265,45 @@ function method.data_ptr(t)
   local base, offset = address(t)
   return base + offset
 end
+local function is_storage(v)
+  return type(v) == "table" and rawget(v, "tensor_of") ~= nil
+end
+
+local function sizes_of(v)
+  local items, n = V.items(v)
+  return {table.unpack(items, 1, n)}
+end
+
+-- t.set_(source): t is the data of another tensor of its type; t.set_(storage,
+-- offset, size, stride): a view into a storage.
+function method.set_(t, a)
+  local source = a[1]
+  if t.is_dtensor or util.is_dtensor(source) then
+    return propagation_failed("Operator aten.set_.source_Tensor does not have "
+      .. "a sharding strategy registered.", "aten.set_.source_Tensor",
+      {t, source}, t.device_mesh or source.device_mesh)
+  end
+  if t.requires_grad and not dt._grad_node(t) and dt.is_grad_enabled() then
+    util.raise("RuntimeError", "a leaf Variable that requires grad is being "
+      .. "used in an in-place operation.")
+  end
+  if source == nil then
+    source = dt.empty({0}, {dtype = t.dtype})
+  elseif is_storage(source) then
+    local from = source.tensor_of
+    local n = source.nbytes.call(V.list({}, 0)) // from:element_size()
+    source = dt._view_at(from, a[3] and sizes_of(a[3]) or {n},
+      a[4] and sizes_of(a[4]) or {1}, a[2] or 0)
+  end
+  dt._set_from(t, source)
+  return t
+end
+
 function method.untyped_storage(t)
-  local size = t:numel() * t:element_size()
+  local size = t.is_dtensor and t:numel() * t:element_size()
+    or dt._storage(t).bytes
   return attrs.namespace {
+    tensor_of = t,
     nbytes = V.builtin(function () return size end, "nbytes"),
     size = V.builtin(function () return size end, "size"),
     data_ptr = V.builtin(function ()

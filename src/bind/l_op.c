@@ -96,6 +96,80 @@ static DtStatus resolve_overload (DtCtx *cx, const DtPacket *p,
   return st;
 }
 
+/* A tensor without dimensions as the number it is, where PyTorch takes one in a
+** number's place: sizes, lengths, dimensions. */
+static bool number_of (DtCtx *cx, const DtVar *t, DtValue *out) {
+  const DtMeta *m = dt_var_meta(t);
+  DtScalar x;
+  if (m->ndim != 0 || t->spec != NULL || t->requires_grad ||
+      !dt_tensor_has_data(t->local) || dt_dtype_is_complex((DtDtype)m->dtype))
+    return false;
+  if (dt_tensor_item(cx, t->local, &x) != DT_OK) return false;
+  if (dt_dtype_is_float((DtDtype)m->dtype)) *out = dt_v_float(x.re);
+  else *out = dt_v_int(x.i);
+  return m->dtype != DT_BOOL;
+}
+
+/* The tensors of a value become numbers, `first` the first of them that may;
+** the others get new slots.  What was a list is a new one.  Says how many did,
+** -1 without memory. */
+static int take_numbers (DtCtx *cx, DtLuaArgs *a, DtValue *v, DtVar **in,
+                         int *nin, int first) {
+  int done = 0;
+  if (v->kind == DT_V_TENSOR) {
+    DtVar *t = a->in[v->u.slot];
+    if (v->u.slot >= first && number_of(cx, t, v)) return 1;
+    in[*nin] = t;
+    v->u.slot = (*nin)++;
+  } else if (v->kind == DT_V_LIST) {
+    int n = v->u.list.n;
+    DtValue *e = DT_ANEWN(cx, a->arena, DtValue, n + 1);
+    if (e == NULL) return -1;
+    for (int i = 0; i < n; i++) {
+      int k;
+      e[i] = v->u.list.v[i];
+      k = take_numbers(cx, a, &e[i], in, nin, first);
+      if (k < 0) return -1;
+      done += k;
+    }
+    *v = dt_v_list(n, e);
+  }
+  return done;
+}
+
+/* Once more where no overload took the arguments, with numbers for tensors: a
+** method's own tensor stays, a function's first goes last. */
+static DtStatus resolve_numbers (DtCtx *cx, const DtPacket *p,
+                                 const DtOpDef *op, DtLuaStyle style,
+                                 DtLuaArgs *a, const DtOpDef **out,
+                                 DtArgs *args, DtStatus st) {
+  for (int first = 1; first >= (style == DTL_METHOD ? 1 : 0); first--) {
+    DtLuaArgs b = *a;
+    int done = 0;
+    b.in = DT_ANEWN(cx, a->arena, DtVar *, a->nin + 1);
+    b.pos = DT_ANEWN(cx, a->arena, DtValue, a->npos + 1);
+    b.kw = DT_ANEWN(cx, a->arena, DtValue, a->nkw + 1);
+    if (!b.in || !b.pos || !b.kw) return st;
+    b.nin = 0;
+    for (int i = 0; i < a->npos + a->nkw && done >= 0; i++) {
+      DtValue *v = i < a->npos ? &b.pos[i] : &b.kw[i - a->npos];
+      int k;
+      *v = i < a->npos ? a->pos[i] : a->kw[i - a->npos];
+      k = take_numbers(cx, a, v, b.in, &b.nin, first);
+      done = k < 0 ? -1 : done + k;
+    }
+    if (done <= 0) continue;
+    dt_error_clear(cx);
+    if (resolve_overload(cx, p, op, style, &b, out, args) == DT_OK) {
+      *a = b;
+      return DT_OK;
+    }
+    dt_error_clear(cx);               /* the first error is the one to say */
+    st = resolve_overload(cx, p, op, style, a, out, args);
+  }
+  return st;
+}
+
 typedef struct Push { const DtOpDef *op; DtResults *r; } Push;
 
 static int protected_push (lua_State *L) {
@@ -220,6 +294,8 @@ static int call_plain (lua_State *L, const DtPacket *p, const DtOpDef *op,
   box = dtL_box_tensor(L);
   args.nslots = a.nin;
   st = resolve_overload(s->cx, p, op, style, &a, &chosen, &args);
+  if (st != DT_OK && a.nin > 0)
+    st = resolve_numbers(s->cx, p, op, style, &a, &chosen, &args, st);
   memset(&r, 0, sizeof r);
   if (st == DT_OK) st = dtL_order_slots(s->cx, &a, &args);
   if (st == DT_OK) st = dt_call(s, chosen, &args, a.nin, a.in, &r);

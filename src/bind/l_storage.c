@@ -75,6 +75,42 @@ static int l_view_at (lua_State *L) {
   return st == DT_OK ? 1 : dtL_raise(L);
 }
 
+/* dt._set_from(t, source): t is the data of source, which they share; nothing
+** else of t changes.  RUNTIME where their types differ.  Local. */
+static int l_set_from (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtTensor *t = dtL_check_tensor(L, 2)->local;
+  if (t->m.dtype != v->local->m.dtype)
+    return dtL_errorf(L, DT_E_RUNTIME, "Could not set tensor of type %s to a "
+                      "tensor of type %s",
+                      dt_dtype_info((DtDtype)t->m.dtype)->cpp,
+                      dt_dtype_info((DtDtype)v->local->m.dtype)->cpp);
+  t = dt_tensor_ref(t);
+  dt_tensor_unref(v->s->cx, v->local);
+  v->local = t;
+  return 0;
+}
+
+/* dt._swap(a, b): each becomes what the other was, gradients and history, too.
+** RUNTIME where a graph knows one of them.  Local. */
+static int l_swap (lua_State *L) {
+  DtVar *a = dtL_check_tensor(L, 1), *b = dtL_check_tensor(L, 2), was;
+  if (a->acc || b->acc || a->view_base || b->view_base ||
+      a->retains_grad || b->retains_grad)
+    return dtL_errorf(L, DT_E_RUNTIME, "swap_tensors(): a graph of gradients "
+                      "or a base of a view holds one of the tensors");
+  was = *a;
+  *a = *b;
+  *b = was;
+  b->refs = a->refs;                /* names and numbers stay where they are */
+  a->refs = was.refs;
+  b->id = a->id;
+  a->id = was.id;
+  b->name = a->name;
+  a->name = was.name;
+  return 0;
+}
+
 /* dt._crc32(text) -> the checksum that zip archives have.  Pure. */
 static int l_crc32 (lua_State *L) {
   size_t n, i;
@@ -94,7 +130,8 @@ static int l_crc32 (lua_State *L) {
 void dtL_open_storage (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_crc32", l_crc32}, {"_storage", l_storage},
-    {"_storage_bytes", l_storage_bytes}, {"_view_at", l_view_at}, {NULL, NULL}
+    {"_storage_bytes", l_storage_bytes}, {"_view_at", l_view_at},
+    {"_set_from", l_set_from}, {"_swap", l_swap}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);
   luaL_setfuncs(L, funcs, 0);

@@ -30,6 +30,7 @@ struct DtNode {
   DtOrigin origin;              /* of the forward call */
   const char *module;           /* of the forward call */
   int nprehooks; struct DtNodeHook *prehooks;   /* on outputs' gradients */
+  int ncalls; struct DtNodeCall *calls;         /* hooks of the node itself */
   DtVar **retain;               /* nout outputs that want .grad (not owned) */
   DtNode *inner;                /* of a slice written in place (owned) */
   DtNode *free_next;            /* freeing without recursion */
@@ -41,6 +42,8 @@ typedef DtStatus (*DtHookFn) (DtSession *s, void *ud, DtVar *grad,
 struct DtHook { DtHookFn fn; void *ud; void (*ud_free) (void *); int id;
                 bool after; };
 struct DtNodeHook { int nr; struct DtHook hook; };
+struct DtNodeCall { DtNodeFn fn; void *ud; void (*ud_free) (void *); int id;
+                    bool before; };
 
 /* Nodes are reference counted; NULL is accepted.  Local. */
 DtNode *dt_node_ref (DtNode *n);
@@ -87,6 +90,11 @@ DtStatus dt_var_retain_grad (DtVar *v);
 DtStatus dt_var_hook (DtVar *v, bool after, DtHookFn fn, void *ud,
                       void (*ud_free)(void *), int *id);
 void dt_var_unhook (DtVar *v, int id);
+/* Node.register_hook, or with `before` register_prehook; sets *id for
+** removing.  Takes `ud` over when it succeeds.  Local. */
+DtStatus dt_node_hook (DtSession *s, DtNode *n, bool before, DtNodeFn fn,
+                       void *ud, void (*ud_free) (void *), int *id);
+void dt_node_unhook (DtNode *n, int id);
 /* fn before the first node of `v`'s graph that reads what the forward kept,
 ** after other hooks there (for activation checkpoints).  Local. */
 DtStatus dt_var_hook_saving (DtVar *v, DtHookFn fn, void *ud,

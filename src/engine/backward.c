@@ -286,6 +286,21 @@ static DtStatus run_hook (DtSession *s, const struct DtHook *h, DtVar **g) {
   return DT_OK;
 }
 
+/* The node's own hooks: before it runs with gin = NULL, or after. */
+static DtStatus run_calls (Engine *e, Task *t, DtVar **gin) {
+  DtNode *n = t->node;
+  for (int i = 0; i < n->ncalls; i++) {
+    struct DtNodeCall *c = &n->calls[i];
+    if (c->before != (gin == NULL)) continue;
+    DT_TRY(e->s->cx, c->fn(e->s, c->ud, n, n->nout, t->buf,
+                           gin == NULL ? 0 : n->nin, gin));
+  }
+  if (gin != NULL && e->s->node_seen != NULL)
+    return e->s->node_seen(e->s, e->s->node_seen_ud, n, n->nout, t->buf,
+                           n->nin, gin);
+  return DT_OK;
+}
+
 static DtStatus run_hooks (Engine *e, Task *t) {
   DtNode *n = t->node;
   DtSession *s = e->s;
@@ -301,7 +316,7 @@ static DtStatus run_hooks (Engine *e, Task *t) {
     dt_var_unref(n->retain[i]->grad);
     n->retain[i]->grad = dt_var_ref(t->buf[i]);
   }
-  return DT_OK;
+  return run_calls(e, t, NULL);
 }
 
 /* Is the layout of the gradient what the leaf's .grad should have? */
@@ -406,6 +421,8 @@ static DtStatus run_node (Engine *e, Task *t) {
   if (st == DT_OK && any_grad(t))
     st = n->fn ? n->fn(s, n->ud, n->nout, t->buf, n->nin, gin)
                : dt_node_exec(s, n, t->buf, need, gin);
+  if (st == DT_OK && (n->ncalls > 0 || s->node_seen) && any_grad(t))
+    st = run_calls(e, t, gin);
   if (st == DT_OK && !e->retain) dt_node_release(s, n);
   let_go(t);
   if (st == DT_OK) st = pass_on(e, n, gin);

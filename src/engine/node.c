@@ -60,6 +60,9 @@ static void node_drop (DtSession *s, DtNode *n) {
     if (n->prehooks[i].hook.ud_free)
       n->prehooks[i].hook.ud_free(n->prehooks[i].hook.ud);
   dt_free(cx, n->prehooks);
+  for (int i = 0; i < n->ncalls; i++)
+    if (n->calls[i].ud_free) n->calls[i].ud_free(n->calls[i].ud);
+  dt_free(cx, n->calls);
   if (n->ud_free != NULL) n->ud_free(n->ud);
   dt_arena_fini(cx, &n->arena);
   if (n->leaf != NULL) {
@@ -207,4 +210,28 @@ void dt_node_release (DtSession *s, DtNode *n) {
   for (int i = 0; n->saved_in && i < n->nin; i++) drop_data(s, n->saved_in[i]);
   for (int i = 0; n->saved_out && i < n->nout; i++)
     drop_data(s, n->saved_out[i]);
+}
+
+/* --- hooks of the node itself --- */
+
+DtStatus dt_node_hook (DtSession *s, DtNode *n, bool before, DtNodeFn fn,
+                       void *ud, void (*ud_free) (void *), int *id) {
+  struct DtNodeCall *p =
+    dt_realloc(s->cx, n->calls, (size_t)(n->ncalls + 1) * sizeof *p);
+  if (p == NULL) return DT_E_NOMEM;
+  n->calls = p;
+  *id = (int)(++s->next_hook_id);
+  p[n->ncalls++] = (struct DtNodeCall){ fn, ud, ud_free, *id, before };
+  return DT_OK;
+}
+
+void dt_node_unhook (DtNode *n, int id) {
+  for (int i = 0; i < n->ncalls; i++) {
+    if (n->calls[i].id != id) continue;
+    if (n->calls[i].ud_free) n->calls[i].ud_free(n->calls[i].ud);
+    n->ncalls--;
+    memmove(&n->calls[i], &n->calls[i + 1],
+            (size_t)(n->ncalls - i) * sizeof n->calls[0]);
+    return;
+  }
 }

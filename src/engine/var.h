@@ -7,6 +7,11 @@
 #include "engine/event.h"
 
 typedef struct DtNode DtNode;         /* autograd.h */
+typedef struct DtVar DtVar;
+/* A hook of a node: it sees, and may replace, all gradients at once: those of
+** the outputs before the node runs (gin NULL), or those of the inputs after. */
+typedef DtStatus (*DtNodeFn) (DtSession *s, void *ud, const DtNode *n,
+                              int nout, DtVar **gout, int nin, DtVar **gin);
 
 /* Where it was made: always on. */
 typedef struct DtOrigin {

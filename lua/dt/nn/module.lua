@@ -106,6 +106,9 @@ function instance_mt.__index(m, key)
   if v == nil and class.__getattr__ and not rawget(class, "__python") then
     return class.__getattr__(m, key)
   end
+  -- What has its value at each object, as Python's property (python/class.lua).
+  local mt = type(v) == "table" and getmetatable(v)
+  if mt and mt.value_of then return mt.value_of(v, m) end
   return v
 end
 

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- dt/nn/rnn.lua: RNN, LSTM, GRU and their cells, out of linear maps and
 -- pointwise operators.  The input's part of the gates is one linear map over
--- the whole sequence; the hidden part is one a step.  Packed sequences are
--- refused.
+-- the whole sequence; the hidden part is one a step.  A packed sequence (a
+-- program's PackedSequence: data, sizes of the steps, order, order back) is the
+-- steps of its data one after the other.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -62,6 +63,41 @@ local function run(mode, x, state, w, backward)
     state, outs[at] = {h, c}, h
   end
   return dt.stack(outs, 0), state
+end
+
+local function rows(t, from, n)
+  return t and t:narrow(0, from, n) or nil
+end
+
+local function joined(a, b) return a and dt.cat({a, b}, 0) or nil end
+
+-- The same over packed data, of `sizes` rows a step.  Forwards the last rows of
+-- the state are done when a step has fewer, backwards more rows begin.
+local function run_packed(mode, data, sizes, start, w, backward)
+  local step, n, outs, ended = steps[mode], #sizes, {}, {}
+  local parts = F.linear(data, w.ih, w.bias_ih):split(sizes, 0)
+  local state, width
+  for k = 1, n do
+    local at = backward and n + 1 - k or k
+    local size = sizes[at]
+    if not state then
+      state = {rows(start[1], 0, size), rows(start[2], 0, size)}
+    elseif size > width then
+      state = {joined(state[1], rows(start[1], width, size - width)),
+        joined(state[2], rows(start[2], width, size - width))}
+    elseif size < width then
+      table.insert(ended, 1, {rows(state[1], size, width - size),
+        rows(state[2], size, width - size)})
+      state = {rows(state[1], 0, size), rows(state[2], 0, size)}
+    end
+    local h, c = step(parts[at], F.linear(state[1], w.hh, w.bias_hh), state)
+    if w.hr then h = F.linear(h, w.hr) end
+    state, outs[at], width = {h, c}, h, size
+  end
+  for _, part in ipairs(ended) do
+    state = {joined(state[1], part[1]), joined(state[2], part[2])}
+  end
+  return dt.cat(outs, 0), state
 end
 
 local base_text = "input_size, hidden_size, num_layers=1, bias=True, "
@@ -163,11 +199,14 @@ local function check_state(m, t, width, batch, text)
   util.raise("RuntimeError", text, util.tuple_text(want), size_list(t))
 end
 
-local function check_input(m, x)
+local function check_input(m, x, packed)
   local name = m.mode:match("^RNN") or m.mode
   if not util.is_tensor(x) then
-    util.raise("NotImplementedError", "%s: packed sequences are not here; pad "
-      .. "the sequences", name)
+    util.raise("TypeError", "%s: Expected input to be a tensor or a "
+      .. "PackedSequence, got %s", name, util.type_text(x))
+  end
+  if packed and x.ndim ~= 2 then
+    util.raise("RuntimeError", "input must have 2 dimensions, got %d", x.ndim)
   end
   if x.ndim ~= 2 and x.ndim ~= 3 then
     util.raise("ValueError", "%s: Expected input to be 2D or 3D, got %dD "
@@ -186,8 +225,8 @@ local function check_input(m, x)
 end
 
 -- The first states: given ones are checked, else zeros.
-local function states_of(m, x, hx)
-  local lstm, batch = m.mode == "LSTM", x.shape[2]
+local function states_of(m, x, hx, batch)
+  local lstm = m.mode == "LSTM"
   local width = m.proj_size > 0 and m.proj_size or m.hidden_size
   local n = m.num_layers * (m.bidirectional and 2 or 1)
   if hx == nil then
@@ -214,8 +253,9 @@ local function weights_of(m, layer, backward)
     hr = m.proj_size > 0 and m["weight_hr" .. at] or nil}
 end
 
--- All layers over x[time][batch][feature]: outputs, last states.
-local function layers(m, x, states)
+-- All layers over x[time][batch][feature], or over packed data with `sizes`:
+-- outputs, last states.
+local function layers(m, x, states, sizes)
   local directions = m.bidirectional and 2 or 1
   local h, c = states[1]:unbind(0), states[2] and states[2]:unbind(0) or {}
   local last_h, last_c = {}, {}
@@ -223,8 +263,12 @@ local function layers(m, x, states)
     local outs = {}
     for d = 1, directions do
       local k = layer * directions + d
-      local out, state = run(m.mode, x, {h[k], c[k]},
-        weights_of(m, layer, d == 2), d == 2)
+      local w, state, out = weights_of(m, layer, d == 2), {h[k], c[k]}
+      if sizes then
+        out, state = run_packed(m.mode, x, sizes, state, w, d == 2)
+      else
+        out, state = run(m.mode, x, state, w, d == 2)
+      end
       outs[d], last_h[k], last_c[k] = out, state[1], state[2]
     end
     x = directions == 2 and dt.cat(outs, -1) or outs[1]
@@ -259,8 +303,35 @@ local function check_dims(m, x, hx)
   end
 end
 
+-- The rows of both states in another order, where there is one.
+local function in_order(states, order)
+  if not states or not util.is_tensor(order) then return states end
+  local f = function (t) return t:index_select(1, order) end
+  if util.is_tensor(states) then return f(states) end
+  return {f(states[1]), states[2] and f(states[2])}
+end
+
+local function is_packed(x)
+  return type(x) == "table" and rawget(x, "n") == 4 and util.is_tensor(x[1])
+    and util.is_tensor(x[2])
+end
+
+local function forward_packed(m, packed, hx)
+  local x, sizes = packed[1], packed[2]:tolist()
+  check_input(m, x, true)
+  local states = states_of(m, x, in_order(hx, packed[3]), sizes[1])
+  local out, h, c = layers(m, x, states, sizes)
+  local same = setmetatable({}, getmetatable(packed))
+  for key, v in next, packed do rawset(same, key, v) end
+  rawset(same, 1, out)
+  local last = in_order({h, c}, packed[4])
+  if c then return same, {last[1], last[2], n = 2} end
+  return same, last[1]
+end
+
 local function forward(m, a)
   local x, hx = a.input, a.hx
+  if is_packed(x) then return forward_packed(m, x, hx) end
   check_input(m, x)
   check_dims(m, x, hx)
   local alone = x.ndim == 2
@@ -269,7 +340,7 @@ local function forward(m, a)
     hx = unbatched_state(hx, function (t) return t:unsqueeze(1) end)
   end
   if m.batch_first then x = x:transpose(0, 1) end
-  local out, h, c = layers(m, x, states_of(m, x, hx))
+  local out, h, c = layers(m, x, states_of(m, x, hx, x.shape[2]))
   if m.batch_first then out = out:transpose(0, 1) end
   if alone then
     out = out:squeeze(m.batch_first and 0 or 1)

@@ -108,6 +108,11 @@ local function sizes_of(fname, pos, first)
     for i = first, pos.n do sizes[#sizes + 1] = pos[i] end
   end
   for i, v in ipairs(sizes) do
+    if util.is_tensor(v) and not util.is_dtensor(v) and v:numel() == 1
+       and math.type(v:item()) == "integer" then
+      v = v:item()                    -- torch.zeros(n): n a tensor
+      sizes[i] = v
+    end
     if math.type(v) ~= "integer" then
       util.raise("TypeError", "%s(): argument 'size' must be tuple of ints, "
         .. "but found element of type %s at pos %d", fname, util.type_text(v),

@@ -77,3 +77,37 @@ def _check_index(cond, message=None):
 
 def _assert(condition, message):
     assert condition, message
+
+
+def is_anomaly_enabled():
+    from torch.autograd.anomaly_mode import is_anomaly_enabled as asked
+    return asked()
+
+
+def is_anomaly_check_nan_enabled():
+    from torch.autograd.anomaly_mode import is_anomaly_check_nan_enabled as \
+        asked
+    return asked()
+
+
+class _Future:
+    """torch.__future__: the engine keeps the tensor of a parameter when a
+    module is converted, whatever is set here."""
+
+    def __init__(self):
+        self.overwrite, self.swap = False, False
+
+    def set_overwrite_module_params_on_conversion(self, value):
+        self.overwrite = value
+
+    def get_overwrite_module_params_on_conversion(self):
+        return self.overwrite
+
+    def set_swap_module_params_on_conversion(self, value):
+        self.swap = value
+
+    def get_swap_module_params_on_conversion(self):
+        return self.swap
+
+
+__future__ = _Future()

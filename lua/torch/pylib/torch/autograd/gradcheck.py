@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""torch.autograd.gradcheck: gradients of a function against differences.
+
+Every element of every input is moved by eps to both sides (the slow mode; the
+fast mode's random directions give the same answer with other words).  What
+needs gradients of gradients (gradgradcheck) and complex numbers is refused.
+"""
+import torch
+
+
+class GradcheckError(RuntimeError):
+    """The gradients differ."""
+    __module__ = "torch.autograd.gradcheck"
+
+
+def _tuple_of(made):
+    return (made,) if isinstance(made, torch.Tensor) else tuple(made)
+
+
+def _check_inputs(inputs):
+    checked = False
+    for i, x in enumerate(inputs):
+        if not (isinstance(x, torch.Tensor) and x.requires_grad):
+            continue
+        if x.is_complex():
+            raise NotImplementedError("torch.autograd.gradcheck of complex "
+                                      "tensors is not part of dtrepl")
+        if x.dtype is not torch.float64:
+            import warnings
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision "
+                "floating point or complex. This check will likely fail if all "
+                "the inputs are not of double precision floating point or "
+                "complex. ")
+        x.retain_grad()
+        checked = True
+    if not checked:
+        raise ValueError("gradcheck expects at least one input tensor to "
+                         "require gradient, but none of them have "
+                         "requires_grad=True.")
+
+
+def _outputs_of(func, inputs):
+    return [y for y in _tuple_of(func(*inputs)) if isinstance(y, torch.Tensor)
+            and y.is_floating_point()]
+
+
+def _numerical(func, inputs, at, k, eps):
+    """d outputs[k] / d inputs[at]: one row for each element of the input."""
+    flat = inputs[at].detach().clone()
+    rows = torch.zeros(flat.numel(), 0, dtype=flat.dtype)
+    columns = []
+    given = list(inputs)
+    for i in range(flat.numel()):
+        made = []
+        for step in (-eps, eps):
+            moved = flat.clone()
+            moved.view(-1)[i] += step
+            given[at] = moved
+            with torch.no_grad():
+                made.append(_outputs_of(func, given)[k].reshape(-1).clone())
+        columns.append((made[1] - made[0]) / (2 * eps))
+    return torch.stack(columns) if columns else rows
+
+
+def _analytical(output, x):
+    flat = output.reshape(-1)
+    columns = []
+    for j in range(flat.numel()):
+        pick = torch.zeros_like(flat)
+        pick[j] = 1
+        grad, = torch.autograd.grad((output,), (x,),
+                                    (pick.reshape(output.shape),),
+                                    retain_graph=True, allow_unused=True)
+        columns.append(torch.zeros(x.numel(), dtype=output.dtype)
+                       if grad is None else grad.reshape(-1))
+    return torch.stack(columns, 1) if columns \
+        else torch.zeros(x.numel(), 0, dtype=output.dtype)
+
+
+def _mismatch(analytical, numerical, k, at):
+    return GradcheckError(
+        f"Jacobian mismatch for output {k} with respect to input {at},\n"
+        f"numerical:{numerical}\nanalytical:{analytical}\n")
+
+
+def _check(func, inputs, eps, atol, rtol):
+    outputs = _outputs_of(func, inputs)
+    for k, output in enumerate(outputs):
+        if not output.requires_grad:
+            continue
+        for at, x in enumerate(inputs):
+            if not (isinstance(x, torch.Tensor) and x.requires_grad):
+                continue
+            numerical = _numerical(func, inputs, at, k, eps)
+            analytical = _analytical(output, x)
+            if not torch.allclose(analytical, numerical.to(analytical.dtype),
+                                  rtol, atol):
+                raise _mismatch(analytical, numerical, k, at)
+
+
+def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3,
+              raise_exception=True, nondet_tol=0.0,
+              check_undefined_grad=True, check_grad_dtypes=False,
+              check_batched_grad=False, check_batched_forward_grad=False,
+              check_forward_ad=False, check_backward_ad=True,
+              fast_mode=False, masked=None):
+    if check_forward_ad or check_batched_grad or check_batched_forward_grad:
+        raise NotImplementedError("torch.autograd.gradcheck with forward mode "
+                                  "or batched gradients is not part of dtrepl")
+    inputs = _tuple_of(inputs)
+    try:
+        _check_inputs(inputs)
+        _check(func, inputs, eps, atol, rtol)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, **settings):
+    raise NotImplementedError("torch.autograd.gradgradcheck needs gradients of "
+                              "gradients, which are not part of dtrepl")
