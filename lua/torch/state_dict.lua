@@ -367,6 +367,20 @@ local function read_state(opt, p, from, options)
   return out
 end
 
+-- A state that holds some parameters and lacks one that is trained is refused,
+-- unless the options say otherwise; an empty one belongs to an optimizer that
+-- keeps no state.
+local function refuse_missing(p, name, all, options)
+  local loose = options ~= nil and not option(options, "strict")
+  if loose or not p.requires_grad or V.dict_get(all, name) ~= nil
+    or not V.truth(all) or option(options, "broadcast_from_rank0") then
+    return
+  end
+  util.raise("RuntimeError", ("Missing optimizer state for parameter '%s' in "
+    .. "checkpoint. The parameter requires gradients but has no saved optimizer "
+    .. "state. To load anyway, use StateDictOptions(strict=False)."):format(name))
+end
+
 local function load_states(opt, names, given_state, options)
   local all = V.dict_get(given_state, "state") or V.dict()
   local given_groups = V.dict_get(given_state, "param_groups")
@@ -376,6 +390,7 @@ local function load_states(opt, names, given_state, options)
   init_state(opt)
   for _, g, params in groups_of(opt) do
     for _, p in ipairs(params) do
+      refuse_missing(p, names[p._id], all, options)
       local from = read_state(opt, p, V.dict_get(all, names[p._id]), options)
       if from then set_state(opt, p, from) end
     end

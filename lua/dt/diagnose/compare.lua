@@ -12,7 +12,8 @@ local FEW <const> = 16          -- letters that are enough to know a message by
 
 -- Letters and digits; every device is one.
 local function squash(text)
-  return (clean.squash(text):gsub("'?cuda", "cpu"):gsub("npu", "cpu"))
+  return (clean.squash(text):gsub("'?cuda", "cpu"):gsub("npu", "cpu")
+    :gsub("devicecpu", "cpu"))
 end
 
 -- Letters only, so that sizes and numbers of ranks do not matter.
@@ -37,10 +38,14 @@ local function parts_of(text)
   return list
 end
 
--- Does what the report prints as errors hold most words of `text`?
+local QUOTED <const> = 4000    -- letters of a text that quotes its error
+
+-- Does what the report prints as errors hold most words of `text`?  One that
+-- quotes its error within a sentence is read whole.
 local function shares_words(r, text, least)
   local said = {}
   for i, e in ipairs(r.exceptions) do said[i] = e.message end
+  if #said == 0 and #r.doc.flat <= QUOTED then said[1] = r.doc.flat end
   local low, n, held = table.concat(said, " "):lower(), 0, 0
   for w in text:sub(1, 300):lower():gmatch "%a%a%a%a+" do
     n = n + 1

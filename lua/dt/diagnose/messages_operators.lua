@@ -135,6 +135,8 @@ end
 
 row("in%-place operations that require placement changes are not supported%. "
   .. "The input has placement %(Shard%(dim=(%d+)%),?%)", in_place)
+row("aten%.scatter_%.value: in%-place operations that require placement changes "
+  .. "are not supported%.?%s*$", function (r) return in_place(r, "1") end)
 row("in%-place operations that require placement changes are not supported%. "
   .. "The operation would change placement from %(Shard%(dim=(%d+)%),?%)",
   in_place)

@@ -317,19 +317,20 @@ local function in_range(r, release)
     and number(release) <= number(range[2])
 end
 
--- One candidate, under the release the report says or the one whose words fit.
+-- One candidate, under the release the report says or the one whose words fit:
+-- the words are those of one release, and what raises in one may run in another.
 local function reproduce(tool, r, read, c)
   local stated = c.torch or r.torch and r.torch.release
   local run, got = run_candidate(tool, r, read, c, profile_release(stated))
-  if not run.match and not run.raised or run.match == "same"
-    or r.torch and r.torch.how ~= "inferred" or #r.exceptions == 0
-    or c.run.own then
+  if run.match == "same" or c.scene.silent or #r.exceptions == 0
+    or r.torch and r.torch.how ~= "inferred" or c.run.own then
     return run, got
   end
   for _, release in ipairs(WORDED) do
     if release ~= run.torch and in_range(r, release) then
       local again, got_again = run_candidate(tool, r, read, c, release)
       if again.match == "same" then return again, got_again end
+      if again.match and not run.match then run, got = again, got_again end
     end
   end
   return run, got
