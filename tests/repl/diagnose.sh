@@ -108,6 +108,17 @@ EOT
 inplace index_put_.default "raises the same text"
 inplace add_.Tensor "raises the same text"
 
+# Sizes that agree are shortened, those that do not stay.
+echo "ValueError: Size mismatch between saved torch.Size([151936, 896]) and \
+current: torch.Size([152064, 896]) for model.embed_tokens.weight" >sizes.txt
+has "run: sizes that agree are short" 0 "torch.Size([151936, 8])" \
+  "$DTREPL" diagnose --run sizes.txt
+# A release is looked for in which the operator has no strategy.
+echo "NotImplementedError: Operator aten.log_sigmoid_forward.default does not \
+have a sharding strategy registered. DTensor" >other.txt
+has "run: in another release" 0 '"match":"same"' \
+  "$DTREPL" diagnose --json --run other.txt
+
 # The message that a report prints, with its own names, sizes and ranks.
 verbatim() {
   echo "$1" >message.txt
@@ -120,6 +131,11 @@ verbatim "NotImplementedError: FSDP does not support uneven sharding on dim 1: \
 torch.Size([64, 2881]) (world size: 6)"
 verbatim "RuntimeError: Mesh should not be bigger than default world size 6, but \
 found 12 ranks!"
+verbatim "ValueError: Inconsistent tensor metadata (including shape and stride) \
+across ranks. DTensor.from_local"
+verbatim "RuntimeError: Missing optimizer state for parameter '1.weight' in \
+checkpoint. The parameter requires gradients but has no saved optimizer state. \
+To load anyway, use StateDictOptions(strict=False)."
 verbatim "KeyError: \"Invalid mesh_dim_names ('dp', 'cp') specified. Valid \
 mesh_dim_names are ['dp_replicate', 'dp_shard', 'cp', 'tp'].\""
 verbatim "RuntimeError: Cannot unflatten unevenly sharded tensor: output \

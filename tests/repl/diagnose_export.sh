@@ -72,6 +72,10 @@ mine.fused_rope.default does not have|NotImplementedError: Operator mine.fused_r
 Missing key in checkpoint state_dict: model.2.weight|RuntimeError: Missing key in checkpoint state_dict: model.2.weight.
 size mismatch for model.proj.weight|RuntimeError: Error(s) in loading state_dict for Net: size mismatch for model.proj.weight: copying a param with shape torch.Size([0]) from checkpoint, the shape in current model is torch.Size([64, 32]). fully_shard
 KeyError: 'lm_head.weight'|KeyError: 'lm_head.weight' in fsdp2_load_full_state_dict, tied embeddings
+Inconsistent tensor metadata|ValueError: Inconsistent tensor metadata (including shape and stride) across ranks. DTensor.from_local
+Missing optimizer state for parameter '1.weight'|RuntimeError: Missing optimizer state for parameter '1.weight' in checkpoint. The parameter requires gradients but has no saved optimizer state. To load anyway, use StateDictOptions(strict=False).
+Size mismatch between saved torch.Size([151936, 8])|ValueError: Size mismatch between saved torch.Size([151936, 896]) and current: torch.Size([152064, 896]) for model.embed_tokens.weight
+placement changes are not supported|RuntimeError: aten.scatter_.value: in-place operations that require placement changes are not supported.
 EOF
 
 # Reports of what raises nothing: the script asserts the wrong thing and ends.

@@ -174,6 +174,18 @@ row("Found shape:[%a%.]*%(?([%[%(][%d, ]+[%]%)])%)?, stride:None", function (r,
     call:format(tuple(sizes), ", stride=" .. tuple(stride)))})
 end)
 
+row("Inconsistent tensor metadata %(including shape and stride%) across ranks",
+  function (r)
+  local ranks = ranks_or(r, 2)
+  local call = "DTensor.from_local(part, mesh, [Shard(0)], %s)"
+  local rows_of_all = 2 * ranks + 1                -- one rank has one more
+  return scene(ranks, "", line(ranks, "dp") .. ("part = torch.ones(%d, 4)"
+    .. ".tensor_split(%d)[dist.get_rank()]\n"):format(rows_of_all, ranks),
+    call:format "run_check=True", {fix("shape and stride of the whole, and no "
+    .. "check", call:format(("shape=(%d, 4), stride=(4, 1)"):format(
+    rows_of_all)))})
+end)
+
 -- ---- views -------------------------------------------------------------
 
 local function view_mesh(index, size)

@@ -18,7 +18,8 @@ local calls = {add = "+", sub = "-", mul = "*", div = "/"}
 
 -- ---- operators ---------------------------------------------------------
 
--- Lines that define an operator of `n` tensors with a rule of `given` entries.
+-- Lines that define an operator of `n` tensors with a rule of `given` entries;
+-- without `given` the rule has no strategy.
 local function ruled(name, n, given)
   local names, typed = {}, {}
   for i = 1, n do
@@ -30,15 +31,13 @@ local function ruled(name, n, given)
     .. "def operator(%s) -> torch.Tensor:\n    return %s\n\n\n"
     .. "@operator.register_fake\ndef _(%s):\n    return torch.empty_like(t1)\n"
     .. "\n\n@register_sharding(torch.ops.mylib.%s.default)\ndef rule(%s):\n"
-    .. "    return [([Replicate()], [Replicate()] * %d)]\n\n\n"):format(name,
-    table.concat(typed, ", "), n == 1 and "t1.clone()"
-    or table.concat(names, " + "), all, name, all, given)
+    .. "    return [%s]\n\n\n"):format(name, table.concat(typed, ", "),
+    n == 1 and "t1.clone()" or table.concat(names, " + "), all, name, all,
+    given and ("([Replicate()], [Replicate()] * %d)"):format(given) or "")
 end
 
-row("input_specs%((%d+)%) != strategies%((%d+): %d+ args", function (r, given,
-  wanted)
-  given, wanted = integer(given), integer(wanted)
-  if not wanted or given > 12 or wanted > 12 or wanted < 1 then return nil end
+-- A rule of `given` placements for an operator of `wanted` tensors.
+local function miscounted(r, given, wanted)
   local space, name = (r.op or ""):match "^([%a_][%w_]*)%.([%a_][%w_]*)%."
   if not space or space == "aten" then name = "together" end
   local head = "from torch.distributed.tensor.experimental import "
@@ -51,6 +50,19 @@ row("input_specs%((%d+)%) != strategies%((%d+): %d+ args", function (r, given,
   return scene(2, head, ruled(name, wanted, given) .. x, call:format(name, args),
     {anew("one placement for each argument, in their order", ruled(right, wanted,
       wanted) .. x .. call:format(right, args))})
+end
+
+row("input_specs%((%d+)%) != strategies%((%d+): %d+ args", function (r, given,
+  wanted)
+  given, wanted = integer(given), integer(wanted)
+  if not wanted or given > 12 or wanted > 12 or wanted < 1 then return nil end
+  return miscounted(r, given, wanted)
+end)
+row("len%(input_specs%) == len%(input_args_strategy%)", function (r)
+  return miscounted(r, 2, 1)
+end)
+row("min%(%) arg is an empty sequence", function (r)
+  return r.class.id == "register-sharding-limits" and miscounted(r, nil, 1)
 end)
 
 row("(%l+) does not support _StridedShard", function (r)

@@ -401,12 +401,12 @@ return {
   {id = "register-sharding-limits",
    name = "register_sharding does not cover the operator's form",
    signs = {
-     {0.93, "input_specs(", ") != strategies("},
+     {0.93, "input_specs(", "~) != strategies(|"
+       .. "len(input_specs) == len(input_args_strategy)"},
      {0.93, "which does not equal the number of op outputs"},
      {0.88, "no valid sharding strategy for the input placements", "=own_op"},
      {0.8, "Sharding propagation failed", "~is_replicate|is_shard|"
        .. "positional argument but|positional arguments but", "=own_op"},
-     {0.86, "register_sharding", "len(input_specs) == len(input_args_strategy)"},
      {0.8, "min() arg is an empty sequence", "register_sharding"},
      {0.62, "register_sharding", "~AssertionError|assertion|kwargs|keyword|"
        .. "no output|no return|in-place", "!" .. MISSING, "!" .. MIXED},
