@@ -14,6 +14,8 @@ local BOX = {
   range = {start = function (v) return v.first end,
     stop = function (v) return v.last end, step = function (v) return v.step end},
   default = {default_factory = function (v) return v.default end},
+  -- The state of a module (torch/module_state.lua).
+  state = {_metadata = function (v) return rawget(v, "_metadata") end},
   generator = {gi_running = says_false, __name__ = function (v)
       return v.func and (v.func.plain or v.func.name) or "<genexpr>"
     end, __qualname__ = function (v)
@@ -29,7 +31,8 @@ return function (v)
   elseif V.is_range(v) then
     return BOX.range
   elseif V.is_dict(v) then
-    return rawget(v, "default") ~= nil and BOX.default or BOX.other
+    return rawget(v, "default") ~= nil and BOX.default
+      or rawget(v, "_metadata") ~= nil and BOX.state or BOX.other
   elseif V.is_generator(v) then
     return rawget(v, "iterator") and BOX.other or BOX.generator
   elseif V.is_set(v) or V.is_tuple(v) and not rawget(v, "called") then

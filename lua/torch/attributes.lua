@@ -10,6 +10,7 @@ local nnm = require "dt.nn.module"
 local V = require "python.values"
 local foreign = require "python.foreign"
 local attrs = require "python.attrs"
+local builtin_names = require "python.builtin_names"
 local calls = require "python.call"
 local dtype = require "torch.dtype"
 local node = require "torch.node"
@@ -299,6 +300,49 @@ function module.get(v, name)
   if name == "extend" and v.extend_with then
     return method(v, extend, name), true
   end
+end
+
+-- The classes that PyTorch has between a layer and nn.Module (pylib), the
+-- nearest first.
+local function classes_between(c)
+  local ok, file = pcall(attrs.module, V.module_of(c))
+  local out = {}
+  if not ok then return out end
+  for _, v in pairs(file) do
+    local order = type(v) == "table" and rawget(v, "__registered")
+      and rawget(v, "__order") or {}
+    for _, below in ipairs(#order > #out and v.__registered or {}) do
+      if below == c then out = order end
+    end
+  end
+  local own = {}
+  for _, v in ipairs(out) do
+    if rawget(v, "__python") then own[#own + 1] = v end
+  end
+  return own
+end
+
+local function base_of(c)
+  local between = classes_between(c)
+  return between[1] or rawget(c, "__base")
+end
+
+-- nn.Linear.__mro__, nn.Linear.__bases__
+function attrs.class_fact_of_library.__mro__(c)
+  local order = {c}
+  for _, between in ipairs(classes_between(c)) do
+    order[#order + 1] = between
+  end
+  c = rawget(c, "__base")
+  while c do
+    order[#order + 1] = c
+    c = rawget(c, "__base")
+  end
+  order[#order + 1] = builtin_names.object
+  return V.tuple(order, #order)
+end
+function attrs.class_fact_of_library.__bases__(c)
+  return V.tuple({base_of(c) or builtin_names.object}, 1)
 end
 
 -- nn.Module.__getattr__(self, name): what is registered.

@@ -56,10 +56,26 @@ local calls = {
 local plain = {}
 local work_mt = {__name = "Work"}
 
-local function new_work() return attrs.namespace(setmetatable({}, work_mt)) end
+-- Something to wait for that is done, with `own` members: exception() is None
+-- and the ranks of messages are not kept.
+local function new_work()
+  local work = attrs.namespace(setmetatable({}, work_mt))
+  for name, v in pairs {is_success = true, is_completed = true,
+      exception = None, synchronize = None} do
+    work[name] = V.builtin(function () return v end, name)
+  end
+  return work
+end
+
+M.Work = args.class("Work", {__module__ = "torch._C._distributed_c10d",
+  test = function (v) return getmetatable(v) == work_mt end,
+  new = V.builtin(function ()
+    util.raise("TypeError", "torch._C._distributed_c10d.Work: No constructor "
+      .. "defined!")
+  end, "Work")})
 
 local function options(a)
-  return {op = given(a.op) and a.op or "sum",
+  return {op = given(a.op) and V.to_lua(a.op) or "sum",
     group = given(a.group) and a.group or nil}
 end
 
@@ -196,7 +212,6 @@ local function result(a)
     mark(false)
     return true
   end, "wait")
-  work.is_completed = V.builtin(function () return true end, "is_completed")
   work.get_future = V.builtin(function ()
     mark(false)
     return future_of(written)
@@ -417,7 +432,8 @@ M.Backend = args.class("Backend", {new = args.def("Backend", {"name"},
   function (a) return a.name:lower() end), GLOO = "gloo", NCCL = "nccl",
   MPI = "mpi", UCC = "ucc", XCCL = "xccl", FAKE = "fake", UNDEFINED = "undefined",
   default_device_backend_map = V.dict_of({cpu = "gloo"}, {"cpu"}),
-  backend_list = V.list {"undefined", "gloo", "nccl", "xccl", "ucc", "mpi"}})
+  backend_list = V.list {"undefined", "gloo", "nccl", "xccl", "ucc", "mpi",
+    "fake"}})
 
 M.get_node_local_rank = args.def("get_node_local_rank", {"fallback_rank?"},
   function () return dt.rank() end)
@@ -547,14 +563,22 @@ for _, name in ipairs {"HashStore", "FileStore", "TCPStore", "PrefixStore",
     name)
 end
 
--- ReduceOp's members are texts: their names and numbers, as PyTorch has them.
+-- ReduceOp's members: their names and numbers, as PyTorch has them; in Lua they
+-- are the words of dt.distributed.
+local reduction_mt = {__name = "RedOpType"}
+function reduction_mt.__tostring(op) return "RedOpType." .. op.name end
+function reduction_mt.__to_lua(op) return op.word end
+
 local reductions = {}
 for i, name in ipairs {"SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR",
     "BXOR"} do
-  reductions[dist.ReduceOp[name]] = {name = name, value = i - 1}
+  reductions[name] = setmetatable({name = name, value = i - 1,
+    word = dist.ReduceOp[name],
+    shown = ("<RedOpType.%s: %d>"):format(name, i - 1)}, reduction_mt)
 end
-attrs.set_members(function (text, field)
-  return reductions[text] and reductions[text][field]
-end)
+reductions.RedOpType = attrs.namespace(setmetatable({__name__ = "RedOpType"},
+  {__index = reductions}))
+reductions.__name__ = "ReduceOp"
+M.ReduceOp = attrs.namespace(reductions)
 
 return M

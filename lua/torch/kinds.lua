@@ -31,7 +31,7 @@ container Sequential ModuleList ModuleDict ParameterList ParameterDict
 distance CosineSimilarity PairwiseDistance
 module Module
 pixelshuffle PixelShuffle PixelUnshuffle
-rnn RNN LSTM GRU RNNCell LSTMCell GRUCell
+rnn RNN LSTM GRU RNNCell LSTMCell GRUCell RNNBase
 upsampling Upsample
 ]]
 local ENDINGS = {{"Loss$", "loss"}, {"Dropout%d?d?$", "dropout"},
@@ -41,10 +41,12 @@ local ENDINGS = {{"Loss$", "loss"}, {"Dropout%d?d?$", "dropout"},
   {"^Transformer", "transformer"}}
 local file_of = {}
 -- Files that hold nothing but classes of torch.nn; pylib has the others.
-M.module_files = {"activation", "padding", "pooling", "transformer"}
+M.module_files = {"activation", "transformer"}
 for line in FILES:gmatch("[^\n]+") do
   local file
-  table.insert(M.module_files, line:match("%S+"))
+  if line:match("%S+") ~= "rnn" then
+    table.insert(M.module_files, line:match("%S+"))
+  end
   for word in line:gmatch("%S+") do
     if not file then file = word else file_of[word] = file end
   end

@@ -107,12 +107,40 @@ local function add_rest(state, d, start)
   end
 end
 
+-- The version of a module's own format: 2 where normalization counts batches.
+local function version_of(m)
+  local class = rawget(m, "_class")
+  if class._version ~= nil then return class._version end
+  while class do
+    local name = rawget(class, "__name") or ""
+    if name:find("BatchNorm", 1, true) or name:find("^InstanceNorm") then
+      return 2
+    end
+    class = rawget(class, "__base")
+  end
+  return 1
+end
+
+-- state_dict()._metadata: the version of each module.
+local function versions_of(m, start)
+  local d = V.call(attrs.get(attrs.module "collections", "OrderedDict"),
+    V.list({}, 0))
+  for path, sub in m:named_modules() do
+    local version = V.dict()
+    V.dict_set(version, "version", version_of(sub))
+    V.dict_set(d, (((start .. path):gsub("%.$", ""))), version)
+  end
+  return d
+end
+
 function of_module.state_dict(m, a, kw)
   local own = own_method(m, "state_dict")
   if own then return V.call(own, a, kw) end
   local start = kw and V.dict_get(kw, "prefix") or a[2] or ""
-  local state, d = m:state_dict(), V.dict()
-  d.ordered = true
+  local state = m:state_dict()
+  local d = V.call(attrs.get(attrs.module "collections", "OrderedDict"),
+    V.list({}, 0))
+  d._metadata = versions_of(m, start)
   local before = any_hooks(m, "state_dict_pre")
   walk(m, "", function (sub, prefix, below)
     run_hooks(sub, "state_dict_pre", start .. prefix, false)
@@ -145,6 +173,17 @@ local function take_extra(m, state)
   return extra
 end
 
+-- A state without versions is of a time when batches were not counted: those
+-- that it does not have stay as they are.
+local function add_batch_counts(m, state, rest)
+  if rawget(state, "_metadata") then return end
+  for path, sub in m:named_modules() do
+    local key = join(path, "num_batches_tracked")
+    local own = version_of(sub) >= 2 and sub._buffers.map.num_batches_tracked
+    if own and V.dict_get(rest, key) == nil then V.dict_set(rest, key, own) end
+  end
+end
+
 local plain_load = of_module.load_state_dict
 
 function of_module.load_state_dict(m, a, kw)
@@ -159,6 +198,7 @@ function of_module.load_state_dict(m, a, kw)
       below()
     end)
   end
+  add_batch_counts(m, state, rest)
   local extra = take_extra(m, rest)
   local keys = plain_load(m, V.list({rest, table.unpack(a, 2, a.n)},
     math.max(a.n, 1)), kw)

@@ -186,6 +186,36 @@ def new_subgroups(group_size=None, group=None, timeout=None, backend=None,
         [ranks[at:at + group_size] for at in range(0, world, group_size)])
 
 
+def split_group(parent_pg=None, split_ranks=None, timeout=None,
+                pg_options=None, group_desc=None):
+    """A group of each list of the parent's ranks: this rank's, if any."""
+    from torch.distributed import GroupMember
+    if split_ranks is None or len(split_ranks) == 0:
+        raise ValueError("split_ranks cannot be None or empty")
+    above = get_process_group_ranks(parent_pg)
+    seen, mine = set(), GroupMember.NON_GROUP_MEMBER
+    for ranks in split_ranks:
+        if len(ranks) == 0:
+            raise ValueError("the split group cannot be empty")
+        if len(ranks) > len(above):
+            raise ValueError("the split group's size should be less or equal "
+                             "to the world_size set by init_process_group")
+        if len(ranks) != len(set(ranks)):
+            raise ValueError("the split group cannot have duplicate ranks")
+        if seen & set(ranks):
+            raise NotImplementedError("split_group() with a rank in two groups "
+                                      "is not part of dtrepl")
+        seen |= set(ranks)
+        group = new_group([above[rank] for rank in sorted(ranks)])
+        if get_rank() in [above[rank] for rank in ranks]:
+            mine = group
+    return mine
+
+
+def get_backend_config(group=None):
+    return "cpu:gloo,cuda:gloo"
+
+
 def all_reduce_coalesced(tensors, op=None, group=None, async_op=False):
     from torch.distributed import ReduceOp, all_reduce
     op = ReduceOp.SUM if op is None else op

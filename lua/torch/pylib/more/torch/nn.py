@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """torch.nn: the names that are Python."""
 from torch.nn.modules.batchnorm import SyncBatchNorm
+from torch.nn.modules.rnn import RNNCellBase
 
 
 # At the end: it takes its names from here.
