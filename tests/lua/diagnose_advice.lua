@@ -259,4 +259,35 @@ local said = render.text(r, "x")
 T.ok(not said:find("torch.full_tensor()", 1, true), said)
 T.has(said, "rows.full_tensor()")
 
+-- The line that reads a Partial is told as it should be.
+said = render.text(diagnose.read("```python\nx = DTensor.from_local(part, mesh, "
+  .. "[Shard(0)])\nprint(x.norm().item())\n```\nI get only the local part of "
+  .. "the norm"), "x")
+T.has(said, "print(x.norm().full_tensor().item())")
+
+-- The degrees that divide the heads, in whatever words a library prints them.
+for message, degrees in pairs {
+  ["ValueError: Total number of attention heads (12) must be divisible by "
+    .. "tensor parallel size (8)."] = "1, 2, 3, 4, 6, 12 divide them",
+  ["AssertionError: num_heads (52) must be divisible by mp_size (8)"] =
+    "1, 2, 4, 13, 26, 52 divide them",
+  ["tensor_parallel_size=4, AssertionError: 25 is not divisible by 4"] =
+    "1, 5, 25 divide them",
+} do
+  said = render.text(diagnose.read(message), "x"):gsub("%s+", " ")
+  T.has(said, degrees, message)
+end
+
+-- Weights that one rank sends while the others gather.
+text, code, r = first_fix("FSDP2 weight sync hangs: full_tensor() of each "
+  .. "parameter and send_weights() on rank 0 only alternate")
+T.eq(r.class.id, "collective-sequence-mismatch")
+T.has(text, "gather everything on all ranks first")
+
+-- Units that are too small.
+text, code, r = first_fix("fully_shard of many small modules: pre_forward hooks "
+  .. "take half of the step, a CPU bottleneck")
+T.eq(r.class.id, "dispatch-overhead")
+T.has(text, "fewer and larger units")
+
 T.finish()

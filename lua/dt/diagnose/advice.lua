@@ -146,6 +146,25 @@ local function with_names(text, names)
   return text
 end
 
+-- The reporter's own line that reads a number, where one was found.
+local function line_read(r)
+  for _, name in ipairs {"reads_reduction", "reads_local"} do
+    local line = r.said and r.said[name] and r.said[name]:match "^the line: (.+)$"
+    if line and select(2, line:gsub("%(", "")) == select(2, line:gsub("%)", ""))
+    then
+      return line
+    end
+  end
+end
+
+-- The line as the fix wants it: the first of its rewritings that applies.
+local function rewritten(f, line)
+  for _, pair in ipairs(line and f.rewrite or {}) do
+    local at, to = line:find(pair[1], 1, true)
+    if at then return line:sub(1, at - 1) .. pair[2] .. line:sub(to + 1) end
+  end
+end
+
 -- An operator that a fix names as an example gives way to the report's own.
 local function with_operator(text, op)
   local ns = op and op:match "^([%w_]+)%."
@@ -201,7 +220,8 @@ function M.fixes(r, allows)
       local to = done(r, f) and left or list
       to[#to + 1] = {text = f[1], fixed_in = f.fixed_in,
         lua = with_operator(with_names(f.lua, names), r.op),
-        torch = with_operator(with_names(f.torch, names), r.op)}
+        torch = rewritten(f, line_read(r))
+          or with_operator(with_names(f.torch, names), r.op)}
     end
   end
   if #left > 0 and #list > 0 then

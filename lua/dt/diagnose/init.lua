@@ -136,15 +136,32 @@ local function divisors(n, max)
   return table.concat(list, ", ")
 end
 
+-- How all of `ranks` are used where the heads do not divide by them.
+local function stages_of(heads, ranks)
+  if not ranks or ranks < 2 or ranks > 4096 then return "" end
+  local a, b = heads, ranks
+  while b > 0 do a, b = b, a % b end            -- the greatest common divisor
+  if a == ranks then return "" end
+  return ("; %d by tensor parallelism in %d pipeline stages use all %d"):format(
+    a, ranks // a, ranks)
+end
+
+-- How libraries print a number of heads that the degree does not divide.
+local heads_over = {"[Hh]eads? %((%d+)%) must be divisible by %l[%w_ ]- %((%d+)%)",
+  "AssertionError: (%d+) is not divisible by (%d+)"}
+
 -- Numbers that follow from the sizes in a message.
 local function note_sizes(r)
   local flat = r.doc.flat
-  local heads, tp = flat:match("attention heads %((%d+)%) must be divisible by "
-    .. "tensor parallel size %((%d+)%)")
+  local heads, tp
+  for _, pattern in ipairs(heads_over) do
+    if not heads then heads, tp = flat:match(pattern) end
+  end
   heads = math.tointeger(tonumber(heads))
   if heads and heads > 0 and heads <= 4096 then
     r.notes[#r.notes + 1] = ("%d heads over %s ranks is no whole number; the "
       .. "degrees %s divide them"):format(heads, tp, divisors(heads))
+      .. stages_of(heads, math.tointeger(tonumber(tp)))
     return
   end
   local size, n = flat:match("%(size (%d+)%) is not evenly divisible by "

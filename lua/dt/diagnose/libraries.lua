@@ -146,6 +146,8 @@ return {
   -- transformers, accelerate, torchtitan, vLLM: plans and sizes
   {"tp-heads-not-divisible", 0.66, "not aligned with the quantized weight "
    .. "shape", "tensor parallel size"},
+  {"tp-heads-not-divisible", 0.7, "/heads%l* %(%d+%) must be divisible by "
+   .. "%l*p_size %(%d+%)"},
   {"tp-heads-not-divisible", 0.6, "/AssertionError: %d+ is not divisible by "
    .. "%d+", "~tensor_parallel|tensor parallel|tp_size|tensor_model_parallel"},
   {"tp-plan-unmatched", 0.85, "`tp_plan` and `device_map` are mutually"},

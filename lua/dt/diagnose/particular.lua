@@ -34,6 +34,41 @@ return {
      .. "them, ranks with an empty shard included",
    torch = "state = get_optimizer_state_dict(model, optimizer)"},
 
+  {class = "collective-sequence-mismatch",
+   only = {"~full_tensor|state_dict|state dict", "~weight sync|sync_weight|"
+     .. "send_weights|update_weights|broadcast|send(|sends"},
+   "gather everything on all ranks first, then let one rank send what was "
+     .. "gathered: no gathering waits for a rank that is still sending",
+   torch = "full = {n: p.full_tensor() for n, p in model.named_parameters()}\n"
+     .. "if dist.get_rank() == 0: send(full)"},
+
+  {class = "meta-device-not-materialised",
+   only = {"Cannot copy out of meta tensor", "~left empty|empty local|empty "
+     .. "shard|rank is empty|fewer rows than|more than X|experts than"},
+   "shard a dimension in which every rank gets a piece: a rank whose shard is "
+     .. "empty has nothing to materialise",
+   torch = "fully_shard(m, mesh=mesh, shard_placement_fn=lambda p: Shard(1))"},
+
+  {class = "dispatch-overhead",
+   only = {"~fully_shard|fsdp", "~pre_forward|hook|all-gather|many small|small "
+     .. "module|small layers|each layer|modules"},
+   "fewer and larger units: wrap several modules by one call, and leave tiny "
+     .. "ones to the module around them",
+   lua = "dt.fully_shard({a, b, c}, {mesh = mesh})",
+   torch = "fully_shard([layers[i], layers[i + 1], layers[i + 2]], mesh=mesh)"},
+
+  {class = "numerics-drift-not-bug",
+   only = {"~accumulat", "~bf16|bfloat16|half precision"},
+   cause = "Sums in bfloat16 keep 8 bits: gradients of micro-batches that are "
+     .. "added in it lose what float32 keeps, so two ways of adding differ.",
+   "add and reduce gradients in float32",
+   torch = "MixedPrecisionPolicy(param_dtype=torch.bfloat16,\n"
+     .. "                     reduce_dtype=torch.float32)"},
+
+  {class = "tp-heads-not-divisible", only = {"~vllm|sglang"},
+   "a degree that divides the heads, and the other GPUs by pipeline "
+     .. "parallelism, which cuts no head"},
+
   {class = "collective-wrong-device",
    only = {"~the input tensor is on cpu|but the input tensor is on"},
    alone = true,

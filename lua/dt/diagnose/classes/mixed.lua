@@ -9,8 +9,10 @@
 --   "@a.b*|c.d"  the operator of the error is one of these
 --   "=name"      a test of dt/diagnose/tests.lua
 --   "/pattern"   this Lua pattern matches the report, put on one line
--- A fix is {text, fixed_in=, lua=, torch=, only=}; it and the sentences of
--- `causes` are said when all conditions in `only` hold.
+-- A fix is {text, fixed_in=, lua=, torch=, only=, rewrite=}; it and the
+-- sentences of `causes` are said when all conditions in `only` hold.  In place
+-- of `torch` stands the line of the report that reads a number, where one was
+-- found, with the first of `rewrite`'s pairs that is in it exchanged.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
 local MISSING = "does not have a sharding strategy registered"

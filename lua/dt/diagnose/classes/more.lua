@@ -37,7 +37,9 @@ return {
      .. "every rank shows another number and only their sum is the value.",
    fixes = {
      {"reduce, then read: every rank gets the value",
-      lua = "out:full_tensor():mean()", torch = "out.full_tensor().mean()"},
+      lua = "out:full_tensor():mean()", torch = "out.full_tensor().mean()",
+      rewrite = {{".to_local()", ".full_tensor()"},
+        {".item()", ".full_tensor().item()"}}},
      {"or reduce once and keep the DTensor, when it is used again",
       lua = 'out = out:redistribute(mesh, "R")',
       torch = "out = out.redistribute(placements=[Replicate()])"},

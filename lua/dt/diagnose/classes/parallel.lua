@@ -37,9 +37,10 @@ return {
      .. "global number of heads written into its reshape.",
    fixes = {
      {"choose a tp degree that divides num_key_value_heads"},
-     {"replicate the kv projections, or repeat kv heads"},
+     {"replicate the kv projections, or repeat kv heads",
+      only = {"!=other_tp"}},
      {"-1 for the local number of heads", lua = "k:view{b, s, -1, head_dim}",
-      torch = "k.view(b, s, -1, head_dim)"},
+      torch = "k.view(b, s, -1, head_dim)", only = {"!=other_tp"}},
    },
    ask = {"Heads, kv heads, head_dim and tp?"}},
 
