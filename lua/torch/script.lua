@@ -263,6 +263,19 @@ local function tell_chain(e)
   end
 end
 
+-- A program that needs what dtrepl has not can be recorded where PyTorch is.
+local function offer_recorder(e)
+  local message = type(e) == "table" and rawget(e, "message")
+  if not M.running or type(message) ~= "string"
+    or not message:find("not part of dtrepl", 1, true) then
+    return
+  end
+  local explain = rawget(e, "explain")
+  e.explain = (explain and explain ~= "" and explain .. "\n  " or "")
+    .. ("where PyTorch is, `python scripts/dtrepl_record.py %s` records the "
+    .. "calls for dtrepl"):format(M.running)
+end
+
 local function flushed(...)
   local out = table.pack(protect.passing(...))
   atexit.run()
@@ -279,6 +292,7 @@ local function flushed(...)
       e = exceptions.exception(e)
     end
     tell_chain(e)
+    offer_recorder(e)
     error(e, 0)
   end
   return out[2]

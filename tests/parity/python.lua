@@ -89,6 +89,7 @@ out, code = text("import torch\nx = torch.ones(2)\nimport scipy.stats\n"
   .. "scipy.stats.norm(0)\n")
 check("a module that is not here", code == 1 and out:find("scipy.stats.norm, "
   .. "imported on line 3", 1, true) and out:find(":4"), out)
+check("the recorder is offered", out:find("dtrepl_record.py", 1, true), out)
 out, code = text("x = 1\nx ? 2\n")
 check("a construct that is not known", code == 1 and out:find("line 2"), out)
 out, code = text([[

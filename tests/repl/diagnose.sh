@@ -108,6 +108,20 @@ EOT
 inplace index_put_.default "raises the same text"
 inplace add_.Tensor "raises the same text"
 
+# A program that needs what is not here can be recorded where PyTorch is.
+cat >needs.txt <<'EOF'
+```python
+import torch
+from transformers import AutoModel
+from torch.distributed.tensor import init_device_mesh
+mesh = init_device_mesh("cuda", (2,))
+model = AutoModel.from_pretrained("x")
+```
+RuntimeError: Sharding propagation failed for aten.view.default(Spec(f32[8]))
+EOF
+has "run: what it needs" 0 "dtrepl_record.py records it" \
+  "$DTREPL" diagnose --run needs.txt
+
 # Sizes that agree are shortened, those that do not stay.
 echo "ValueError: Size mismatch between saved torch.Size([151936, 896]) and \
 current: torch.Size([152064, 896]) for model.embed_tokens.weight" >sizes.txt

@@ -163,6 +163,19 @@ awk '/^```lua/ {on = 1; next} /^```/ {if (on) exit} on' r.md >repro.lua
 "$DTREPL" -n 2 repro.lua 2>&1 | grep -q "mixed .* in aten._foreach_lerp_.Scalar"
 check "a step's report" $?
 
+# What failed and was caught does not end the script, which goes on.
+cat >caught.lua <<'EOF'
+local mesh = dt.init_device_mesh("cpu", {2}, {mesh_dim_names = {"dp"}})
+local x = dt.distribute_tensor(dt.ones(8, 4), mesh, "S0")
+pcall(function () return x + dt.ones(8, 4) end)
+print((x * 2):full_tensor():sum())
+EOF
+printf '%s\n' ':run caught.lua' :continue ':export lua went_on.lua' \
+  | "$DTREPL" -n 2 >out.txt 2>&1
+grep -q 'the script caught it: aten.add.Tensor' went_on.lua \
+  && grep -q 'aten.mul.Tensor' went_on.lua && "$DTREPL" -n 2 went_on.lua
+check "a caught failure" $?
+
 # Numbers that were drawn are drawn again, and none are made up: not where the
 # record no longer has them, nor in memory that is written before it is read.
 cat >drawn.lua <<'EOF'

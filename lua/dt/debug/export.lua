@@ -25,9 +25,28 @@ local function torch()
     e.class, (e.message:gsub("\n", "\n#   "))), #P.steps
 end
 
+-- Calls that failed before the last operator ran: the script caught them.
+local function caught_before(last)
+  local list = {}
+  for _, e in ipairs(program.entries {}) do
+    if e.error and e.seq < last then list[#list + 1] = e.op end
+  end
+  return list
+end
+
+-- The whole record; it ends with what failed, unless the script went on.
 local function lua()
-  local P = program.build()
-  return ("-- dtrepl: ranks=%d\n"):format(P.ranks)
+  local P, all = program.build(), program.build{all = true}
+  local last = all.steps[#all.steps]
+  local caught = last and P.error and P.error.seq and P.error.seq < last.seq
+    and caught_before(last.seq) or {}
+  local note = ""
+  if #caught > 0 then
+    P = all
+    note = ("-- left out, as the script caught it: %s\n"):format(
+      table.concat(caught, ", "))
+  end
+  return ("-- dtrepl: ranks=%d\n"):format(P.ranks) .. note
     .. require("dt.debug.emit").lua(P, {whole = true}) .. "\n", #P.steps
 end
 

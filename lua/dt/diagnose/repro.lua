@@ -353,6 +353,14 @@ local function best_of(tool, r, read, makers)
   return best
 end
 
+-- What the report's own program needs and dtrepl has not, or nil.
+local function lacks_of(own)
+  local message = own and own.run.message
+  local what = message and message:match "^([^\n]-),[^\n]-not part of dtrepl"
+  return what and ("its program needs %s, which is not part of dtrepl: "
+    .. "dtrepl_record.py records it where PyTorch is"):format(what)
+end
+
 -- Write, run, compare.  The result goes into the report as `run`.  The
 -- report's own program counts before a scene; the scene then only says what
 -- cures it.
@@ -374,7 +382,7 @@ function M.run(tool, r)
     run = own.run
   end
   if not run.reproduced then
-    run.why = beyond.why(r) or run.why
+    run.why = beyond.why(r) or lacks_of(own) or run.why
       or "no repro can be written from what the report says"
   end
   print_cure(r, run)
