@@ -27,6 +27,7 @@ local UNPARSE = {
   attr = function (n) return text(n.value) .. "." .. n.name end,
   const = function (n) return V.repr(n.value) end,
   literal = function (n) return V.repr(n.value) end,
+  ellipsis = function () return "..." end,
   list = function (n) return "[" .. joined(n.items) .. "]" end,
   tuple = function (n)
     return "(" .. joined(n.items) .. (#n.items == 1 and ",)" or ")")

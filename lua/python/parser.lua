@@ -223,7 +223,7 @@ local function brace_display(p)
   if take(p, "}") then return node(p, "dict", {items = {}}) end
   local items = {}
   local star = take(p, "**")
-  local key = expr(p)
+  local key = not star and is(p, "*") and P.starred(p) or expr(p)
   if not star and not is(p, ":") then
     items[1] = key
     if word(p, "for") then
@@ -231,7 +231,7 @@ local function brace_display(p)
       expect(p, "}")
       return node(p, "setcomp", {item = key, fors = fors})
     end
-    while take(p, ",") and not is(p, "}") do items[#items + 1] = expr(p) end
+    while take(p, ",") and not is(p, "}") do items[#items + 1] = P.starred(p) end
     expect(p, "}")
     return node(p, "set", {items = items})
   end

@@ -852,7 +852,12 @@ function M.items(v)
          and v._class.__members then
     return M.items(M.from_lua(v._class.__members(v)))
   elseif type(v) == "table" and v.children and mt ~= nil then
-    for child in v:children() do out[#out + 1] = child end
+    local class, held = rawget(v, "_class"), rawget(v, "_modules")
+    if class and class.__len and held then    -- each place, not each module
+      for i, name in ipairs(held.keys) do out[i] = held.map[name] or None end
+    else
+      for child in v:children() do out[#out + 1] = child end
+    end
   elseif type(v) == "table" and mt == nil then
     for i, item in ipairs(v) do out[i] = M.from_lua(item) end
   else

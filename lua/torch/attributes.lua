@@ -25,16 +25,38 @@ end
 
 -- ---- modules: iterators become lists ----
 
-local function listed(name, width)
-  return function (m, _, kw)
+-- f(...) of a module that gives names or things, as a generator; `words`: what
+-- its arguments are called.
+local function listed(name, width, words)
+  local places = {}
+  for word in (words or ""):gmatch("%S+") do places[#places + 1] = word end
+  return function (m, a, kw)
     local t
-    if kw then
+    if kw or a.n > 0 then
       t = {}
-      for k, v in V.each(kw) do t[k] = V.to_lua(v) end
+      for i = 1, a.n do
+        local word = places[i]
+        if not word then
+          util.raise("TypeError", "Module.%s() takes %s but %d were given", name,
+            #places == 0 and "1 positional argument" or ("from 1 to %d "
+            .. "positional arguments"):format(#places + 1), a.n + 1)
+        end
+        t[word] = a[i]
+      end
+      for k, v in V.each(kw or V.dict()) do t[k] = v end
+    end
+    local memo = t and t.memo
+    if V.is_set(memo) then
+      t.seen = {}
+      local items, n = V.items(memo)
+      for i = 1, n do t.seen[items[i]] = true end
     end
     local out = {}
-    for a, b in m[name](m, t) do
-      out[#out + 1] = width == 2 and V.tuple {a, b} or a
+    for first, second in m[name](m, t) do
+      out[#out + 1] = width == 2 and V.tuple {first, second} or first
+    end
+    for one in pairs(t and t.seen or {}) do
+      V.call(attrs.get(memo, "add"), V.list {one})
     end
     return V.generator(V.iter(V.list(out)))
   end
@@ -85,12 +107,18 @@ local of_module = {
   get_parameter = of_path("_parameters", "an nn.Parameter"),
   get_buffer = of_path("_buffers", "a buffer"),
   load_state_dict = load_state,
-  parameters = listed("parameters", 1), modules = listed("modules", 1),
-  children = listed("children", 1), buffers = listed("buffers", 1),
-  named_parameters = listed("named_parameters", 2),
-  named_modules = listed("named_modules", 2),
+  parameters = listed("parameters", 1,
+    "recurse"), modules = listed("modules", 1,
+    "remove_duplicate"),
+  children = listed("children", 1), buffers = listed("buffers", 1,
+    "recurse"),
+  named_parameters = listed("named_parameters", 2,
+    "prefix recurse remove_duplicate"),
+  named_modules = listed("named_modules", 2,
+    "memo prefix remove_duplicate"),
   named_children = listed("named_children", 2),
-  named_buffers = listed("named_buffers", 2),
+  named_buffers = listed("named_buffers", 2,
+    "prefix recurse remove_duplicate"),
 }
 
 M.of_module = of_module                 -- module_hooks.lua has more
@@ -148,7 +176,11 @@ end
 local tensor_method = {
   ["repeat"] = function (t, args, kw) return calls.call(t.repeat_op, V.list({t,
     table.unpack(args, 1, args.n)}, args.n + 1), kw) end,
-  ["detach_"] = function (t) return dt._detach_ and dt._detach_(t) or t end,
+  ["detach_"] = function (t)
+    dt.no_grad(function () dt.ops.aten.detach_.default(t) end)
+    dt._forget_history(t)
+    return t
+  end,
   requires_grad_ = function (t, args)
     t.requires_grad = args[1] == nil or args[1]
     return t

@@ -92,7 +92,7 @@ for _, class in ipairs {nn.ModuleDict, nn.ParameterDict} do
       error(require("python.exceptions").classes.KeyError.make(
         V.list({name}, 1)), 0)
     end
-    return v
+    return v or None
   end
   local function set(m, name, v)
     if of == "_modules" then m:register_module(name, v)
@@ -105,7 +105,7 @@ for _, class in ipairs {nn.ModuleDict, nn.ParameterDict} do
     define(class, name, function (a)
       local out = {}
       for i, key in ipairs(a[1][of].keys) do
-        out[i] = what(key, a[1][of].map[key])
+        out[i] = what(key, a[1][of].map[key] or None)
       end
       out = V.list(out)
       out.view = "dict_" .. name

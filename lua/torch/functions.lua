@@ -262,6 +262,9 @@ function M.provide(torch)
   attrs.provide("torch.functional", torch)
   attrs.provide("torch", torch)          -- which keeps its own name
   rawset(torch, "einsum", M.einsum(torch.einsum))
+  rawset(torch, "detach_", A.def("detach_", {"input"}, function (a)
+    return V.call(attrs.get(a.input, "detach_"), V.list({}, 0))
+  end))
   for _, name in ipairs {"meshgrid", "broadcast_tensors", "atleast_1d",
       "atleast_2d", "atleast_3d", "unravel_index", "broadcast_shapes",
       "nonzero"} do

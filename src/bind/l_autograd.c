@@ -440,6 +440,27 @@ static int l_forget (lua_State *L) {
   return 0;
 }
 
+/* dt._forget_history(t): t is a leaf that wants no gradient (detach_). */
+static int l_forget_history (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtNode *n = v->grad_fn;
+  if (v->view_base != NULL)
+    return dtL_errorf(L, DT_E_RUNTIME, "Can't detach views in-place. Use "
+                      "detach() instead. If you are using DistributedDataParallel"
+                      " (DDP) for training, and gradient_as_bucket_view is set "
+                      "as True, gradients are views of DDP buckets, and hence "
+                      "detach_() cannot be called on these gradients. To fix "
+                      "this error, please refer to the Optimizer.zero_grad() "
+                      "function in torch/optim/optimizer.py as a solution.");
+  if (n != NULL && n->retain && n->retain[v->output_nr] == v)
+    n->retain[v->output_nr] = NULL;
+  v->grad_fn = NULL;
+  v->output_nr = 0;
+  v->requires_grad = v->retains_grad = false;
+  dt_node_unref(v->s, n);
+  return 0;
+}
+
 /* dt._data_view(t): t.data; dt._local_of(t): t._local_tensor. */
 static int l_data_view (lua_State *L) {
   DtVar *v = dtL_check_tensor(L, 1);
@@ -467,7 +488,7 @@ void dtL_open_autograd (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_autograd_backward", l_backward}, {"_autograd_grad", l_grad},
     {"_custom_node", l_custom_node}, {"_data_view", l_data_view},
-    {"_reached", l_reached},
+    {"_forget_history", l_forget_history}, {"_reached", l_reached},
     {"_hook_saved", l_hook_saved}, {"_saving", l_saving},
     {"_saving_end", l_saving_end},
     {"_local_of", l_local_of}, {"_make_param", l_make_param},

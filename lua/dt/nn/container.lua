@@ -2,6 +2,7 @@
 -- dt/nn/container.lua: Sequential, ModuleList, ModuleDict.  Children are
 -- counted from 0, as in PyTorch; `for i, layer in pairs(list)` visits all.
 
+local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local Module = nnm.Module
@@ -15,7 +16,7 @@ local function child(m, i)
   if i < -n or i >= n then
     util.raise("IndexError", "index %d is out of range", i)
   end
-  return m._modules.map[m._modules.keys[i % n + 1]]
+  return m._modules.map[m._modules.keys[i % n + 1]] or dt.None
 end
 
 local function each(m)
@@ -43,7 +44,7 @@ local function list_text(m)
       or ("(%d-%d): %d x %s"):format(first, last, n, indent(text))
   end
   for i, layer in each(m) do
-    local t = tostring(layer)
+    local t = layer ~= dt.None and tostring(layer) or "None"
     if t ~= text then
       flush()
       first, text = i, t

@@ -177,7 +177,7 @@ end
 
 -- m:register_module(name, module), m:add_module(name, module)
 function Module:register_module(name, child)
-  self._modules:set(name, child or false)
+  self._modules:set(name, child ~= dt.None and child or false)
   version = version + 1
 end
 Module.add_module = Module.register_module
@@ -210,12 +210,13 @@ function Module:children()
   end
 end
 
-local function walk(m, prefix, seen, out)
+-- `seen`: modules that are left out; `again`: a module may come twice.
+local function walk(m, prefix, seen, out, again)
   if seen[m] then return out end
-  seen[m] = true
+  if not again then seen[m] = true end
   out[#out + 1] = {prefix, m}
   for name, child in m._modules:each() do
-    if child then walk(child, join(prefix, name), seen, out) end
+    if child then walk(child, join(prefix, name), seen, out, again) end
   end
   return out
 end
@@ -228,47 +229,53 @@ local function pairs_of(list)
   end
 end
 
--- All modules of the tree as name, module; the root's name is "".
-function Module:named_modules(prefix)
-  return pairs_of(walk(self, prefix or "", {}, {}))
+-- All modules of the tree as name, module; the root's name is "" or the prefix,
+-- which may be an option as `remove_duplicate` is.
+function Module:named_modules(kw)
+  if type(kw) == "string" then kw = {prefix = kw} end
+  return pairs_of(walk(self, kw and kw.prefix or "", kw and kw.seen or {}, {},
+    kw and kw.remove_duplicate == false))
 end
 
 -- All modules of the tree.
-function Module:modules()
-  local nexts = self:named_modules()
+function Module:modules(kw)
+  local nexts = self:named_modules(kw)
   return function ()
     local _, m = nexts()
     return m
   end
 end
 
-local function members(m, field, recurse)
+-- Options: prefix, recurse, remove_duplicate.
+local function members(m, field, kw)
   local out, seen = {}, {}
-  for prefix, sub in m:named_modules() do
+  local again = kw and kw.remove_duplicate == false
+  for prefix, sub in m:named_modules(kw and {prefix = kw.prefix,
+      remove_duplicate = kw.remove_duplicate}) do
     if sub._attrs._uninitialized then           -- lazy.lua
       util.raise("ValueError", "Attempted to use an uninitialized parameter of "
         .. "%s: call the module once before its parameters are asked for",
         sub._class.__name)
     end
     for name, v in sub[field]:each() do
-      if v and not seen[v._id] then
+      if v and (again or not seen[v._id]) then
         seen[v._id] = true
         out[#out + 1] = {join(prefix, name), v}
       end
     end
-    if recurse == false then break end
+    if kw and kw.recurse == false then break end
   end
   return out
 end
 
 -- All parameters as name, parameter, in order of registration.
 function Module:named_parameters(kw)
-  return pairs_of(members(self, "_parameters", kw and kw.recurse))
+  return pairs_of(members(self, "_parameters", kw))
 end
 
 -- All parameters.
 function Module:parameters(kw)
-  local list, i = members(self, "_parameters", kw and kw.recurse), 0
+  local list, i = members(self, "_parameters", kw), 0
   return function ()
     i = i + 1
     if list[i] then return list[i][2] end
@@ -277,12 +284,12 @@ end
 
 -- All buffers as name, buffer.
 function Module:named_buffers(kw)
-  return pairs_of(members(self, "_buffers", kw and kw.recurse))
+  return pairs_of(members(self, "_buffers", kw))
 end
 
 -- All buffers.
 function Module:buffers(kw)
-  local list, i = members(self, "_buffers", kw and kw.recurse), 0
+  local list, i = members(self, "_buffers", kw), 0
   return function ()
     i = i + 1
     if list[i] then return list[i][2] end
