@@ -282,10 +282,11 @@ static void push_group (lua_State *L, const DtEvent *e) {
   lua_setfield(L, -2, "ranks");
 }
 
-/* Functional collectives have no underscore at an end. */
+/* Functional collectives have no underscore at an end; send is none of them. */
 static bool is_c10d (const char *coll) {
   size_t n = strlen(coll);
-  return n > 0 && (coll[0] == '_' || coll[n - 1] == '_');
+  return n > 0 && (coll[0] == '_' || coll[n - 1] == '_'
+                   || strcmp(coll, "send") == 0);
 }
 
 static void on_coll (Recorder *r, const DtEvent *e) {

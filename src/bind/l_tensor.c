@@ -59,6 +59,9 @@ static void a_grad_dtype (lua_State *L, DtVar *v) {
   if (t == DT_GRAD_ANY) dtL_push_none(L);
   else dtL_push_dtype(L, (DtDtype)t);
 }
+static void a_grad_dtype_set (lua_State *L, DtVar *v) {
+  lua_pushboolean(L, v->grad_dtype_set);
+}
 static void a_grad_fn (lua_State *L, DtVar *v) {
   if (v->grad_fn && v->grad_fn->name) lua_pushstring(L, v->grad_fn->name);
   else lua_pushnil(L);
@@ -97,7 +100,7 @@ static void a_id (lua_State *L, DtVar *v) { lua_pushinteger(L, v->id); }
 
 /* Sorted: looked up by bisection, listed for completion. */
 static const Attr attrs[] = {
-  {"_id", a_id}, {"_local_shape", a_local_shape}, {"_spec", a_spec},
+  {"_has_grad_dtype_override", a_grad_dtype_set}, {"_id", a_id}, {"_local_shape", a_local_shape}, {"_spec", a_spec},
   {"_version", a_version}, {"device", a_device}, {"device_mesh", a_mesh},
   {"dtype", a_dtype}, {"grad", a_grad}, {"grad_dtype", a_grad_dtype},
   {"grad_fn", a_grad_fn},

@@ -373,18 +373,26 @@ static DtStatus accumulate_into_leaf (Engine *e, DtNode *n, DtVar *g) {
   return DT_OK;
 }
 
-/* Gradients of the inputs go to the nodes that made them. */
+/* Where the gradient of input i goes; NULL: nowhere. */
+static Task *receiver (const Engine *e, const DtNode *n, int i) {
+  Task *t = n->next[i].fn ? task_find(e, n->next[i].fn) : NULL;
+  return t != NULL && t->needed ? t : NULL;
+}
+
+/* Gradients of the inputs go to the nodes that made them; all are fitted before
+** the first is added to what is there. */
 static DtStatus pass_on (Engine *e, DtNode *n, DtVar **gin) {
   DtCtx *cx = e->s->cx;
   for (int i = 0; i < n->nin; i++) {
+    DtVar *g = gin[i];
+    if (g == NULL || receiver(e, n, i) == NULL) continue;
+    gin[i] = NULL;
+    DT_TRY(cx, fit_gradient(e->s, n, i, g, &gin[i]));
+  }
+  for (int i = 0; i < n->nin; i++) {
     DtEdge *to = &n->next[i];
-    Task *t = to->fn ? task_find(e, to->fn) : NULL;
-    if (t == NULL || !t->needed) continue;
-    if (gin[i] != NULL) {
-      DtVar *g = gin[i];
-      gin[i] = NULL;
-      DT_TRY(cx, fit_gradient(e->s, n, i, g, &gin[i]));
-    }
+    Task *t = receiver(e, n, i);
+    if (t == NULL) continue;
     DT_TRY(cx, buf_add(e, t, to->nr, gin[i]));
     dt_drop_var(&gin[i]);
     if (--t->deps == 0) DT_TRY(cx, heap_push(e, t));

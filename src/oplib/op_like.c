@@ -334,6 +334,16 @@ static DtStatus contiguous_decomp (DtDecompCall *c) {
   return c->e->st;
 }
 
+/* Back to the operand's dtype, though its leaf may want another. */
+static DtStatus to_copy_grad (DtGradCall *c) {
+  DtDtype t = (DtDtype)dt_emit_meta(c->e, c->in[0])->dtype;
+  DtHandle *g = GOUT;
+  if (g != NULL && (DtDtype)dt_emit_meta(c->e, g)->dtype != t)
+    g = EMIT("aten._to_copy.default", "t dtype=d", g, (int)t);
+  op_g_set(c, 0, g);
+  return op_g_finish(c);
+}
+
 /* dropout as autograd sees it: a scaled mask, and a product. */
 static DtStatus dropout_decomp (DtDecompCall *c) {
   double p = dt_arg_float(c->args, 1);
@@ -528,7 +538,7 @@ const DtOpDef dt_op__to_copy = {
             "Tensor",
   .brief = "A copy with another type.", .flags = DT_OP_UNEVEN,
   .meta = like_meta, .kernel = op_k_copy0, .rulefn = to_copy_rules,
-  .grad = pass_grad, .samples = to_samples
+  .grad = to_copy_grad, .samples = to_samples
 };
 const DtOpDef dt_op_to_dtype = {
   .schema = "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool "

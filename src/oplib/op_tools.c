@@ -68,11 +68,7 @@ DtHandle *op_g_sum_to (DtEmit *e, DtHandle *g, const DtMeta *like) {
                     like->shape);
     }
   }
-  if (!dt_emit_ok(e)) return NULL;
-  m = dt_emit_meta(e, g);
-  if (m->dtype != like->dtype)
-    g = dt_emit(e, "aten._to_copy.default", "t dtype=d", g, (int)like->dtype);
-  return g;
+  return dt_emit_ok(e) ? g : NULL;
 }
 
 bool op_g_need (const DtGradCall *c, int i) {

@@ -79,14 +79,19 @@ function M.layout(info, placements, dim)
   return dt.DeviceMesh._concatenate(parts), out
 end
 
+-- Is dimension i, counted from 1, of the mesh one of data parallelism?
+function M.is_data(info, i)
+  local name = info.whole.mesh_dim_names[i]
+  return set_of(names_of(info.dims.shard))[name]
+    or set_of(names_of(info.dims.replicate))[name] or false
+end
+
 -- What a gradient is brought to before its reduction: the parameter's
 -- placements, but over the dimensions of data parallelism what it has.
 function M.grad_placements(info, wanted, have)
-  local own = set_of(names_of(info.dims.shard))
-  for _, name in ipairs(names_of(info.dims.replicate)) do own[name] = true end
   local out = {}
-  for i, name in ipairs(info.whole.mesh_dim_names) do
-    out[i] = own[name] and have[i] or wanted[i]
+  for i = 1, info.whole.ndim do
+    out[i] = M.is_data(info, i) and have[i] or wanted[i]
   end
   return out
 end

@@ -11,6 +11,8 @@
 local dt = require "dt"
 local util = require "dt.util"
 
+local Param = require "dt.fsdp.param"
+
 local A = dt.ops.aten
 local Group = {}
 Group.__index = Group
@@ -20,7 +22,7 @@ Group.__index = Group
 function Group.new(params, info, mp, reshard)
   return setmetatable({params = params, info = info, mp = mp,
     reshard = reshard, state = "sharded", indices = {}, sync = true,
-    all_reduce = true}, Group)
+    partial_at = {}, all_reduce = true}, Group)
 end
 
 local function size_of(info, mdim)
@@ -42,26 +44,31 @@ end
 -- The bytes of a tensor.
 local function bytes_of(t) return A.view.dtype(t, dt.uint8):detach() end
 
--- Cast all shards of a group with one operator.
-local function cast_inputs(self, parts, sizes)
-  local total = 0
-  for _, n in ipairs(sizes) do total = total + n end
-  local flat = A.empty.memory_format({total}, {dtype = self.mp.param_dtype})
+-- Cast those of a group's inputs that need it, with one operator; of[i] are
+-- those of parameter i.
+local function cast_inputs(self, of)
+  local which, parts, sizes, total = {}, {}, {}, 0
+  for i, p in ipairs(self.params) do
+    if p:casts() then
+      which[#which + 1], parts[#parts + 1] = i, of[i][1]
+      sizes[#sizes + 1] = of[i][1].shape[1]
+      total = total + sizes[#sizes]
+    end
+  end
+  if #which == 0 then return end
+  local flat = A.empty.memory_format({total},
+    {dtype = self.params[which[1]]:cast_dtype()})
   local cast = flat:split(sizes, 0)
   A._foreach_copy_.default(cast, parts)
-  return cast
+  for k, i in ipairs(which) do of[i] = {cast[k]} end
 end
 
 local function collect_inputs(self)
-  local parts, of, cast = {}, {}, true
-  for i, p in ipairs(self.params) do
-    of[i] = p:inputs(self.mp)
-    cast = cast and p:casts(self.mp.param_dtype) and p.state ~= "kept"
-    for _, t in ipairs(of[i]) do parts[#parts + 1] = t end
-  end
+  local parts, of = {}, {}
+  for i, p in ipairs(self.params) do of[i] = p:inputs() end
+  cast_inputs(self, of)
+  for _, list in ipairs(of) do table.move(list, 1, #list, #parts + 1, parts) end
   local sizes, dtypes = {}, {}
-  for i, t in ipairs(parts) do sizes[i] = t.shape[1] end
-  if cast then parts = cast_inputs(self, parts, sizes) end
   local bytes = not same_dtype(parts)
   for i, t in ipairs(parts) do
     dtypes[i] = t.dtype
@@ -152,8 +159,8 @@ function Group:wait()
   self.pending = nil
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   if not what.all then
-    for _, p in ipairs(self.params) do p:copy(self.mp.param_dtype) end
-    for _, p in ipairs(self.params) do p:unshard(self.mp.param_dtype) end
+    for _, p in ipairs(self.params) do p:copy() end
+    for _, p in ipairs(self.params) do p:unshard() end
     self.state = "unsharded"
     return
   end
@@ -170,7 +177,7 @@ function Group:wait()
   for i, p in ipairs(self.params) do
     if p.dim > 0 and not p.ext then p:join(what[i][1], what.n) end
   end
-  for _, p in ipairs(self.params) do p:unshard(self.mp.param_dtype) end
+  for _, p in ipairs(self.params) do p:unshard() end
   self.state = "unsharded"
 end
 
@@ -222,11 +229,40 @@ local function divide(t, f)
   return t
 end
 
+-- Where gradients of different dtypes are reduced together, those of one dtype
+-- stand side by side, in the order in which the dtypes first come.
+local function reduction_order(self)
+  local lists, order = {}, {}
+  for _, p in ipairs(self.params) do
+    local dtype = tostring(p:sharded_grad_dtype())
+    if not lists[dtype] then
+      lists[dtype] = {}
+      order[#order + 1] = lists[dtype]
+    end
+    table.insert(lists[dtype], p)
+  end
+  local out = {}
+  for _, list in ipairs(order) do table.move(list, 1, #list, #out + 1, out) end
+  return out
+end
+
+-- What of the sum that waits for the all-reduce is this parameter's; nil: none.
+local function partial_of(self, p)
+  local at = self.partial and self.partial_at[p]
+  return at and self.partial:narrow(0, at, Param.product(p.own_shape))
+    :view(p.own_shape)
+end
+
+-- The gradients to reduce, and whose they are.  Zeros stand for the gradient
+-- of a parameter that was not used but has a share in a sum under way, or on
+-- all of them when the user says so.
 local function collect(self)
   local grads, owners = {}, {}
-  for _, p in ipairs(self.params) do
+  for _, p in ipairs(reduction_order(self)) do
     if p.requires_grad then
-      local g = p:take_grad()
+      local g = p:take_grad(function ()
+        return partial_of(self, p) ~= nil or self.reduces_unused
+      end)
       if g then
         grads[#grads + 1] = g
         owners[#owners + 1] = p
@@ -266,14 +302,54 @@ local function reduce_scatter(self, input, output, f)
   local info = self.info
   divide(input, f.pre)
   if not info.shard_mdim or self:ranks() == 1 then
-    if self.divide_factor then
-      return output:copy_(input / self.divide_factor)
+    local by = self.divide_factor
+    if by and not (by == 1 and dt._switch("FSDP_FINALIZES") ~= 0) then
+      return output:copy_(input / by)
     end
     return output:copy_(input)
   end
   if f.premul then input = input * f.premul end
   return dt._coll("reduce_scatter", input, info.mesh, info.shard_mdim,
     {op = f.scatter, dim = 0, name = "_reduce_scatter_base_"})
+end
+
+-- ---- sums that wait for the all-reduce of HSDP ----
+
+local function same_places(at, owners, widths)
+  local offset, n = 0, 0
+  for i, p in ipairs(owners) do
+    if at[p] ~= offset then return false end
+    offset = offset + widths[i]
+  end
+  for _ in pairs(at) do n = n + 1 end
+  return n == #owners
+end
+
+-- Bring the sum that waits to the places and the dtype of this reduction, in
+-- releases in which both may change from one backward to the next.
+local function fit_partial(self, owners, widths, dtype)
+  if not self.info.replicate_mdim or dt._switch("FSDP_FINALIZES") == 0
+     or not self.partial and self.all_reduce then
+    return
+  end
+  local old = self.partial
+  if same_places(self.partial_at, owners, widths) then
+    if old and old.dtype ~= dtype then self.partial = old:to(dtype) end
+    return
+  end
+  local total, at = 0, {}
+  for i, p in ipairs(owners) do
+    at[p] = total
+    total = total + widths[i]
+  end
+  local new = old and dt.zeros({total}, {dtype = dtype})
+  for _, p in ipairs(owners) do
+    local part = partial_of(self, p)
+    if part then
+      new:narrow(0, at[p], part:numel()):copy_(part:reshape({-1}))
+    end
+  end
+  self.partial, self.partial_at = new, at
 end
 
 -- The all-reduce of HSDP; false when the result is kept for later.
@@ -293,11 +369,66 @@ local function all_reduce(self, out, f)
 end
 
 -- The dtype gradients are reduced in: the policy's, else theirs, or, in later
--- releases, that of the parameters.
-local function reduce_dtype(self, grad, owner)
+-- releases, the smallest that holds those in which they add up.
+local function reduce_dtype(self, grads, owners)
   if self.mp.reduce_dtype then return self.mp.reduce_dtype end
-  if dt._switch("FSDP_REDUCES_ORIGINAL") ~= 0 then return owner.dtype end
-  return grad and grad.dtype
+  if dt._switch("FSDP_REDUCES_ORIGINAL") == 0 then return grads[1].dtype end
+  local seen, dtype = {}, nil
+  local function add(one)
+    if seen[one] then return end
+    seen[one] = true
+    dtype = dtype and dt.promote_types(dtype, one) or one
+  end
+  for i, p in ipairs(owners) do
+    add(p:unsharded_grad_dtype() or grads[i].dtype)
+  end
+  if self.partial then add(self.partial.dtype) end
+  return dtype
+end
+
+-- Runs of parameters whose reduced gradients have one dtype:
+-- {from, to, dtype or nil, numel}.
+local function runs_of(owners, widths)
+  local runs = {}
+  for i, p in ipairs(owners) do
+    local dtype, last = p:sharded_grad_dtype(), runs[#runs]
+    if last and last.dtype == dtype then
+      last.to, last.numel = i, last.numel + widths[i]
+    else
+      runs[#runs + 1] = {from = i, to = i, dtype = dtype, numel = widths[i]}
+    end
+  end
+  return runs
+end
+
+-- Hand the result out: every run is cast at once and its parameters' gradients
+-- are views of it, in earlier releases one after the other.  A run that is not cast would keep the whole alive, and is
+-- copied where that is the smaller part.
+local function give_grads(out, owners, widths)
+  local runs, cast, at = runs_of(owners, widths), 0, 0
+  local total, all_first = out.shape[1], dt._switch("FSDP_REDUCES_ORIGINAL") ~= 0
+  local views = {}
+  for _, run in ipairs(runs) do
+    if run.dtype and run.dtype ~= out.dtype then cast = cast + run.numel end
+  end
+  for _, run in ipairs(runs) do
+    local part = out
+    if run.numel ~= total then part = out:narrow(0, at, run.numel) end
+    local offset = run.numel ~= total and at or 0
+    if run.dtype and run.dtype ~= out.dtype then
+      part, offset = part:to(run.dtype), 0
+    elseif cast > total - cast then
+      part, offset = part:clone(), 0
+    end
+    for i = run.from, run.to do
+      views[i] = owners[i]:view_grad(part, offset)
+      if not all_first then owners[i]:give_grad(views[i]) end
+      offset = offset + widths[i]
+    end
+    at = at + run.numel
+  end
+  if not all_first then return end
+  for i, p in ipairs(owners) do p:give_grad(views[i]) end
 end
 
 local function reduce(self, grads, owners)
@@ -305,9 +436,11 @@ local function reduce(self, grads, owners)
     util.raise("AssertionError",
       "FSDP reduce-scatter expects uniform gradient dtype but got mixed")
   end
-  local dtype = reduce_dtype(self, grads[1], owners[1])
+  local dtype = reduce_dtype(self, grads, owners)
   local f, n, numel = factors(self, dtype), self:ranks(), 0
   local widths = {}
+  for i, p in ipairs(owners) do widths[i] = p.numel end
+  fit_partial(self, owners, widths, dtype)
   for i, g in ipairs(grads) do
     grads[i] = owners[i]:rows(g)
     widths[i] = owners[i]:padded_numel(grads[i])
@@ -322,32 +455,80 @@ local function reduce(self, grads, owners)
   end
   out = all_reduce(self, reduce_scatter(self, input, out, f), f)
   if not out then return end
+  if self.all_reduce_hook then self.all_reduce_hook(out) end
   divide(out, f.post)
-  if out.dtype ~= owners[1].dtype then out = out:to(owners[1].dtype) end
-  local at = 0
-  for i, p in ipairs(owners) do
-    dt._unreduced(p.sharded, false)
-    p:give_grad(out, at)
-    at = at + widths[i]
+  give_grads(out, owners, widths)
+end
+
+-- ---- the moments of a backward pass ----
+
+-- Parameters whose gradients autograd would cast are left to the reduction
+-- while backward runs (`on`).
+function Group:defer_casts(on)
+  if dt._switch("FSDP_REDUCES_ORIGINAL") == 0 then return end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  for _, p in ipairs(self.params) do
+    if p:defers_cast() then p:defer_cast(on, self.sync) end
+  end
+end
+
+-- On which dtype would ranks without a gradient agree?
+local function check_unused(self)
+  if not self.reduces_unused or dt._switch("FSDP_FINALIZES") == 0 then return end
+  for _, p in ipairs(self.params) do
+    if p.requires_grad and not p:unsharded_grad_dtype() then
+      util.raise("ValueError", "Reducing unused parameters with grad_dtype=None "
+        .. "requires an explicit MixedPrecisionPolicy.reduce_dtype so every rank "
+        .. "can build zero gradients of the same dtype: %s. Set reduce_dtype to "
+        .. "the dtype its gradients already have.", p.fqn or p.name)
+    end
+  end
+end
+
+-- Without a reduction after this backward gradients add up: on the whole
+-- parameter, or, in earlier releases, beside it in the reduction's dtype.
+local function keep_grads(self)
+  self:defer_casts(false)
+  if self.reshard_after_backward ~= false then self:reshard_now(false) end
+  local beside = dt._switch("FSDP_REDUCES_ORIGINAL") == 0
+  for _, p in ipairs(self.params) do
+    dt._unreduced(p.sharded, true)
+    if beside then p:keep_grad(self.mp.reduce_dtype) end
   end
 end
 
 -- Reduce what the unsharded parameters gathered, once.
 function Group:post_backward()
   self.done = true
+  self.owed = not self.sync
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   for _, p in ipairs(self.params) do p:accumulate() end
-  if not self.sync then
-    if self.reshard_after_backward ~= false then self:reshard_now(false) end
-    for _, p in ipairs(self.params) do
-      dt._unreduced(p.sharded, true)
-      p:keep_grad(reduce_dtype(self, nil, p))
-    end
-    return
-  end
+  if not self.sync then return keep_grads(self) end
+  check_unused(self)
   local grads, owners = collect(self)
+  self:defer_casts(false)
   if self.reshard_after_backward ~= false then self:reshard_now(false) end
   if #grads > 0 then reduce(self, grads, owners) end
+end
+
+-- What a backward that was broken off, or is over, left behind.
+function Group:forget_gather()
+  self.indices, self.pending = {}, nil
+end
+
+-- Begin anew after an exception: what was under way is lost.
+function Group:reset()
+  self:forget_gather()
+  if dt._switch("FSDP_FINALIZES") ~= 0 then
+    for _, p in ipairs(self.params) do
+      p.sharded.grad = dt.None
+      if p.unsharded then p.unsharded.grad = dt.None end
+    end
+    self:defer_casts(false)
+  end
+  self.partial, self.partial_at = nil, {}
+  self.owed, self.done = false, false
+  self:reshard_now(false)
 end
 
 return Group

@@ -18,15 +18,14 @@ local Param = require "dt.fsdp.param"
 local Group = require "dt.fsdp.group"
 local checks = require "dt.fsdp.checks"
 local dims = require "dt.fsdp.dims"
+local policy = require "dt.fsdp.policy"
+local finalize = require "dt.fsdp.finalize"
 
 local M = {}
 
 -- MixedPrecisionPolicy{param_dtype=, reduce_dtype=, output_dtype=,
--- cast_forward_inputs=true}
-function M.MixedPrecisionPolicy(...)
-  return util.bind("MixedPrecisionPolicy", {"param_dtype", "reduce_dtype",
-    "output_dtype", "cast_forward_inputs"}, {cast_forward_inputs = true}, ...)
-end
+-- cast_forward_inputs=true, param_dtype_override_fn=}
+M.MixedPrecisionPolicy = policy.new
 
 -- ---- what a call manages ----
 
@@ -92,12 +91,13 @@ end
 -- The tree's shared bookkeeping: order of forwards, all states.
 local function lazy_init(self)
   if self.comm then return end
+  finalize.check_tree(self)
   self.is_root = true
   local guard <close> = util.guard(function ()  -- luacheck: ignore guard
     if self.ready then return end               -- refused: begin anew
     for _, s in ipairs(self.comm.states) do s.comm = nil end
   end)
-  self.comm = {order = {}, states = {self},
+  self.comm = {order = {}, states = {self}, manual = self.manual,
     last_backward = self.last_backward}
   for _, m in ipairs(self.modules) do
     for name, sub in m:named_modules() do
@@ -160,6 +160,7 @@ local function watch_inputs(self, args)
 end
 
 function State:pre_forward(args)
+  finalize.check_forward(self)
   if self.training == "pre_backward" then     -- recomputation
     if self.group then
       self.group:unshard()
@@ -235,15 +236,16 @@ local function prefetch(group, order)
 end
 
 function State:pre_backward()
+  local comm, again = self.comm, self.training == "pre_backward"
   self.training = "pre_backward"
-  local comm = self.comm
   if not comm.queued then
-    comm.queued = true
+    finalize.begin_backward(comm)
     autograd.queue_callback(function () self:finish_backward() end)
   end
-  if self.group then
+  if self.group and not again then
     self.group:unshard(true)
     self.group:wait()
+    self.group:defer_casts(true)
     if #self.backward_prefetch == 0 then prefetch(self.group, comm.order) end
   end
   for _, s in ipairs(self.backward_prefetch) do
@@ -261,17 +263,21 @@ end
 -- dropped and the order of forwards begins anew.
 function State:finish_backward()
   local comm = self.comm
-  local last = comm.last_backward ~= false
+  local manual = comm.manual_active
   for _, s in ipairs(comm.states) do
     local group = s.group
     if group then
-      if not group.done then s:post_backward() end
+      if not group.done then
+        if manual and group.sync then group.owed = true
+        else s:post_backward() end
+      end
       group.done = false
-      if last then group.indices, group.pending = {}, nil end
     end
     s.training = "idle"
   end
-  if last then comm.order = {} end
+  if comm.last_backward ~= false and not manual then
+    finalize.end_iteration(comm)
+  end
   comm.queued = false
 end
 
@@ -308,19 +314,80 @@ function methods.reshard(m)
   if s.group then s.group:reshard_now(false) end
 end
 
+local function each_group(m, recurse, f)
+  if type(recurse) == "table" then recurse = recurse.recurse end
+  each_state(m, recurse, function (s)
+    if s.group then f(s.group) end
+  end)
+end
+
 -- m:set_requires_gradient_sync(on): reduce gradients in backward or keep
 -- accumulating them unsharded.
-function methods.set_requires_gradient_sync(m, on)
-  each_state(m, true, function (s)
-    if s.group then s.group.sync = on end
+function methods.set_requires_gradient_sync(m, on, recurse)
+  each_group(m, recurse, function (group)
+    group.sync, group.all_reduce = on, on
   end)
 end
 
 -- m:set_requires_all_reduce(on): the all-reduce of HSDP.
-function methods.set_requires_all_reduce(m, on)
-  each_state(m, true, function (s)
-    if s.group then s.group.all_reduce = on end
+function methods.set_requires_all_reduce(m, on, recurse)
+  each_group(m, recurse, function (group) group.all_reduce = on end)
+end
+
+-- m:set_reduce_scatter_unused_params(on): zeros for parameters that got no
+-- gradient, so that all ranks reduce the same.
+function methods.set_reduce_scatter_unused_params(m, on, recurse)
+  each_group(m, recurse, function (group) group.reduces_unused = on end)
+end
+
+-- m:set_reduce_scatter_max_input_buffers(n): how many inputs of reductions are
+-- kept for streams to overlap.  Here nothing overlaps: the number is checked.
+function methods.set_reduce_scatter_max_input_buffers(_, n)
+  if math.type(n) ~= "integer" then
+    util.raise("TypeError", "max_input_buffers must be an int, got %s",
+      util.type_text(n))
+  elseif n < 1 then
+    util.raise("ValueError", "max_input_buffers must be a positive int, got %d",
+      n)
+  end
+end
+
+-- m:set_separate_reduce_scatter_group(on): another communicator over the same
+-- ranks; here collectives of one mesh never wait for each other.
+function methods.set_separate_reduce_scatter_group() end
+
+-- m:set_keep_unsharded_storage(on): whole parameters keep their memory.
+function methods.set_keep_unsharded_storage(m, on, recurse)
+  each_group(m, recurse, function (group)
+    for _, p in ipairs(group.params) do p.keep_storage = on end
   end)
+end
+
+-- m:set_all_reduce_hook(f): f gets every reduced flat gradient.
+function methods.set_all_reduce_hook(m, f, stream)
+  local group = m._attrs._fsdp_state.group
+  if type(stream) == "table" then stream = stream.stream end
+  if not group then return end
+  group.all_reduce_hook = f
+  if not util.is_none(stream) and group.info.replicate_mdim then
+    util.raise("ValueError", "stream cannot be set when using native HSDP")
+  end
+end
+
+-- m:reset_iter_state(): after an exception in a forward or backward.
+function methods.reset_iter_state(m)
+  finalize.reset(m._attrs._fsdp_state)
+end
+
+-- m:set_manual_backward_finalization(on): finalize_backward ends a backward.
+function methods.set_manual_backward_finalization(m, on)
+  finalize.set_mode(m._attrs._fsdp_state, on)
+end
+
+-- m:finalize_backward{async_op = false}: reduce what is left, free what is
+-- whole; asynchronously, the handle's wait() ends it.
+function methods.finalize_backward(m, kw)
+  return finalize.finalize(m._attrs._fsdp_state, kw and kw.async_op)
 end
 
 -- m:set_reshard_after_forward(on)
@@ -379,6 +446,16 @@ function methods.set_gradient_divide_factor(m, f)
   if s.group then s.group.divide_factor = f end
 end
 
+-- Methods that came with FSDP_FINALIZES.
+local later = {set_keep_unsharded_storage = true, finalize_backward = true,
+  set_manual_backward_finalization = true}
+
+-- The method of a sharded module that has this name in the session's release.
+local function find_method(name)
+  if later[name] and dt._switch("FSDP_FINALIZES") == 0 then return nil end
+  return methods[name]
+end
+
 M.FSDPModule = methods
 M.DataParallelMeshDims = checks.DataParallelMeshDims
 
@@ -413,7 +490,7 @@ end
 local function dress(m, prefix)
   local class = setmetatable({__name = prefix .. m._class.__name,
     __base = m._class}, {__index = function (_, key)
-      return methods[key] or m._class_plain[key]
+      return find_method(key) or m._class_plain[key]
     end})
   rawset(m, "_class_plain", m._class)
   rawset(m, "_class", class)
@@ -511,7 +588,8 @@ local function wrap(module, kw, info, reshard, prefix)
     ties.replace(item[3], item[1], item[2])
     params[i] = util.explained(function ()
       return advice(roots, item[3], info)
-    end, Param.new, item[1], item[2], item[3], info, kw.shard_placement_fn)
+    end, Param.new, item[1], item[2], item[3], info, kw.shard_placement_fn,
+      policy.resolve(self.mp, item[3]))
     params[i].original = identity(item[3])
     params[i]:tie(item[4])
   end

@@ -114,10 +114,20 @@ function Param.taken()
   return out
 end
 
--- A parameter of `module` called `name`, to be sharded over info.mesh.
-function Param.new(module, name, p, info, placement_fn)
-  local self = setmetatable({module = module, name = name, info = info},
-    Param)
+-- Take over what somebody set as the dtype of p's gradient; what a cast made
+-- anew has none, and keeps what was set before.
+function Param:capture_grad_dtype(p)
+  if p._has_grad_dtype_override and dt._switch("FSDP_FINALIZES") ~= 0 then
+    self.grad_dtype = p.grad_dtype      -- dt.None: any
+  end
+end
+
+-- A parameter of `module` called `name`, to be sharded over info.mesh, with
+-- the mixed precision `mp` of its own.
+function Param.new(module, name, p, info, placement_fn, mp)
+  local self = setmetatable({module = module, name = name, info = info,
+    mp = mp}, Param)
+  self:capture_grad_dtype(p)
   alive[self] = true
   self.requires_grad = p.requires_grad
   self.ext = extension_of(p)
@@ -182,6 +192,7 @@ function Param:shard(whole, info)
     self.hook_mesh = shard_mesh(info)
   end
   self.sharded = dt._make_param(self:wrap(part), self.requires_grad)
+  if self.grad_dtype then self.sharded.grad_dtype = self.grad_dtype end
   self:show(self.sharded)
   self.state = "sharded"
 end
@@ -190,6 +201,7 @@ end
 -- or cast meanwhile.
 function Param:reset()
   local now = self.module._parameters.map[self.name]
+  self:capture_grad_dtype(self.sharded)
   if now and now ~= self.sharded then
     if not now.is_dtensor then
       util.explained(function ()
@@ -199,7 +211,9 @@ function Param:reset()
       end, util.raise, "AttributeError",
         "'Parameter' object has no attribute '_local_tensor'")
     end
+    self:capture_grad_dtype(now)
     self.sharded = now
+    if self.grad_dtype then now.grad_dtype = self.grad_dtype end
   end
   self.requires_grad = self.sharded.requires_grad
   local own = dt._local_of(self.sharded)
@@ -238,13 +252,18 @@ end
 
 -- ---- gathering ----
 
--- Is a cast needed before the gather?
-function Param:casts(param_dtype)
-  return param_dtype ~= nil and param_dtype ~= self.dtype and not self.ext
+-- The dtype it has while it is gathered, where that is not its own.
+function Param:cast_dtype()
+  local dtype = self.mp.param_dtype
+  return dtype ~= self.dtype and self.sharded:is_floating_point() and dtype
+    or nil
 end
 
+-- Is a cast needed before the gather?
+function Param:casts() return self:cast_dtype() ~= nil and not self.ext end
+
 -- What goes into the all-gather: a list of flat tensors.
-function Param:inputs(mp_policy)
+function Param:inputs()
   if self.kept then return {self.kept} end
   if not self.ext then
     self.input_shapes = nil
@@ -255,7 +274,7 @@ function Param:inputs(mp_policy)
   end
   local own = dt._part(self.flat, self.padded_shape)
   local parts, meta = self.ext.pre(own, self.hook_mesh,
-    self.sharded.shape, self.sharded:stride(), self.module, mp_policy)
+    self.sharded.shape, self.sharded:stride(), self.module, self.mp)
   self.metadata, self.input_shapes = meta, {}
   local flat = {}
   for i, t in ipairs(parts) do
@@ -293,7 +312,7 @@ function Param:join(raw, n)
 end
 
 -- From gathered flat parts the extension's tensor.
-local function extended(self, param_dtype)
+local function extended(self)
   local views = {}
   for i, t in ipairs(self.outputs) do
     local shape = list_of(self.input_shapes[i])
@@ -302,7 +321,7 @@ local function extended(self, param_dtype)
   end
   local own = dt._part(self.flat, self.own_shape)
   local t = self.ext.post(own, views, self.metadata,
-    param_dtype or self.dtype)
+    self:cast_dtype() or self.dtype)
   if t.shape[1] ~= self.shape[1] then t = t:narrow(0, 0, self.shape[1]) end
   return t
 end
@@ -310,10 +329,10 @@ end
 local strides_of = util.contiguous_stride
 
 -- The whole parameter is there: the module sees it.
-function Param:unshard(param_dtype)
+function Param:unshard()
   local whole
   if self.ext then
-    whole = extended(self, param_dtype)
+    whole = extended(self)
     if not self.unsharded then
       whole = A.as_strided.default(whole, self.shape, strides_of(self.shape),
         0)
@@ -333,6 +352,9 @@ function Param:unshard(param_dtype)
     dt._set_data(self.unsharded, whole)
   else
     self.unsharded = dt._make_param(whole, self.requires_grad)
+    if dt._switch("FSDP_FINALIZES") ~= 0 then
+      self.unsharded.grad_dtype = self:unsharded_grad_dtype() or dt.None
+    end
     dt.autograd._reduced(self.unsharded)
   end
   self:show(self.unsharded)
@@ -341,14 +363,15 @@ function Param:unshard(param_dtype)
 end
 
 -- A replicated parameter: the whole is a copy.
-function Param:copy(param_dtype)
-  local dtype = self:casts(param_dtype) and param_dtype or self.dtype
+function Param:copy()
+  local dtype = self:casts() and self:cast_dtype() or self.dtype
   self:buffers({self.numel}, {dtype}, 1)
   self.outputs[1]:copy_(self.flat)
 end
 
 -- Let go of the memory of the whole; its variable keeps its gradient.
 function Param:free()
+  if self.keep_storage then return end
   self.outputs = nil
   if self.unsharded then dt._release(self.unsharded) end
 end
@@ -386,6 +409,52 @@ end
 
 -- ---- gradients ----
 
+-- The dtype of the reduced gradient; nil: as it comes.
+function Param:sharded_grad_dtype()
+  if self.grad_dtype == dt.None then return nil end
+  return self.grad_dtype or self.dtype
+end
+
+-- The dtype in which gradients of the whole add up; nil: as they come.
+function Param:unsharded_grad_dtype()
+  return self.mp.reduce_dtype or self:sharded_grad_dtype()
+end
+
+-- May its gradient be a sum over ranks of another mesh dimension than those of
+-- data parallelism?  That of a replicated parameter may be.
+local function summed_elsewhere(self)
+  for i, pl in ipairs(self.tp and self.tp.placements or {}) do
+    if pl:is_replicate() and not (self.info.dims
+       and dims.is_data(self.info, i)) then
+      return true
+    end
+  end
+  return false
+end
+
+-- Does autograd leave the cast of its gradients to the reduction?
+function Param:defers_cast()
+  local dtype = self:unsharded_grad_dtype()
+  local own = self:cast_dtype() or self.dtype
+  return dtype ~= nil and self.sharded:is_floating_point()
+    and dt._dtype_size(dtype) > dt._dtype_size(own)
+    and not summed_elsewhere(self)
+end
+
+-- During backward (`on`) gradients come as they are; afterwards what was not
+-- reduced has the dtype in which it adds up.
+function Param:defer_cast(on, syncs)
+  local leaf = self.unsharded
+  if not leaf or not leaf.requires_grad then return end
+  local g, dtype = leaf.grad, self:unsharded_grad_dtype()
+  if on then
+    if g or syncs then leaf.grad_dtype = dt.None end
+    return
+  end
+  if g and g.dtype ~= dtype then leaf.grad = g:to(dtype) end
+  leaf.grad_dtype = dtype
+end
+
 -- A gradient that waits for its reduction in a wider dtype gets the new one.
 function Param:accumulate()
   local g = self.waiting and self.unsharded and self.unsharded.grad
@@ -403,21 +472,26 @@ function Param:keep_grad(dtype)
   self.unsharded.grad = dt.None
 end
 
--- The gradient of the whole, local to this rank, taken off it; nil if none.
-function Param:take_grad()
-  local g = self.waiting or self.unsharded and self.unsharded.grad
+-- The gradient of the whole, local to this rank, taken off it; nil if none,
+-- zeros if zeros() says so.
+function Param:take_grad(zeros)
+  local leaf = self.unsharded
+  local g = self.waiting or leaf and leaf.grad
+  if not g and leaf and zeros() then
+    local dtype = dt._switch("FSDP_FINALIZES") ~= 0 and leaf.grad_dtype
+      or dt.None
+    g = dtype == dt.None and A.zeros_like.default(leaf)
+      or A.zeros_like.default(leaf, {dtype = dtype})
+  end
   if not g then return nil end
   if self.waiting then self.waiting = nil
-  else self.unsharded.grad = dt.None end
+  else leaf.grad = dt.None end
   if self.tp then
     local wanted = self.tp.placements
     if self.info.dims then
       wanted = dims.grad_placements(self.info, wanted, g.placements)
     end
     if not dt._same_placements(g.placements, wanted) then
-      if dt._switch("FSDP_REDUCES_ORIGINAL") ~= 0 and g.dtype ~= self.dtype then
-        g = g:to(self.dtype)            -- the sum over tensor parallel ranks, too
-      end
       g = g:redistribute(self.tp.mesh, wanted)
     end
     g = dt._local_of(g)
@@ -438,10 +512,15 @@ function Param:padded_numel(rows)
   return first * product(list_of(rows.shape), 2)
 end
 
--- Put a reduced gradient that begins at `offset` on the sharded parameter.
-function Param:give_grad(flat, offset)
-  local g = A.as_strided.default(flat, self.own_shape,
-    strides_of(self.own_shape), offset)
+-- The reduced gradient that begins at `offset` of a flat one.
+function Param:view_grad(flat, offset)
+  return A.as_strided.default(flat, self.own_shape, strides_of(self.own_shape),
+    offset)
+end
+
+-- Put a reduced gradient on the sharded parameter.
+function Param:give_grad(g)
+  dt._unreduced(self.sharded, false)
   self.reduced = dt._storage(g).id
   if self.sharded.grad then
     dt._local_of(self.sharded.grad):add_(g)

@@ -120,6 +120,10 @@ return {
     .. "placements may be other than the leaf's (:grads).",
     '(function () local x = dt.ones(2, {requires_grad = true}) '
     .. 'x:sum():backward() return x.grad end)()'},
+  ["x.grad_dtype"] = {"x.grad_dtype", "The dtype to which backward brings a leaf's "
+    .. "gradient: its own, unless another is set; dt.None: any.",
+    '(function () local x = dt.ones(2, {requires_grad = true}) '
+    .. 'x.grad_dtype = dt.bfloat16 x:sum():backward() return x.grad end)()'},
   no_grad = {"dt.no_grad(function () … end)", "Inside, nothing is kept for "
     .. "backward.", 'dt.no_grad(function () return dt.ones(2) + 1 end)'},
   ["x:item"] = {"x:item()", "The number in a tensor of one element.",

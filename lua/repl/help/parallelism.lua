@@ -153,8 +153,9 @@ return {
    .. "set_modules_to_forward_prefetch{modules}, ….", "dt.FSDPModule"},
   {"MixedPrecisionPolicy",
    "dt.MixedPrecisionPolicy{param_dtype =, reduce_dtype =, output_dtype =, "
-   .. "cast_forward_inputs = true}",
-   "The dtypes FSDP2 computes and reduces in.",
+   .. "cast_forward_inputs = true, param_dtype_override_fn =}",
+   "The dtypes FSDP2 computes and reduces in; the function may keep a parameter "
+   .. "in its own.",
    "dt.MixedPrecisionPolicy{param_dtype = dt.bfloat16}"},
   {"DataParallelMeshDims",
    "dt.fsdp.DataParallelMeshDims{shard =, replicate =}",
@@ -264,6 +265,46 @@ return {
    "module:set_gradient_divide_factor(number)",
    "Of a module that fully_shard was called on. Divide gradients by this "
    .. "number.", "dt.FSDPModule.set_gradient_divide_factor"},
+  {"module:reset_iter_state",
+   "module:reset_iter_state()",
+   "Of a module that fully_shard was called on. Begin anew after an "
+   .. "exception in a forward or backward.",
+   "dt.FSDPModule.reset_iter_state"},
+  {"module:set_reduce_scatter_unused_params",
+   "module:set_reduce_scatter_unused_params(on)",
+   "Of a module that fully_shard was called on. Reduce zeros "
+   .. "for parameters that got no gradient, so that ranks reduce alike.",
+   "dt.FSDPModule.set_reduce_scatter_unused_params"},
+  {"module:set_reduce_scatter_max_input_buffers",
+   "module:set_reduce_scatter_max_input_buffers(number)",
+   "Of a module that fully_shard was called on. How many "
+   .. "inputs of reductions may be in flight; only checked here.",
+   "dt.FSDPModule.set_reduce_scatter_max_input_buffers"},
+  {"module:set_separate_reduce_scatter_group",
+   "module:set_separate_reduce_scatter_group(on)",
+   "Of a module that fully_shard was called on. Reductions "
+   .. "get a communicator of their own; nothing changes here.",
+   "dt.FSDPModule.set_separate_reduce_scatter_group"},
+  {"module:set_all_reduce_hook",
+   "module:set_all_reduce_hook(f)",
+   "Of a module that fully_shard was called on. f gets every "
+   .. "reduced flat gradient before it is handed out.",
+   "dt.FSDPModule.set_all_reduce_hook"},
+  {"module:set_keep_unsharded_storage",
+   "module:set_keep_unsharded_storage(on)",
+   "Of a module that fully_shard was called on. Gathered "
+   .. "parameters keep their memory (since PyTorch 2.15).",
+   "dt.FSDPModule.set_keep_unsharded_storage"},
+  {"module:set_manual_backward_finalization",
+   "module:set_manual_backward_finalization(on)",
+   "Of a module that fully_shard was called on. A backward "
+   .. "ends when finalize_backward says so (since PyTorch 2.15).",
+   "dt.FSDPModule.set_manual_backward_finalization"},
+  {"module:finalize_backward",
+   "module:finalize_backward{async_op = false}",
+   "Of a module that fully_shard was called on. Reduce what "
+   .. "is left of a backward; asynchronously, wait() of what it gives ends it.",
+   "dt.FSDPModule.finalize_backward"},
   {"module:set_is_last_backward", "module:set_is_last_backward(on)",
    "Of a module that fully_shard was called on. Is the next backward the "
    .. "last of an accumulation?", "dt.FSDPModule.set_is_last_backward"},
