@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local checkpoint = require "dt.checkpoint"
+local loaded = require "dt.nn.loaded"
 local exceptions = require "python.exceptions"
 local files = require "python.std.files"
 local plan = require "torch.dcp_plan"
@@ -76,6 +77,30 @@ local function present(v, name, saved)
     end
   end
   return out
+end
+
+-- Tensors of a state dict, {name, tensor}, put into `list`.
+local function tensors_of(v, name, list)
+  for k, item in V.each(v) do
+    local own = (name and name .. "." or "") .. V.str(k)
+    if V.is_dict(item) then tensors_of(item, own, list)
+    elseif util.is_tensor(item) then list[#list + 1] = {own, item} end
+  end
+  return list
+end
+
+-- A partial load passes over names that the folder does not have.
+local function look_for_lost(state, saved)
+  local own, missing, unexpected, named = tensors_of(state, nil, {}), {}, {}, {}
+  for _, item in ipairs(own) do
+    named[item[1]] = true
+    if not saved[item[1]] then missing[#missing + 1] = item[1] end
+  end
+  for name, entry in pairs(saved) do
+    if entry.shape and not named[name] then unexpected[#unexpected + 1] = name end
+  end
+  table.sort(unexpected)
+  loaded.look(own, missing, unexpected, saved, "dcp.load")
 end
 
 local planners = {DefaultSavePlanner = true, DefaultLoadPlanner = true}
@@ -256,7 +281,9 @@ local function load_in(single, args, kw)
   local part = state
   if planner and V.truth(attrs.get(planner, "allow_partial_load"))
      and checkpoint.exists(path) then
-    part = present(state, nil, checkpoint.entries(path))
+    local saved = checkpoint.entries(path)
+    part = present(state, nil, saved)
+    look_for_lost(state, saved)
   end
   local plain = tables(part)
   planned(single, "load", function ()

@@ -76,6 +76,18 @@ local function given_for(state, name, t, options)
   return dist.broadcast(whole, 0) or whole
 end
 
+-- A whole tensor of a state, cut as the one that is there.  Without
+-- broadcast_from_rank0 each rank gives one, and those of the first rank of the
+-- mesh are taken.
+local function cut_like(v, old, options)
+  if not (util.is_tensor(v) and util.is_dtensor(old)) or v.is_dtensor then
+    return v
+  end
+  local sent = option(options, "broadcast_from_rank0")
+  return dt.distribute_tensor(v, old.device_mesh, old.placements,
+    sent and {src_data_rank = dt.None} or nil)
+end
+
 -- What the model holds now, with what was given in its place as each tensor
 -- is placed: a whole tensor where the options say so.
 local function spread(model, state, options)
@@ -84,8 +96,7 @@ local function spread(model, state, options)
     local name, t = clean(item[1]), item[2]:detach()
     local v = given_for(state, name, t, options)
     if v and t.is_dtensor and not v.is_dtensor then
-      v = dt.distribute_tensor(v, t.device_mesh, t.placements,
-        {src_data_rank = dt.None})
+      v = cut_like(v, t, options)
     end
     out[item[1]] = v or t
   end
@@ -331,15 +342,6 @@ local function from_rank0(v, like)
   return list[1]
 end
 
--- A whole tensor of a state, cut as the one that is there.
-local function cut_like(v, old)
-  if not (util.is_tensor(v) and util.is_dtensor(old)) or v.is_dtensor then
-    return v
-  end
-  return dt.distribute_tensor(v, old.device_mesh, old.placements,
-    {src_data_rank = dt.None})
-end
-
 -- {key, value} of a parameter's state, by key: ranks send in this order.
 local function entries_of(opt, p)
   local list = {}
@@ -362,7 +364,7 @@ local function read_state(opt, p, from, options)
     local key, old = row[1], row[2]
     local v = from and V.dict_get(from, key)
     if option(options, "broadcast_from_rank0") then v = from_rank0(v, old) end
-    if v ~= nil then V.dict_set(out, key, cut_like(v, old)) end
+    if v ~= nil then V.dict_set(out, key, cut_like(v, old, options)) end
   end
   return out
 end

@@ -89,15 +89,13 @@ static DtClaim *claim_of (DtDiag *g, uint64_t key) {
 
 /* Claims of one place and group: the first few each by itself, the others
 ** folded into the last, so that a long loop stays small. */
-void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
-                    const DtMesh *mesh, int mdim, const DtVar *v,
-                    uint64_t hash, const char *what) {
+void dt_diag_claim_named (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
+                          const DtMesh *mesh, int mdim, const char *name,
+                          uint64_t hash, const char *what) {
   DtClaim c, *last = NULL, *put_at;
-  const char *name;
   uint64_t key;
   int i, n = 0;
   if (!mesh->member || g->s->comm == NULL || dt_session_no_data(g->s)) return;
-  name = dt_diag_name(g, v);    /* first: it may ask Lua, which may raise */
   memset(&c, 0, sizeof c);
   if (!claim_group(g, &c, mesh, mdim)) { claim_fini(g, &c); return; }
   key = dt_diag_key(g, dt_find_kind((int)id), dt_diag_op(e), e->file, e->line);
@@ -135,6 +133,14 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
       c.pl[c.npl] = s->pl[c.npl];
   }
   *put_at = c;
+}
+
+void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
+                    const DtMesh *mesh, int mdim, const DtVar *v,
+                    uint64_t hash, const char *what) {
+  if (!mesh->member || g->s->comm == NULL || dt_session_no_data(g->s)) return;
+  dt_diag_claim_named(g, e, id, differ, mesh, mdim, dt_diag_name(g, v), hash,
+                      what);
 }
 
 DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *e, DtFindId id,

@@ -423,6 +423,7 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_batch_free(g);
   dt_diag_places_free(g);
   dt_diag_graph_free(g);
+  dt_diag_shards_free(g);
   g->nbuffers = 0;
 }
 

@@ -51,6 +51,7 @@ extern const DtDiagRule dt_rules_rows[];
 extern const DtDiagRule dt_rules_result[];
 extern const DtDiagRule dt_rules_loss[];
 extern const DtDiagRule dt_rules_batch[];
+extern const DtDiagRule dt_rules_shards[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -84,6 +85,20 @@ typedef struct DtNumbers {
   DtMesh *mesh;                 /* owned */
   uint64_t hash; int64_t seq, count;
 } DtNumbers;
+
+/* The memory of a distributed tensor that to_local() handed out. */
+enum { DT_HELD = 256 };
+typedef struct DtHeld {
+  int64_t storage, of;          /* `of`: the distributed tensor */
+  DtMesh *mesh; int mdim;       /* owned; along which it is cut, -1: replicated */
+  bool norm;                    /* of parts, not reduced yet */
+  uint64_t claim;               /* it was reduced over other parts: the claim, */
+  int64_t result;               /* and what came of it */
+} DtHeld;
+
+/* What squares were summed up of, by memory. */
+enum { DT_SQUARES = 256 };
+typedef struct DtSquares { int64_t storage; int of; } DtSquares;
 
 /* A plain tensor that is known to be a part of a whole, as long as nobody
 ** writes to it. */
@@ -447,6 +462,10 @@ struct DtDiag {
   int ndealt; DtDealt dealt[DT_DEALT];
   int nsummed; DtSummed summed[DT_SUMMED];
   int nnorms; int64_t normed_last[DT_NORMS];    /* storages */
+  int nheld; DtHeld held[DT_HELD];      /* nheld: ever put in */
+  DtSquares squares_of[DT_SQUARES];
+  uint64_t mixed;               /* as `squares`, of parts and of replicas: */
+  DtOrigin mixed_at; const char *mixed_name;
   uint64_t squares;             /* of gradients, before they were summed: */
   DtOrigin squares_at; const char *squares_name;
   DtOrigin most_at; const char *most_name;      /* the largest of norms; taken */
@@ -514,6 +533,10 @@ const char *dt_diag_learn_words (DtDiag *g, const DtLearn *l, const char *fmt);
 void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                     const DtMesh *mesh, int mdim, const DtVar *v,
                     uint64_t hash, const char *what);
+/* The same of what is called `name`. */
+void dt_diag_claim_named (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
+                          const DtMesh *mesh, int mdim, const char *name,
+                          uint64_t hash, const char *what);
 /* The same with several facts that must hold together; `place`: event of the
 ** operator to be named; `salt` distinguishes claims of one line; mesh
 ** NULL: all ranks.  `subject` may be NULL; `what` must outlive the session's
@@ -597,6 +620,7 @@ void dt_diag_shift (DtDiag *g, const DtEvent *e, int i, DtPlace *to);
 /* Rows are taken by the indices `w`; one item of a part (NULL: of a whole) is
 ** taken, used, and its results put into rows. */
 void dt_diag_index_met (DtDiag *g, const DtEvent *e, const DtPlace *w);
+void dt_diag_found_compared (DtDiag *g, const DtEvent *e);
 void dt_diag_item_taken (DtDiag *g, const DtEvent *e, const DtPlace *part);
 void dt_diag_item_used (DtDiag *g, const DtEvent *e);
 void dt_diag_routed (DtDiag *g, const DtEvent *e);
@@ -630,6 +654,12 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 void dt_diag_graph_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out);
 void dt_diag_graph_free (DtDiag *g);
+/* Of local parts that a raw collective takes (rules_shards.c). */
+void dt_diag_shards_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                         const DtVar *out);
+void dt_diag_shards_free (DtDiag *g);
+/* Is a tensor multiplied or divided by a number, *x, that is not 1? */
+bool dt_diag_scales (const DtDiag *g, const DtEvent *e, double *x);
 /* A raw collective took `in`: does a broadcast drop what was loaded? */
 void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 /* A raw collective took `in` and gave `out`: are these rows in an order of their

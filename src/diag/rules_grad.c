@@ -7,7 +7,7 @@
 
 /* Replicas of `v` must be equal, along every dimension it is Replicate on. */
 static void claim_equal_replicas (DtDiag *g, const DtEvent *e, DtFindId id,
-                                  const DtVar *v, const DtVar *subject,
+                                  const DtVar *v, const char *subject,
                                   const char *what) {
   const DtSpec *s = v->spec;
   uint64_t h = 0;
@@ -16,15 +16,23 @@ static void claim_equal_replicas (DtDiag *g, const DtEvent *e, DtFindId id,
   for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
     if (!dt_pl_is_replicate(s->pl[m]) || s->mesh->shape[m] < 2) continue;
     if (h == 0) h = dt_diag_hash(v->local, false);
-    dt_diag_claim(g, e, id, false, s->mesh, m, subject, h, what);
+    dt_diag_claim_named(g, e, id, false, s->mesh, m, subject, h, what);
   }
 }
 
+/* Told where the tensor left, for there its gradient is laid out. */
 static void to_local_back (DtDiag *g, const DtEvent *e) {
+  const DtOrigin *from = g->s->back_at;
+  DtEvent at = *e;
   if (e->op != NULL || e->status != DT_OK || e->nout < 1 ||
       e->out[0] == NULL || e->nin < 1 ||
       strcmp(e->text, "dtensor.to_local_backward") != 0) return;
-  claim_equal_replicas(g, e, DT_FIND_ID_GRAD_NOT_REDUCED, e->out[0], NULL,
+  if (from && from->line > 0) {
+    at.file = from->file;
+    at.line = from->line;
+  }
+  claim_equal_replicas(g, &at, DT_FIND_ID_GRAD_NOT_REDUCED, e->out[0],
+                       dt_diag_place_name(g, g->s->back_var),
                        "gradient of a tensor that left by to_local()");
 }
 
@@ -49,7 +57,8 @@ static void on_leaf_gradient (DtDiag *g, const DtEvent *e) {
                   b->pl[m].dim);
       break;
     }
-  claim_equal_replicas(g, e, DT_FIND_ID_GRAD_DRIFT, d, p, "gradient");
+  claim_equal_replicas(g, e, DT_FIND_ID_GRAD_DRIFT, d, dt_diag_name(g, p),
+                       "gradient");
 }
 
 static bool is_nll (const DtDiag *g, const DtOpDef *op) {

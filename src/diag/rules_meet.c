@@ -144,6 +144,25 @@ void dt_diag_index_met (DtDiag *g, const DtEvent *e, const DtPlace *w) {
                     "where each part begins");
 }
 
+/* Compared with indices of the whole, as labels are. */
+void dt_diag_found_compared (DtDiag *g, const DtEvent *e) {
+  static const char *const names[] = { "aten.eq.Tensor", "aten.ne.Tensor", NULL };
+  if (e->nin < 2 || !dt_diag_named(e->op, names)) return;
+  for (int i = 0; i < 2; i++) {
+    const DtPlace *w = dt_diag_place_of(g, e, i, DT_PLACE_FOUND);
+    const DtVar *other = e->in[1 - i];
+    DtFact facts[2];
+    DtEvent at;
+    if (w == NULL || other == NULL || other->spec || dt_diag_place(g, other)) continue;
+    facts[0] = (DtFact){ true, dt_diag_hash(other->local, true) };
+    facts[1] = (DtFact){ false, w->where };
+    at = dt_diag_origin(&w->at, "");
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 43, 2, facts,
+                      dt_diag_place_name(g, w->root), "indices within the part of "
+                      "each rank are compared with those of the whole, as labels are");
+  }
+}
+
 /* --- items of a part --- */
 
 void dt_diag_item_taken (DtDiag *g, const DtEvent *e, const DtPlace *part) {

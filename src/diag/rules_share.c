@@ -563,6 +563,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_diag_result_raw(g, in);
   dt_diag_average_raw(g, in);
   dt_diag_norm_raw(g, raw, in);
+  dt_diag_shards_raw(g, raw, in, out);
   if (g->nshares == 0 ||
       (s = find_share(g, in->local, false)) == NULL || s->mesh) return;
   if (strcmp(raw->kind, "all_gather") == 0) {

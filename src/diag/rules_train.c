@@ -167,8 +167,7 @@ static void note_lost_update (DtDiag *g, const DtEvent *e, const DtVar *v,
                 dt_dtype_info(type)->name);
 }
 
-/* Is a tensor multiplied or divided by a number that is not 1? */
-static bool is_scaled (const DtDiag *g, const DtEvent *e, double *x) {
+bool dt_diag_scales (const DtDiag *g, const DtEvent *e, double *x) {
   const bool div = dt_diag_is(g, e, DT_DO_DIV) ||
                    dt_diag_is(g, e, DT_DO_DIV_SCALAR);
   const DtVar *by = e->nin > 1 ? e->in[e->nin - 1] : NULL;
@@ -186,7 +185,7 @@ static bool is_scaled (const DtDiag *g, const DtEvent *e, double *x) {
 /* A gradient is multiplied or divided by a number after a norm was taken. */
 static void note_scaled_gradient (DtDiag *g, const DtEvent *e, DtLearn *l) {
   double x;
-  if (!g->normed || !is_scaled(g, e, &x)) return;
+  if (!g->normed || !dt_diag_scales(g, e, &x)) return;
   dt_diag_most_used(g, e->in[0]);
   l->clipped = dt_hash_bytes(l->clipped, &x, sizeof x);
   if (l->clip.line == 0)
@@ -270,7 +269,7 @@ static void on_write (DtDiag *g, const DtEvent *e) {
       l->added = false;
     } else if (i == 0 && l == NULL && g->normed && v && !v->spec) {
       double x;                 /* a part of a gradient, as reduce_scatter gave it */
-      if (is_scaled(g, e, &x) && dt_diag_share_reduced(g, v->local))
+      if (dt_diag_scales(g, e, &x) && dt_diag_share_reduced(g, v->local))
         dt_diag_most_used(g, v);
     }
   }

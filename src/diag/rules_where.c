@@ -242,6 +242,7 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
   }
   dt_diag_stat_met(g, e);
   dt_diag_half_reduced(g, e);
+  dt_diag_found_compared(g, e);
   addend_end(g, e);
   for (i = 0; i < e->nin; i++) {
     const DtPlace *w = look_for(g, e, i, DT_PLACE_PART);
@@ -387,6 +388,20 @@ static void copied_end (DtDiag *g, const DtEvent *e) {
     put_place(g, e->out[0], w);
 }
 
+/* repeat(): as it was, along a dimension that is not repeated. */
+static void repeat_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = find_place(g, e->in[0]);
+  const int more = ndim_of(e->out[0]) - ndim_of(e->in[0]);
+  DtPlace to;
+  if (w == NULL || (w->kind != DT_PLACE_PART && w->kind != DT_PLACE_COUNTED)) return;
+  to = *w;
+  if (w->kind == DT_PLACE_PART) {
+    to.dim += more;
+    if (dim_size(e->out[0], to.dim) != to.len) return;
+  }
+  put_place(g, e->out[0], &to);
+}
+
 static void counts_end (DtDiag *g, const DtEvent *e) {
   const DtPlace none = { .kind = DT_PLACE_COUNTED };
   DtPlace w;
@@ -399,7 +414,7 @@ static void counts_end (DtDiag *g, const DtEvent *e) {
 /* --- operators --- */
 
 enum { NONE, COUNTS, VIEW, PRODUCT, LOOKUP, ATTENTION, ALONG, POINTWISE, COPY,
-       JOIN, ROUTE };
+       JOIN, ROUTE, REPEAT };
 
 static bool is_counting (const DtOpDef *op) {
   const char *name = op->sig->full;
@@ -435,6 +450,7 @@ static int kind_of (const DtDiag *g, const DtOpDef *op) {
   if ((op->flags & DT_OP_VIEW) || dt_diag_clones(g, op) ||
       strcmp(name, "aten._unsafe_view.default") == 0) return VIEW;
   if (dt_diag_product(op) != NULL) return PRODUCT;
+  if (strcmp(name, "aten.repeat.default") == 0) return REPEAT;
   for (i = 0; along[i]; i++)
     if (strncmp(name, along[i], strlen(along[i])) == 0) return ALONG;
   return op->flags & DT_OP_POINTWISE ? POINTWISE : NONE;
@@ -521,6 +537,7 @@ static void op_end (DtDiag *g, const DtEvent *e) {
     case COPY: copied_end(g, e); break;
     case JOIN: dt_diag_joined(g, e); break;
     case ROUTE: dt_diag_routed(g, e); break;
+    case REPEAT: repeat_end(g, e); break;
     default: pointwise_end(g, e); break;
   }
 }

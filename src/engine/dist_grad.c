@@ -15,6 +15,7 @@ typedef struct Back {
   int npl;
   DtPlacement pl[DT_MAX_MDIM];  /* those the gradient is brought to */
   DtDtype op_dtype, out_dtype;
+  DtOrigin at; int64_t gave;    /* of the forward call, and its result */
 } Back;
 
 static void back_free (void *ud) {
@@ -87,6 +88,7 @@ static DtStatus to_local_back (DtSession *s, void *ud, int nout,
   DtVar *g = gout[0];
   DtMeta m;
   DtApi a;
+  DtStatus st;
   (void)nout; (void)nin;
   if (g == NULL) return DT_OK;
   DT_CHECK(s->cx, g->spec == NULL, DT_E_RUNTIME, "the local_tensor argument "
@@ -97,9 +99,13 @@ static DtStatus to_local_back (DtSession *s, void *ud, int nout,
   m.ndim = b->spec->meta.ndim;
   memcpy(m.shape, b->spec->meta.shape, sizeof m.shape);
   DT_TRY(s->cx, dt_api_begin(s, &a, "dtensor.to_local_backward", 1, &g));
-  return dt_api_end(s, &a, 1, &g, &gin[0],
-                    dt_from_local(s, g, b->spec->mesh, b->npl, b->pl, false,
-                                  &m, NULL, &gin[0]));
+  s->back_at = &b->at;
+  s->back_var = b->gave;
+  st = dt_api_end(s, &a, 1, &g, &gin[0],
+                  dt_from_local(s, g, b->spec->mesh, b->npl, b->pl, false, &m,
+                                NULL, &gin[0]));
+  s->back_at = NULL;
+  return st;
 }
 
 DtStatus dt_to_local_grad (DtSession *s, DtVar *in, DtVar *out,
@@ -107,6 +113,8 @@ DtStatus dt_to_local_grad (DtSession *s, DtVar *in, DtVar *out,
   Back *b;
   if (!s->grad_enabled || !dt_var_needs_grad(in)) return DT_OK;
   DT_TRY(s->cx, back_new(s, in->spec, gpl, ngpl, &b));
+  b->at = out->origin;
+  b->gave = out->id;
   return dt_autograd_custom(s, "_ToTorchTensorBackward", 1, &in, 1, &out,
                             to_local_back, b, back_free);
 }

@@ -54,6 +54,9 @@ struct DtSession {
   int64_t cur_seq;              /* operator under way, 0 = none */
   const DtOpDef *cur_op;
   const char *cur_file; int cur_line;   /* its script line, NULL = not asked */
+  const struct DtOrigin *back_at;       /* the to_local() whose backward is under
+                                ** way, NULL = none; what it gave: */
+  int64_t back_var;
   bool err_told;                /* the pending error was an ERROR event */
   uint64_t fix_mask;            /* slots replaced by a listener of ERROR */
   uint64_t fix_done;            /* and those the last operator ran with */

@@ -23,6 +23,7 @@ local count, leaf = made.count, made.leaf
 
 local function here() return debug.getinfo(2, "l").currentline end
 local line                      -- of the operator that is to be named
+local verdict                   -- of its verdict, where that is another
 
 -- ---- silent: {what, operator, code, cause that :verify names or nil, script,
 -- clean twin} ----
@@ -130,11 +131,12 @@ local silent = {
     function ()
       local m = nn.Linear(4, 4)
       function m.forward(self, x)
+        line = here() + 1
         return F.linear(x:to_local(), self.weight) * (me + 1)
       end
       local x = leaf(count(2, 4), mesh, {R})
       local y = m(x):sum()
-      line = here() + 1
+      verdict = here() + 1
       y:backward()
     end,
     function ()
@@ -189,6 +191,7 @@ end
 
 for _, c in ipairs(silent) do
   local what, op, code, cause, f, clean = table.unpack(c)
+  verdict = nil
   local ok, e, wrong, list = run(f)
   local hit, named
   T.ok(ok, what .. ": runs: " .. tostring(e))
@@ -203,7 +206,7 @@ for _, c in ipairs(silent) do
   end
   T.ok(not cause or named, ("%s: verify names %s at %s"):format(what,
     tostring(cause), op))
-  if named then T.eq(named.line, line, what .. ": the line of the verdict") end
+  if named then T.eq(named.line, verdict or line, what .. ": the line of the verdict") end
   ok, e, wrong, list = run(clean)
   T.ok(ok, what .. ": the twin runs: " .. tostring(e))
   T.eq(#wrong, 0, what .. ": nothing wrong in the twin")

@@ -1385,6 +1385,7 @@ local in_pairs = {
   "fsdp_sync_off.py", "rng_resume.py", "zero_resume.py", "clip_gather.py",
   "penalty_each_rank.py", "partial_of_means.py", "hsdp_norm.py",
   "lora_unreduced.lua", "contrastive_labels.py",
+  "clip_shards_local.py", "shards_averaged_again.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))

@@ -320,16 +320,23 @@ function Module:apply(f)
 end
 
 -- Replace the data of every parameter, gradient and buffer by f(tensor);
--- recurse false: of this module only.
+-- recurse false: of this module only.  Data on another device is a parameter of
+-- its own: what was tied is several then.
 function Module:_apply(f, recurse)
   if recurse ~= false then
     for child in self:children() do child:_apply(f) end
   end
-  for _, p in self._parameters:each() do
+  for name, p in self._parameters:each() do
     if p then
       local guard <close> = dt.no_grad()        -- luacheck: ignore guard
-      dt._set_data(p, f(p:detach()))
-      if p.grad then p.grad = f(p.grad) end
+      local new = f(p:detach())
+      if new.device ~= p.device and not p.is_dtensor then
+        self._parameters:set(name, dt._make_param(new, p.requires_grad))
+        version = version + 1
+      else
+        dt._set_data(p, new)
+        if p.grad then p.grad = f(p.grad) end
+      end
     end
   end
   for name, b in self._buffers:each() do
@@ -395,11 +402,14 @@ function Module:to_empty(...)
     util.raise("TypeError", "Module.to_empty() missing 1 required keyword-only "
       .. "argument: 'device'")
   end
-  return self:_apply(function (t)
+  local tied = ties.of(self)
+  self:_apply(function (t)
     return local_map(t, function (own)       -- an operator, so that findings
       return dt.empty_like(own, {device = a.device})    -- know the memory
     end)
   end, a.recurse)
+  ties.check(tied)
+  return self
 end
 
 for name, dtype in pairs {float = "float32", double = "float64",
@@ -535,7 +545,8 @@ function Module:load_state_dict(state, kw)
     util.raise("RuntimeError", "%s", ("Error(s) in loading state_dict for %s:"
       .. "\n\t%s"):format(self._class.__name, table.concat(errors, "\n\t")))
   end
-  require("dt.nn.loaded").look(own, missing, unexpected, state)
+  require("dt.nn.loaded").look(own, missing, unexpected, state,
+    "load_state_dict")
   return {missing_keys = missing, unexpected_keys = unexpected}
 end
 

@@ -3,6 +3,13 @@
 from concurrent.futures import Future
 from enum import Enum
 from torch.distributed.checkpoint import save
+from torch.distributed.checkpoint.default_planner import (
+    DefaultLoadPlanner, DefaultSavePlanner)
+from torch.distributed.checkpoint.metadata import (
+    BytesStorageMetadata, ChunkStorageMetadata, Metadata,
+    TensorStorageMetadata)
+from torch.distributed.checkpoint.planner import (
+    LoadPlan, ReadItem, SavePlan, WriteItem)
 from torch.distributed.checkpoint.stateful import Stateful
 
 
