@@ -12,7 +12,7 @@ end
 local OUT <const> = "lua/dt/diagnose/wordings.lua"
 local FILES <const> = {"claims", "decoys", "dumps", "later", "mesh", "mixed",
   "parallel", "prose", "public", "recent", "shapes", "threads", "train", "fresh",
-  "unseen", "described"}
+  "described"}
 local PAIRS <const> = 2          -- texts of a class that a pair must stand in
 local WIDTH <const> = 160
 

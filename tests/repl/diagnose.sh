@@ -108,6 +108,23 @@ EOT
 inplace index_put_.default "raises the same text"
 inplace add_.Tensor "raises the same text"
 
+# A report that prints no error: what its program raises is read.
+cat >silent.txt <<'EOF'
+The backward of cummax fails for a DTensor.
+```python
+import torch
+from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+mesh = init_device_mesh("cpu", (2,))
+x = distribute_tensor(torch.randn(12, 8).requires_grad_(True), mesh, [Shard(0)])
+torch.cummax(x, dim=0)[0].sum().backward()
+```
+EOF
+has "run: its program raises" 0 \
+  "aten.scatter_add.default got mixed torch.Tensor and DTensor" \
+  "$DTREPL" diagnose --run silent.txt
+has "  and its newest release does not" 0 "torch 2.15: cures it" \
+  "$DTREPL" diagnose --run silent.txt
+
 # A program that needs what is not here can be recorded where PyTorch is.
 cat >needs.txt <<'EOF'
 ```python

@@ -124,6 +124,74 @@ function M.rank_ratio(r)
   return false
 end
 
+-- Two shapes of one line that differ in one size, by a number of ranks:
+-- target_shape=(124160, 2048) converted_shape=(62080, 2048), tp 2.
+local function ratio_of_shapes(a, b)
+  if #a ~= #b then return nil end
+  local n
+  for i = 1, #a do
+    local high, low = math.max(a[i], b[i]), math.min(a[i], b[i])
+    if high ~= low then
+      if n or low == 0 or high % low ~= 0 then return nil end
+      n = high // low
+    end
+  end
+  return n
+end
+
+local SHAPES <const> = 8        -- of one line
+
+local function shapes_of_line(line)
+  local list = {}
+  for text in line:gmatch "[%(%[](%d[%d, ]+)[%)%]]" do
+    local shape = {}
+    for n in text:gmatch "%d+" do
+      shape[#shape + 1] = math.tointeger(tonumber(n)) or 0
+    end
+    if #shape >= 2 and #list < SHAPES then list[#list + 1] = shape end
+  end
+  return list
+end
+
+function M.shape_ratio(r)
+  local counts, seen = M.counts(r), 0
+  for _, line in ipairs(r.doc.lines) do
+    if line:find("hape", 1, true) and #line < 2000 and seen < 50 then
+      seen = seen + 1
+      local list = shapes_of_line(line)
+      for i = 2, #list do
+        local n = ratio_of_shapes(list[i - 1], list[i])
+        if n and n > 1 and counts[n] then
+          say(r, ("two shapes differ %d times, and the report names %s"):format(
+            n, counts[n]))
+          return true
+        end
+      end
+    end
+  end
+  return false
+end
+
+local LARGE <const> = 256       -- a size that is no count of something else
+
+-- Two sizes in the text of a report that prints no error, likewise.
+function M.prose_ratio(r)
+  local counts, list = M.counts(r), {}
+  for n in r.doc.flat:sub(1, 4000):gmatch "%f[%w]%d+%f[^%w]" do
+    local v = math.tointeger(tonumber(n))
+    if v and v >= LARGE and v < 1 << 40 and #list < 12 then list[#list + 1] = v end
+  end
+  for i = 2, #list do
+    local high, low = math.max(list[i - 1], list[i]), math.min(list[i - 1], list[i])
+    if high > low and high % low == 0 and counts[high // low] then
+      say(r, ("%d / %d = %d, and the report names %s"):format(high, low,
+        high // low, counts[high // low]))
+      return true
+    end
+  end
+  return false
+end
+
 -- ---- heads -------------------------------------------------------------
 
 local head_names = {"num_key_value_heads", "n_kv_heads", "num_kv_heads",
@@ -441,6 +509,6 @@ M.names = {"raises", "rank_ratio", "heads_fraction", "per_rank", "reads_local",
   "reads_reduction",
   "optimizer_first", "collective_of_one_rank", "from_local_replicate",
   "fsdp_gets_2d", "mesh_of_one", "mesh_exceeds", "fraction_shown",
-  "seq_apart"}
+  "seq_apart", "shape_ratio", "prose_ratio"}
 
 return M

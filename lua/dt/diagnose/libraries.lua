@@ -146,10 +146,20 @@ return {
   -- transformers, accelerate, torchtitan, vLLM: plans and sizes
   {"tp-heads-not-divisible", 0.66, "not aligned with the quantized weight "
    .. "shape", "tensor parallel size"},
+  {"fp8-subclass-inside-dtensor", 0.76,
+   "/'DTensor' object has no attribute '[%w_]+'",
+   "~bitsandbytes|load_in_4bit|load_in_8bit|bnb|torchao|quantiz|quantis|"
+   .. "Linear4bit|Params4bit|gptq|awq|fp8|float8"},
+  {"global-shape-as-local", 0.66, "=shape_ratio", "=tp",
+   "~mismatch|fails|failed|error|must match", "!Watchdog", "!heads"},
+  {"global-shape-as-local", 0.6, "=prose_ratio", "=tp", "!=other_tp",
+   "~unsharded|not sharded|not split|stays whole|remains|whole size|full size",
+   "~fails|failed|error|mismatch|does not fit", "!=raises"},
   {"tp-heads-not-divisible", 0.7, "/heads%l* %(%d+%) must be divisible by "
    .. "%l*p_size %(%d+%)"},
   {"tp-heads-not-divisible", 0.6, "/AssertionError: %d+ is not divisible by "
-   .. "%d+", "~tensor_parallel|tensor parallel|tp_size|tensor_model_parallel"},
+   .. "%d+", "~tensor_parallel|tensor parallel|tp_size|tensor_model_parallel|"
+   .. "tensor-parallel|ensure_divisibility|--tp |tp-size"},
   {"tp-plan-unmatched", 0.85, "`tp_plan` and `device_map` are mutually"},
   {"tp-plan-unmatched", 0.8, "tp_plan has to be set when tp_size is passed"},
   {"tp-plan-unmatched", 0.8, "tp_plan supports 'auto' only for now"},

@@ -28,11 +28,31 @@ end
 
 local LONG = 40                 -- letters; longer ones are no words
 
+-- Lines of code that every program begins and ends with: they say nothing of
+-- what is wrong with this one.
+local set_up = {"^%s*import [%w_%.]+", "^%s*from [%w_%.]+ import ",
+  "^%s*[%w_%.]*init_process_group%(", "^%s*[%w_%.]*destroy_process_group%(",
+  "^%s*torch%.cuda%.set_device%(", "^%s*[%w_]+ = int%(os%.environ"}
+
+local function without_set_up(text)
+  if not text:find("import ", 1, true) and not text:find("_process_group(", 1,
+    true) then
+    return text
+  end
+  local out = {}
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    local same = false
+    for _, pattern in ipairs(set_up) do same = same or line:find(pattern) end
+    if not same then out[#out + 1] = line end
+  end
+  return table.concat(out, "\n")
+end
+
 -- The stems of `text` and the adjacent pairs, with the words as
 -- they were written: {[stem] = words}.
 function M.words(text)
   local set, before, written = {}, nil, nil
-  for w in text:lower():gmatch "%f[%w_][%a_][%w_]+" do
+  for w in without_set_up(text):lower():gmatch "%f[%w_][%a_][%w_]+" do
     if not idle[w] and #w < LONG then
       local s = stem(w)
       set[s] = set[s] or w

@@ -93,7 +93,7 @@ local function device_of(r)
   local known = {cpu = true, cuda = true, npu = true, xla = true}
   if m and known[m.device] then return m.device end
   if r.op and r.op:find "^npu%." then return "npu" end
-  if r.class.id == "xla-sharded-tensor" then return "xla" end
+  if r.class and r.class.id == "xla-sharded-tensor" then return "xla" end
   return "cpu"
 end
 
@@ -353,6 +353,55 @@ local function best_of(tool, r, read, makers)
   return best
 end
 
+local GUESS <const> = 0.6       -- a class below this gives way to what is raised
+
+-- What the program of a report raises under a release, or nil.
+local function error_of(tool, c, torch)
+  local output = run_script(tool, c.script(torch), {ranks = c.ranks,
+    device = c.device, torch = torch})
+  local got = output and results_of(output).repro
+  if got and not got.ok and not got.text:find("not part of dtrepl", 1, true) then
+    return got
+  end
+end
+
+-- A report that prints no error and has its program: what the program raises
+-- under the release it states, or under the newest two, is read in its place.
+local function read_own_error(tool, r, read)
+  if #r.exceptions > 0 or r.class and r.confidence >= GUESS then return end
+  local c = own_candidate(r)
+  if not c then return end
+  local torch = profile_release(r.torch and r.torch.release)
+  local got = error_of(tool, c, torch)
+  if not got and not r.torch then
+    torch = WORDED[1]
+    got = error_of(tool, c, torch)
+  end
+  if not got then return end
+  local message = compare.message(got.text)
+  local again = read(r.text .. "\n" .. (got.text:match "\n@class ([^\n]+)"
+    or "Error") .. ": " .. message)
+  if not again.class then return end
+  for k, v in pairs(again) do r[k] = v end
+  r.notes[#r.notes + 1] = ("the text prints no error; its program raises here, "
+    .. "under torch %s: %s"):format(torch, message:match "^[^\n]+")
+end
+
+-- What was tried for the report's own program: the fixes of the scene, and the
+-- program itself under the newest release.
+local function tried_of(tool, own, scene)
+  local list = {}
+  for _, t in ipairs(scene.reproduced and scene.tried or {}) do
+    if not t.text:find "^torch " then list[#list + 1] = t end
+  end
+  if own.run.torch ~= releases.newest then
+    local got = error_of(tool, own.candidate, releases.newest)
+    table.insert(list, 1, {text = "torch " .. releases.newest, cures = not got,
+      why = got and compare.message(got.text) or nil})
+  end
+  return list
+end
+
 -- What the report's own program needs and dtrepl has not, or nil.
 local function lacks_of(own)
   local message = own and own.run.message
@@ -365,10 +414,11 @@ end
 -- report's own program counts before a scene; the scene then only says what
 -- cures it.
 function M.run(tool, r)
+  local read = require("dt.diagnose").read
+  read_own_error(tool, r, read)
   if not r.class then
     return {reproduced = false, why = "unknown: nothing to reproduce"}
   end
-  local read = require("dt.diagnose").read
   local own = best_of(tool, r, read, {own_candidate})
   local best = best_of(tool, r, read, {
     function () return python_candidate(r, pyscenes.of_message(r)) end,
@@ -377,8 +427,11 @@ function M.run(tool, r)
   local run = best and best.run or {reproduced = false}
   if best and best.got then try_fixes(tool, run, best.got, best.candidate, r) end
   if own and own.run.reproduced then
-    own.run.tried = run.reproduced and run.tried or {}
-    own.run.cured_by = run.reproduced and run.cured_by or nil
+    local cured = run.reproduced and run.cured_by
+    own.run.tried = tried_of(tool, own, run)
+    own.run.cured_by = cured and not cured:find "^torch " and cured
+      or own.run.tried[1] and own.run.tried[1].cures and own.run.tried[1].text
+      or nil
     run = own.run
   end
   if not run.reproduced then

@@ -8,10 +8,10 @@ return {classes = {
   {"mixed-tensor-dtensor", 20},
   {"mixed-load-state-dict", 15},
   {"mixed-fsdp2-non-forward-entry", 24},
-  {"missing-sharding-strategy", 23},
+  {"missing-sharding-strategy", 24},
   {"mixed-activation-checkpoint-recompute", 10},
   {"mixed-attention-operand", 10},
-  {"mixed-optimizer-group", 16},
+  {"mixed-optimizer-group", 15},
   {"inference-mode-composite", 9},
   {"backend-op-missing", 7},
   {"inplace-placement-change", 11},
@@ -23,7 +23,7 @@ return {classes = {
   {"raw-collective-on-dtensor", 13},
   {"submesh-of-submesh", 10},
   {"invalid-mesh-dim-name", 17},
-  {"mesh-dim-required", 8},
+  {"mesh-dim-required", 9},
   {"mesh-larger-than-world", 14},
   {"redistribute-to-partial", 11},
   {"redistribute-cross-mesh", 9},
@@ -47,53 +47,53 @@ return {classes = {
   {"optimizer-cross-mesh", 13},
   {"clip-grad-cross-mesh", 10},
   {"grad-norm-is-partial-dtensor", 14},
-  {"cpu-offload-no-cpu-backend", 22},
-  {"fsdp2-mixed-dtype-group", 23},
-  {"fsdp-tied-params-two-groups", 13},
+  {"cpu-offload-no-cpu-backend", 23},
+  {"fsdp2-mixed-dtype-group", 24},
+  {"fsdp-tied-params-two-groups", 14},
   {"fsdp-tp-mesh-relationship", 8},
   {"fsdp-2d-mesh-is-hsdp", 10},
   {"fsdp-uneven-nonzero-dim", 8},
   {"ep-fsdp-uneven-double-shard", 7},
-  {"meta-device-not-materialised", 19},
+  {"meta-device-not-materialised", 22},
   {"optimizer-built-before-sharding", 11},
   {"dcp-size-mismatch", 14},
   {"dcp-missing-key", 13},
-  {"fsdp-divergent-module-execution", 19},
-  {"collective-sequence-mismatch", 25},
+  {"fsdp-divergent-module-execution", 22},
+  {"collective-sequence-mismatch", 26},
   {"rng-offload-hang", 7},
   {"fsdp1-dtensor-legacy", 9},
   {"dtensor-serialization", 13},
   {"devicemesh-pickle-version-skew", 8},
-  {"fsdp2-plain-entry-in-sharded-state-dict", 10},
+  {"fsdp2-plain-entry-in-sharded-state-dict", 11},
   {"fsdp2-full-state-dict-key", 8},
   {"fsdp2-scalar-parameter", 7},
-  {"fsdp2-non-float-parameter", 10},
-  {"tp-heads-not-divisible", 29},
+  {"fsdp2-non-float-parameter", 11},
+  {"tp-heads-not-divisible", 31},
   {"tp-local-output-uneven", 9},
   {"sequence-parallel-input-contract", 13},
   {"tp-plan-unmatched", 15},
   {"tp-hook-kwargs-only", 7},
   {"loss-parallel-preconditions", 9},
-  {"compile-tangent-placement", 12},
+  {"compile-tangent-placement", 13},
   {"compile-symbolic-shape-rule", 14},
   {"compile-placement-not-traceable", 12},
-  {"cp-backend-or-mask", 11},
+  {"cp-backend-or-mask", 10},
   {"cp-load-balance", 10},
   {"cp-seq-divisibility", 13},
   {"flex-attention-dtensor", 11},
-  {"fp8-subclass-inside-dtensor", 14},
-  {"global-shape-as-local", 13},
+  {"fp8-subclass-inside-dtensor", 15},
+  {"global-shape-as-local", 14},
   {"async-result-not-waited", 11},
-  {"dispatch-overhead", 15},
-  {"sharding-cache-growth", 15},
-  {"numerics-drift-not-bug", 11},
+  {"dispatch-overhead", 16},
+  {"sharding-cache-growth", 16},
+  {"numerics-drift-not-bug", 13},
   {"hidden-redistribution", 7},
   {"to-local-grad-placement", 8},
   {"partial-plus-scalar", 8},
   {"nonlinear-on-partial", 7},
   {"from-local-lies", 8},
   {"argmax-local-index", 5},
-  {"weighted-mean-loss", 6},
+  {"weighted-mean-loss", 7},
   {"sdpa-cache-key", 4},
   {"ep-gradient-scale", 5},
   {"squeeze-local-singleton", 5},
@@ -112,969 +112,998 @@ return {classes = {
   {"spmd-type-error", 13},
   {"mesh-arguments", 6},
   {"fsdp2-usage", 10},
-  {"local-map-placements", 5},
+  {"local-map-placements", 4},
   {"placement-kind-assumed", 4},
   {"wrapper-setting-of-another", 8},
-  {"-", 252},
+  {"-", 258},
 }, words = [[
-14b=1:1;8bit=63:2;__=2:1;__1_0=111:1;__call__=111:1;__enter__=2:1 111:1;__getitem__=17:1 18:1 72:1 111:1;__graph_break=111:1;__init__=51:1 64:1 111:3
-__init__ py=111:2;__name__=29:1;__repr__=38:1;__torch_dispatch__=3:1 80:5;__torch_dispatch__ unwrap_to_op_info=80:3;_allgather=54:1
-_allgather_bas=54:1 55:8 111:5;_allgather_bas numelin=55:6 111:5;_aot_autograd=70:1;_api=3:1 72:1;_attention=75:1 76:1;_backward=111:1
+14b=1:1;4bit=77:1;5moetextrotaryembedd=50:1;8bit=63:2;__=2:1;__1_0=111:1;__call__=111:1;__enter__=2:1 111:1;__getitem__=17:1 18:1 72:1 111:1;__graph_break=111:1
+__init__=50:1 51:1 64:2 111:3;__init__ py=111:2;__lshift__=4:1;__name__=29:1;__repr__=38:1;__torch_dispatch__=3:1 80:5;__torch_dispatch__ unwrap_to_op_info=80:3
+_allgather=54:1;_allgather_bas=54:1 55:8 111:5;_allgather_bas numelin=55:6 111:5;_aot_autograd=70:1;_api=3:1 72:1;_attention=75:1;_backward=111:1
 _backward_prologue_functional=70:3;_broadcast_coalesc=16:1;_build_model_optimizer=2:1;_c=58:1 111:1;_c10d_functional=1:1 83:1 97:1;_canonical_mask=111:1
-_checkpoint_wrapped_modul=2:1 53:2;_chunk_with_empty=77:1;_chunked_cross_entropy_loss=3:1;_clip_grads_with_norm_=43:1;_communicate_shap=111:1
-_composabl=5:1 44:1 107:1;_context_parallel=76:1;_context_parallel_buffer=75:1;_context_parallel_shard=76:1;_contextlib=3:1;_contextparallel=76:1;_conv_op=30:2
-_conv_op py=30:2;_cp_context=111:1;_cp_option=74:3;_cp_option enable_load_balanc=74:3;_create_read_item=52:1;_dim_group_info=35:6 59:1
-_dim_group_info mesh_dim_indic=35:2;_dim_group_nam=35:2 59:2;_dispatch=3:2 12:1 23:2 40:1 73:1 111:2;_dispatch py=3:2 23:2 111:2
-_dispatch_get_local_results_slow_path=12:1;_dist_reduc=96:1;_distributed_c10d=58:2;_dtensor=4:1 71:1 77:1;_dynamo=70:1 71:1 72:4 111:3;_dynamo exc=72:4 111:2
-_flash_attention_forward=6:1;_flash_attn_varlen_forward=6:2;_flash_attn_varlen_forward default=6:2;_flat_param=44:2 57:2 110:1;_flat_param py=44:2 57:2
-_flatten=18:4 47:1;_flatten dp_shard_cp=18:2;_flatten_mesh_list=59:1;_flatten_optim_state_dict=111:1;_foreach_=81:1;_foreach_add=7:1;_foreach_add_=7:1
-_foreach_lerp_=4:1 40:1;_foreach_mul_=7:1 40:2;_foreach_norm=7:2;_foreach_norm scalar=7:2;_foreach_norm_scalar=7:1;_fsdp_param=63:3;_fsdp_param py=63:2
-_fsdp_param_group=44:1 111:1;_fsdp_stat=45:1;_fsdp_wrapped_modul=110:1 111:1;_fully_shard=45:1 63:1;_functional_collectiv=1:1;_functorch=70:1;_fused_adam=7:1
-_fused_adam_=40:1;_fused_adamw_=7:2 40:2;_fused_adamw_ default=7:2 40:2;_fused_linear_for_ppo_fwd=3:1;_get_fsdp_stat=111:1;_get_slice_mesh=18:1
-_get_slice_mesh_dim=18:1;_get_total_norm=7:2 41:3;_grouped_mm=111:1;_init_flat_param=63:1;_init_flat_param_and_metadata=57:1;_init_mp_dtyp=44:1
-_init_sharded_param=63:4;_init_sharded_param runtimeerror=63:2;_input_chunk=3:1;_is_support=31:1;_layout=59:1;_load_pretrained_model=50:1;_local_tensor=60:2 79:1
+_checkpoint_wrapped_modul=2:1 53:2;_chunk_with_empty=77:1;_chunked_cross_entropy_loss=3:1;_clip_grad_norm_impl=43:1;_clip_grads_with_norm_=43:1
+_communicate_shap=111:1;_composabl=5:1 44:1;_context_parallel_buffer=75:1;_context_parallel_shard=76:1;_contextlib=3:1;_conv_op=30:2;_conv_op py=30:2
+_cp_context=111:1;_cp_option=74:3;_cp_option enable_load_balanc=74:3;_create_read_item=52:1;_dim_group_info=35:6 59:1;_dim_group_info mesh_dim_indic=35:2
+_dim_group_nam=35:2 59:2;_dispatch=3:2 12:1 23:2 40:1 73:1 111:2;_dispatch py=3:2 23:2 111:2;_dispatch_get_local_results_slow_path=12:1;_dist_reduc=96:1
+_distributed_c10d=58:2;_dtensor=4:1 71:1 77:1;_dynamo=70:1 71:1 72:4 111:3;_dynamo exc=72:4 111:2;_flash_attention_forward=6:1;_flash_attn_varlen_forward=6:2
+_flash_attn_varlen_forward default=6:2;_flat_param=44:2 57:2 110:1;_flat_param py=44:2 57:2;_flatten=18:4 47:1;_flatten dp_shard_cp=18:2;_flatten_mesh_list=59:1
+_flatten_optim_state_dict=111:1;_foreach_=81:1;_foreach_add=7:1;_foreach_add_=7:1;_foreach_lerp_=4:1 40:1;_foreach_mul_=7:1 40:2;_foreach_norm=7:2
+_foreach_norm scalar=7:2;_foreach_norm_scalar=7:1;_fsdp_param=63:3;_fsdp_param py=63:2;_fsdp_param_group=44:1 111:1;_fsdp_stat=45:1
+_fsdp_wrapped_modul=110:1 111:1;_fully_shard=45:1 63:1;_functional_collectiv=1:1;_functorch=70:1;_fused_adam=7:1;_fused_adam_=40:1;_fused_adamw_=7:2 40:2
+_fused_adamw_ default=7:2 40:2;_fused_linear_for_ppo_fwd=3:1;_get_fsdp_stat=111:1;_get_param_to_fqn=53:1;_get_slice_mesh=18:1;_get_slice_mesh_dim=18:1
+_get_total_norm=7:2 41:3;_grouped_mm=111:1;_init_flat_param=63:1;_init_flat_param_and_metadata=57:1;_init_mp_dtyp=44:1;_init_sharded_param=63:4
+_init_sharded_param runtimeerror=63:2;_input_chunk=3:1;_is_support=31:1;_layout=59:1;_load_pretrained_model=50:1;_local_tensor=60:2 79:1
 _log_softmax_backward_data=99:1;_maskpartial=32:3;_math_op=30:3;_math_op py=30:3;_mesh_resourc=17:1 18:1;_module_classes_to_ignor=110:1
 _move_missing_keys_from_meta_to_devic=50:1;_multi_tensor_adamw=7:1 40:1;_nll_loss=69:2;_normpartial=10:1 42:3;_normpartial reduce_op=42:3;_npu_dtype_cast=9:2
-_npu_dtype_cast default=9:2;_op=4:1 23:1 25:1 30:3 31:1 34:1 71:2;_op _math_op=30:2;_op_dispatcher=3:1;_optim_util=111:1;_orig_mod=53:2 67:1;_p2p_op=111:1
+_npu_dtype_cast default=9:2;_op=4:1 23:1 25:1 30:3 31:1 34:1 71:2;_op _math_op=30:2;_op_dispatcher=3:1;_optim_util=111:1;_orig_mod=53:3 67:1;_p2p_op=111:1
 _partial=72:1;_pickl=58:2;_pickl unpicklingerror=58:2;_pin_memory=37:4;_pin_memory default=37:3;_pre_forward=5:1;_prepare_cp_input=75:1;_prepare_fsdp2=16:1 50:1
 _prepare_input_fn=68:2;_prepare_input_fn input_tensor=68:2;_propagate_tensor_meta_non_cach=13:1;_pytre=71:1;_redistribut=21:1 67:1;_reduce_scatter_bas=55:1 111:1
-_run_from_cach=70:1;_safe_softmax=4:1;_sampl=3:1;_scaled_dot_product_attention_math=73:1;_scaled_dot_product_efficient_attention=73:1 90:1;_scaled_mm=25:1
-_shard=4:1;_shard_list=54:1;_sharding_prop=4:1 13:1 71:1;_single_tensor_adam=49:1;_single_tensor_adamw=49:1;_spmd_mesh=46:2;_spmd_mesh ndim=46:2
-_stridedshard=24:1 28:6 29:8;_stridedshard dim=28:2 29:2;_subclass=13:4;_subclass fake_tensor=13:4;_sync_params_and_buffer=16:1;_tensor=4:1
-_tensor_constant0=72:1;_total_norm_fsdp2_align=43:1;_tp_conv=31:3;_tp_conv py=31:3;_tp_plan=67:1;_try_replicate_spec_for_scalar_tensor=3:2 73:1 81:1
+_run_from_cach=70:1;_safe_softmax=4:1;_sampl=3:1;_scaled_dot_product_attention_math=73:1;_scaled_dot_product_efficient_attention=90:1;_scaled_mm=25:1;_shard=4:1
+_shard_list=54:1;_sharding_prop=4:1 13:1 71:1;_single_tensor_adam=49:1;_single_tensor_adamw=49:1;_spmd_mesh=46:2;_spmd_mesh ndim=46:2
+_stridedshard=24:1 28:6 29:8;_stridedshard dim=28:2 29:2;_subclass=13:4;_subclass fake_tensor=13:4;_sync_params_and_buffer=16:1;_sync_weight=55:1;_tensor=4:1
+_tensor_constant0=72:1;_total_norm_fsdp2_align=43:1;_tp_conv=31:3;_tp_conv py=31:3;_tp_plan=67:1;_try_replicate_spec_for_scalar_tensor=3:2 73:1 81:2
 _unflatten=18:1;_unsafe_view=23:2;_validate_no_duplicate_param=45:1;_validate_tensors_to_flatten=44:2;_view_op=23:1 71:1;_world_siz=66:2
-_wrap_tensor_autograd=1:1 83:1;a100=3:1 44:1 63:1 111:2;a17b=111:1;a3b=3:1 54:1;a4b=111:1;ab=1:1 86:3;abort=55:1 111:1
-about=3:1 4:1 7:1 13:2 14:1 38:1 39:1 42:3 81:1 96:1 111:2;about sqrt=42:2;abov=13:1 23:4 25:2;abov exception=23:4 25:2;absmax=55:1;absolut=82:1 86:1 111:1
-accelerat=2:1 3:2 16:2 18:2 35:1 43:2 44:1 50:1 51:1 53:1 55:1 60:1 61:3 111:4;accelerat fsdp=111:2;accelerator=16:1 43:2 44:2 51:2 56:1 58:1 93:1 111:2
-accelerator prepar=51:2;accept=10:1 17:1 24:1 26:1 27:2 46:1 58:1 67:2 82:1 94:1;accept devicemesh=67:2;accept torch=27:2;acceptabl=80:1 82:1
-access=58:3 74:1 78:1 90:1 111:6;access data=58:3;access encounter=111:3;accidentally=111:1;accumulat=81:1 110:2;accumulat gradient=110:2
-accumulation=44:2 110:1 111:2;accuracy=4:1 111:1;across=18:1 22:1 26:2 40:3 41:1 45:1 46:1 55:3 105:1;across different=40:3;across rank=26:2 55:3;act=16:1 86:1
-action=111:1;activ=27:1 33:3 111:2;activation=1:1 3:2 5:5 27:1 53:1 54:1 66:1 73:1 86:1 87:1 111:3;activation checkpoint=5:4 111:3;activation_checkpoint=5:1
-actor=2:4 3:1 54:2;actor_modul=54:1;actor_weight=2:1;adagrad=51:2;adam=7:2 40:3 49:1 81:1;adamw=7:5 40:7 49:1 51:6 80:5 81:4 111:3;adamw foreach=40:2
-adamw model=51:4;adamw step=80:3;adapter=2:1 44:6 53:1;adapter float32=44:2
-add=1:2 3:1 4:3 7:2 10:4 15:1 28:1 33:3 41:1 47:1 53:1 58:1 67:1 71:1 73:4 76:1 77:2 83:2 85:6 93:1 96:1 103:1 111:12;add scalar=85:2;add tensor=1:2 33:2 73:4
-add two=111:2;add_=10:4;add_ tensor=10:3;add_safe_global=58:1;add_tensor=4:1;addend=21:1 86:3 96:2 98:1;addition=1:2;addmm=1:1 5:1 25:1;adjust=20:1;adv=3:1
-adv_estimator=3:1;advanc=56:1;affect=111:1;affin=30:2;affinequantizedtensor=77:1 111:1
-after=1:2 2:3 3:3 4:1 5:2 7:1 9:1 16:1 28:2 32:1 38:2 45:2 49:1 50:4 51:3 53:1 54:2 55:3 56:1 57:2 66:2 67:1 71:1 72:1 74:1 75:1 84:3 85:2 86:2 87:1 97:2 99:1 101:1 104:1 105:1 107:6 110:1 111:30
-after first=111:2;after forward=107:2;after parallelize_modul=57:2;after step=111:8;after to_empty=50:2;after to_local=84:2;after train=111:2
-afterward=2:1 3:1 16:1 29:1 67:1 94:1 111:1;again=5:1 17:2 24:1 28:1 49:2 63:1 81:1 96:1 101:1 107:1;again fsdp=49:2;against=53:1 82:2;ago=111:1
-agre=2:1 42:1 52:1 78:1 82:4 87:1 95:1;algorithm=3:1;alia=4:2;alias=10:3;alias semantic=10:3;align=43:1 64:1 111:1;aliv=81:1
-all=1:1 16:3 17:2 19:3 43:1 54:4 55:2 75:1 77:1 79:4 83:3 97:1 105:5 111:6;all_gather=54:2 55:1 75:1 83:2 105:1 111:2;all_gather_into_tensor=1:1 54:1 83:1 111:1
-all_gather_tensor=79:3;all_reduc=16:3 43:1 54:1 55:1 79:1 97:1 105:2 111:3;all_reduc param=16:2;all_to_all=105:2 111:1;allclos=82:2 94:1;allenai=111:1
-allgather=54:2 55:10 83:1 111:5;allgather_bas=54:1;alloc=111:1;allocat=64:1 78:3 111:4;allocat gib=111:4;allocator=111:1
+_wrap_tensor_autograd=1:1 83:1;a100=3:1 44:1 63:1 111:1;a17b=111:1;a3b=3:1 54:1;a4b=111:1;ab=1:1 86:3;abort=43:1 55:1 111:1
+about=3:1 4:1 7:1 13:2 14:1 38:1 39:1 42:3 80:1 81:1 82:1 96:1 111:3;about sqrt=42:2;abov=13:1 23:4 25:2;abov exception=23:4 25:2;absmax=55:1
+absolut=82:1 86:1 111:1;accelerat=2:1 3:2 16:2 18:2 35:1 43:2 44:1 50:1 51:1 53:1 55:1 60:2 61:3 63:1 111:5;accelerat fsdp=111:2
+accelerator=16:1 43:2 44:2 51:2 56:1 58:1 93:1 111:3;accelerator prepar=51:2;accept=10:1 17:1 24:1 26:1 27:2 46:1 58:1 67:2 82:1 94:1;accept devicemesh=67:2
+accept torch=27:2;acceptabl=80:1 82:1;access=58:3 74:1 78:1 90:1 111:5;access data=58:3;access encounter=111:3;accidentally=111:1;accum=54:1 111:1
+accumulat=81:2 82:1 110:2;accumulat gradient=110:2;accumulation=44:2 82:1 110:1 111:4;accumulator=43:1;accuracy=4:1 111:1
+across=18:1 22:1 26:2 40:3 41:1 45:1 46:1 55:4 105:1;across different=40:3;across rank=26:2 55:4;act=16:1 86:1;action=111:1;activ=27:1 33:3 111:2
+activation=1:1 3:2 5:5 27:1 53:1 54:1 66:1 73:1 86:1 87:1 111:3;activation checkpoint=5:4 111:3;activation_checkpoint=5:1;actor=2:4 3:1 54:3;actor_modul=54:1
+actor_weight=2:1;adagrad=51:2;adaln=78:1;adam=7:2 40:3 49:1 81:1;adamw=7:5 40:7 49:1 51:6 80:5 81:5 111:3;adamw foreach=40:2;adamw model=51:4;adamw step=80:3
+adapter=2:1 44:6 53:1 111:1;adapter float32=44:2
+add=1:2 3:1 4:3 7:2 10:4 15:1 28:1 33:3 41:1 47:1 53:1 58:1 67:1 70:1 71:1 73:4 76:1 77:2 83:2 85:6 93:1 96:1 103:1 111:12;add scalar=85:2
+add tensor=1:2 33:2 73:4;add two=111:2;add_=10:4;add_ tensor=10:3;add_safe_global=58:1;add_tensor=4:1;addend=21:1 86:3 96:2 98:1;addition=1:2
+addmm=1:1 5:1 25:1 78:1;adjust=20:1;adv=3:1;adv_estimator=3:1;advanc=56:1;affect=60:1 81:1 111:1;affin=30:2;affinequantizedtensor=77:1 111:1
+after=1:2 2:3 3:3 4:1 5:2 7:1 9:1 16:1 28:2 32:1 38:2 45:2 49:1 50:6 51:3 53:1 54:2 55:3 56:1 57:2 66:2 67:1 71:1 72:1 74:1 75:1 84:3 85:2 86:2 87:1 97:2 99:1 101:1 104:1 105:1 107:6 110:1 111:29
+after forward=107:2;after parallelize_modul=57:2;after step=111:8;after to_empty=50:2;after to_local=84:2;after train=111:2
+afterward=2:1 3:1 16:1 29:1 67:1 94:1 111:1;again=5:1 17:2 24:1 28:1 49:2 63:1 81:1 96:1 101:1 107:1;again fsdp=49:2;against=53:1 82:3;ago=111:1
+agre=2:1 42:1 52:1 78:1 82:5 87:1 95:1;ahead=55:1 70:1;algorithm=3:1;alia=4:2;alias=10:3;alias semantic=10:3;align=43:1 64:1 111:1;aliv=81:1
+all=1:1 16:3 17:2 19:4 43:1 54:5 55:2 75:1 77:1 79:4 83:3 97:1 105:5 111:7;all_gather=54:2 55:1 75:1 83:2 105:1 111:2;all_gather_into_tensor=1:1 54:1 83:1 111:1
+all_gather_tensor=79:3;all_reduc=16:3 43:1 54:2 79:1 97:1 105:2 111:3;all_reduc param=16:2;all_to_all=55:1 105:2 111:1;allclos=82:2 94:1;allenai=111:1
+allgather=54:2 55:10 83:1 111:5;allgather_bas=54:1;alloc=111:1;allocat=43:1 64:1 78:3 111:5;allocat gib=111:5;allocator=111:1
 allow=3:1 10:1 12:1 17:1 18:1 21:1 27:1 40:1 43:3 53:1 58:2 74:1 111:2;allow devic=43:2;allow global=58:2;allow_partial_load=53:1;allowlist=58:1
 allreduc=16:1 43:1 55:6 111:7;allreduc numelin=55:4 111:6;allreduce_=16:1;alltoall=4:1 77:2 111:3;alltoall_bas=111:1;alon=28:2 106:1 109:1
-along=29:2 65:1 66:1 75:1;already=2:1 5:1 15:1 16:1 18:1 24:1 27:2 32:2 36:4 45:6 66:4 77:1 93:2 105:1 107:1;already each=93:2;already manag=45:5
-already shard=36:4 66:3;also=3:1 99:2 105:1 111:1;alter=98:1;alternatively=58:1;although=5:1 18:2 40:1 83:2 89:1 93:1 94:1 95:1 100:1 110:1;alway=26:1 54:1 86:1
-amax=77:3;amax default=77:2;ambient=105:1;ambiguou=105:1 111:1;among=14:3 15:2 111:1;among keyword=14:2;amp=111:1;analyser=55:1;and=16:1 57:1 111:1;anew=11:1
-annotat=38:1 105:3;annotat sam=105:2;annotate_func=38:1;annotation=38:1 105:1
-another=1:1 3:2 10:2 17:1 18:1 20:1 22:2 26:2 28:3 38:1 39:1 41:1 42:1 45:6 48:1 49:1 52:3 55:2 57:1 58:1 59:1 70:2 71:1 77:1 82:1 91:1 93:1 95:1 96:2 98:1 100:2 101:1 102:3 104:2 109:1 111:4
-another fsdp=45:5;another mesh=22:2 102:3;another number=96:2;another order=28:2;another placement=10:2;another world=52:2;answer=111:1
-any=4:1 8:1 13:1 14:1 39:2 48:1 51:1 58:1 67:3 111:4;any layer=67:2;any parallelize_modul=39:2;anybody=1:1;anyth=26:1 39:1;anyway=53:1;aot=70:3;aot_autograd=70:2
-apart=8:1 44:1 45:1 84:1 87:1;api=3:1 27:1 52:1 53:1 72:1 107:1 111:6;app=1:1 64:1 111:1;appear=13:1;append=58:1;appl=111:1
-appli=3:1 12:1 28:1 34:1 50:1 54:1 67:2 68:1 86:1 107:2 110:1 111:2;appli any=67:2;apply=1:1 2:1 3:1 5:1 6:1 7:1 51:1 64:1 67:1 80:1 111:4
+along=29:2 65:1 66:1 75:1;alpaca=111:1;already=2:1 5:1 15:1 16:1 18:1 24:1 27:2 32:2 36:4 45:7 66:4 77:1 93:2 105:1 107:1;already each=93:2;already manag=45:6
+already shard=36:4 66:3;also=3:1 81:1 99:2 105:1;alter=98:1;alternatively=58:1;although=5:1 18:2 40:1 83:2 89:1 93:1 94:1 95:1 100:1 110:1;alway=26:1 54:1 86:1
+amax=19:1 77:3;amax default=77:2;ambient=105:1;ambiguou=105:1 111:1;among=14:3 15:2 111:1;among keyword=14:2;amp=111:2;amp_fp16=111:1;and=16:1 50:1 57:1 111:1
+anew=11:1;annotat=38:1 105:3;annotat sam=105:2;annotate_func=38:1;annotation=38:1 105:1
+another=1:1 3:2 10:2 17:1 18:1 20:1 22:2 26:2 28:3 38:1 39:1 41:1 42:1 45:7 48:1 49:1 52:3 54:1 55:2 57:1 58:1 59:1 70:2 71:1 77:1 82:1 91:1 93:1 95:1 96:2 98:1 100:2 101:1 102:3 104:2 109:1 111:4
+another fsdp=45:6;another mesh=22:2 102:3;another number=96:2;another order=28:2;another placement=10:2;another world=52:2;answer=111:1
+any=4:1 8:1 13:1 14:1 39:2 45:1 48:1 51:1 54:1 58:1 67:3 111:4;any layer=67:2;any parallelize_modul=39:2;anybody=1:1;anyth=26:1 39:1;anyway=53:1;aot=70:3
+aot_autograd=70:2;aotautograd=70:1;apart=8:1 44:1 45:1 84:1 87:1;api=3:1 27:1 52:1 53:1 72:1 107:1 111:6;app=1:1 64:1 111:1;appear=13:1 50:1;append=58:1
+appl=111:1;appli=3:1 12:1 28:1 34:1 50:1 54:1 67:2 68:1 86:1 107:2 110:1 111:2;appli any=67:2;apply=1:1 2:1 3:1 5:1 6:1 7:1 51:1 64:1 67:1 80:1 111:4
 apply_activation_checkpoint=5:1;apply_fsdp2=111:1;apply_rotary_emb=111:1;apply_rotary_pos_emb=6:1 111:1;apply_tp=64:1;apply_view_meta_sequenc=111:1
 approximat=38:1;arang=1:1 12:1 13:1;arctictrain=111:1;arg=3:1 5:2 10:1 14:6 15:5 16:8 23:5 25:3 77:1 105:1 111:1;arg aten=15:2;arg c10d=16:6;arg empty=14:2
 arg kwarg=5:2 14:2;arg op=15:2;arg_typ=77:1;argmax=86:1 88:5;argmin=29:1 88:1;args_schema=23:4 25:3;args_schema spec=23:4 25:3
-argument=14:5 15:1 26:1 27:2 30:2 40:1 53:1 58:1 68:2 72:1 81:1 90:1 105:1 106:1 108:3 110:1 111:7;argument accept=27:2;argument non=30:2
+argument=14:5 15:1 26:1 27:2 30:2 40:1 58:1 68:2 72:1 81:1 90:1 105:1 106:1 108:2 110:1 111:7;argument accept=27:2;argument non=30:2
 around=3:1 4:1 5:2 61:1 76:1 80:1 82:1 99:1;arriv=70:1;as_strid=4:1;ascend=6:1 9:1 18:3 43:1;ascend order=18:3
 ask=17:1 18:1 19:1 21:1 33:1 71:1 79:1 83:1 109:1 110:1 111:1;aspect=55:1;assert=14:2 16:2 31:2 38:3 64:1 70:2 75:5 82:2 105:2 111:7;assert fail=38:2
 assert len=14:2;assert mesh=16:2;assert tensor=75:2;assert trigger=111:2;assert_clos=82:2;assert_size_strid=70:2;assert_typ=105:2
 assertion=14:2 31:1 32:3 44:1 72:1 111:1
-assertionerror=14:5 15:2 16:6 20:2 24:1 25:3 30:3 31:1 32:4 38:1 39:1 44:4 46:3 48:1 61:1 64:4 67:1 70:5 71:1 72:1 75:4 108:1 111:9;assertionerror divisibl=64:2
-assertionerror expect=70:3;assertionerror found=16:6;assertionerror fsdp=44:4 46:2;assertionerror indexerror=25:2;assertionerror invalid=20:2
-assertionerror maskbuffer=32:2;assign=2:1 43:1 44:1;assigninputoutputnam=111:1;assignment=12:1;associat=43:10;associat devic=43:10
-assum=26:1 54:1 61:1 65:1 66:1 69:1 70:2 74:1 86:1 101:1 111:2;async=37:1 79:4 111:2;async_op=79:4;async_op tru=79:3;asynccollectivetensor=1:1 79:6
-asynccollectivetensor object=79:2;asynccollectivetensor pass=79:2;asynchronou=111:1;asynchronously=111:1;asyncmod=111:1
-aten=1:10 2:9 3:14 4:16 5:6 6:2 7:9 8:6 9:1 10:6 11:3 12:6 13:6 15:3 23:8 24:2 25:6 29:2 30:2 33:4 37:5 38:1 40:5 41:4 55:1 73:5 76:1 77:8 80:1 83:1 86:1 90:1 97:1 99:1 111:3
+assertionerror=14:5 15:2 16:6 20:2 24:1 25:3 30:3 31:1 32:4 38:1 39:1 44:5 46:3 48:1 61:1 64:6 67:1 70:5 71:1 72:1 75:4 108:1 111:9;assertionerror divisibl=64:4
+assertionerror expect=70:3;assertionerror found=16:6;assertionerror fsdp=44:5 46:2;assertionerror indexerror=25:2;assertionerror invalid=20:2
+assertionerror maskbuffer=32:2;assign=2:1 43:1 44:1;assigninputoutputnam=111:1;assignment=12:1;associat=43:11;associat devic=43:11
+assum=26:1 54:1 61:1 65:1 66:1 69:1 70:2 74:1 86:1 101:1 111:2;async=37:1 55:1 79:5 111:2;async_op=79:5;async_op tru=79:4;asynccollectivetensor=1:1 79:6
+asynccollectivetensor pass=79:2;asyncgrpotrainer=55:1;asynchronou=111:1;asynchronously=111:1;asyncmod=111:1
+aten=1:10 2:9 3:14 4:17 5:6 6:2 7:9 8:6 9:1 10:6 11:3 12:6 13:6 15:3 23:8 24:2 25:6 29:2 30:2 33:4 37:5 38:1 40:5 41:4 55:1 73:4 76:1 77:8 80:1 83:1 86:1 90:1 97:1 99:1 111:3
 aten _foreach_mul_=40:2;aten _foreach_norm=7:2;aten _fused_adamw_=7:2 40:2;aten _pin_memory=37:4;aten _unsafe_view=23:2;aten add=1:2 33:2 73:4;aten add_=10:3
 aten alia=4:2;aten amax=77:2;aten cat=1:2;aten chunk=77:4;aten copy_=2:9;aten embedd=3:5;aten ey=15:2;aten index_put=12:3;aten linear=8:2;aten masked_fill_=4:2
 aten mm=1:2 3:8 5:3 8:2 33:2;aten nonzero=13:4;aten scatter_=11:3;aten select=12:3;aten split=77:2;aten stack=41:4;aten view=23:7 24:2;aten_xla_bridg=38:1
-attach=111:2;attempt=16:2 17:1 23:7 24:1 29:1 39:6 43:3 44:1 57:1 58:3 72:1 77:6 111:3;attempt access=58:3;attempt flatten=23:7;attempt perform=39:6
-attempt run=16:2 77:6;attempt set=43:2;attention=1:1 3:1 6:6 9:2 25:1 50:1 52:2 53:1 64:14 67:2 68:2 73:7 74:3 75:2 76:10 90:3 111:7;attention head=64:12
+attach=111:2;attempt=16:2 17:1 23:7 24:1 29:1 39:6 43:3 44:1 57:1 58:3 72:1 77:6 111:2;attempt access=58:3;attempt flatten=23:7;attempt perform=39:6
+attempt run=16:2 77:6;attempt set=43:2;attention=1:1 3:1 6:6 9:2 25:1 50:1 52:2 53:1 64:14 67:2 68:2 73:6 74:3 75:2 76:9 90:3 111:7;attention head=64:12
 attention layer=111:2;attention wq=52:2;attention_dispatch=111:1;attention_interfac=6:1;attn=2:1 6:4 50:2 61:1 67:3 68:1 73:3 111:2;attn_mask=6:1 73:3
-attn_mask support=73:3;attn_output=6:1;attn_weight=6:1;attribut=4:1 25:1 30:1 38:7 59:7 60:8 72:1 79:4 107:1 109:2 110:3 111:6;attribut _dim_group_nam=59:2
-attribut _local_tensor=60:2;attribut device_mesh=60:4;attribut full_tensor=60:2;attribut global_tensor=38:4;attribut to_local=60:3;attribut wait=79:3
-attributeerror=30:1 38:7 57:1 59:3 60:7 79:3 109:1 110:2 111:6;attributeerror devicemesh=59:3;attributeerror tensor=60:7 79:2
+attn_mask support=73:3;attn_output=6:1;attn_weight=6:1;attribut=4:1 25:1 30:1 38:7 59:7 60:9 72:1 77:1 79:4 107:1 109:2 110:3 111:8;attribut _dim_group_nam=59:2
+attribut _local_tensor=60:2;attribut device_mesh=60:4;attribut full_tensor=60:3;attribut global_tensor=38:4;attribut to_local=60:3;attribut wait=79:4
+attributeerror=30:1 38:7 57:1 59:3 60:8 77:1 79:3 109:1 110:2 111:8;attributeerror devicemesh=59:3;attributeerror tensor=60:8 79:2
 attributeerror xlashardedtensor=38:5;audio=4:1 54:1;auto=3:1 16:1 31:1 50:1 64:4 68:1 100:1 105:1 106:1 110:2 111:4;auto_wrap=111:1;auto_wrap_policy=106:1 110:2
-autocast=44:2;autocast_adapter_dtyp=44:2;autograd=1:1 70:3 83:1 105:1;automodel=111:1;automodel_checkpoint=111:1;autotp=111:1;autotp_siz=111:1;autotun=111:1
-availabl=18:3 70:1 105:1 111:3;availabl ensur=18:2;availabl mesh=18:2;averag=89:3 98:1;avg=21:2 40:1 49:3 52:4 98:3;avoid=7:1;awgu=2:1 3:1;awq=64:2 111:1
-ax=18:1 34:1 35:1 47:2 94:1 95:1 100:1 101:1 105:3 111:1;axi=17:1 18:1 19:1 20:1 34:2 35:1 47:2 69:1 87:1 93:1 105:6 111:2;axi spmd=105:2;axi tp=105:2
-axis_fragmentation=111:1;axolotl=2:1;b=5:2 23:3 51:1;b recomput=5:2;b shard=23:2;b200=111:2;b5021ba=111:1;b8=13:1;back=28:1 55:1 70:1 74:2 104:1 110:1
-backbon=3:1;backend=4:1 6:2 9:1 15:1 34:1 38:1 43:16 50:1 54:1 70:1 72:2 73:3 76:1 105:1 106:1 111:4;backend cpu=43:3;backend nccl=43:2;backend support=43:2
-backend typ=43:10;backend_overrid=106:1 111:1;backendcompilerfail=70:1 72:1 111:1
-backward=1:1 4:5 5:9 6:1 12:3 30:5 31:1 43:2 44:1 51:1 54:1 57:3 69:1 70:9 71:1 74:2 80:1 84:4 90:1 99:3 104:4 105:1 107:2 111:9;backward backward=5:2
+autocast=44:2;autocast_adapter_dtyp=44:2;autograd=1:1 70:3 83:1 105:1;automodel=111:1;automodel_checkpoint=111:1;automodelforcausallm=50:1;autotp=111:1
+autotp_siz=111:1;autotun=111:1;aux=70:1;aux_loss=70:1;availabl=18:3 70:1 105:1 111:4;availabl ensur=18:2;availabl mesh=18:2;averag=89:4 98:1
+avg=21:2 40:1 49:3 52:4 98:3;avoid=7:1;awgu=2:1 3:1;awq=64:2 111:1;ax=18:1 34:1 35:1 47:2 94:1 95:1 100:1 101:1 105:3 111:1
+axi=17:1 18:1 19:1 20:1 34:2 35:1 47:2 69:1 87:1 93:1 105:6 111:2;axi spmd=105:2;axi tp=105:2;axis_fragmentation=111:1;axolotl=2:1;b=5:2 23:3 51:1;b recomput=5:2
+b shard=23:2;b200=111:2;b5021ba=111:1;b8=13:1;back=28:1 55:1 70:1 74:2 104:1 110:1;backbon=3:1
+backend=4:1 6:2 9:1 15:1 34:1 38:1 43:17 50:1 54:1 70:1 72:2 73:3 76:1 82:1 105:1 106:1 111:4;backend cpu=43:3;backend nccl=43:2;backend support=43:2
+backend typ=43:11;backend_overrid=106:1 111:1;backendcompilerfail=70:1 72:1 111:1
+backward=1:1 4:5 5:9 6:1 12:3 30:5 31:1 43:2 44:1 51:1 54:2 57:3 69:1 70:10 71:1 74:2 80:1 84:4 90:1 99:3 104:4 105:1 107:2 111:9;backward backward=5:2
 backward encounter=70:2;backward recomput=5:2;backward runtimeerror=111:2;backward torch=70:2;backward wrong=84:2;backward_option=105:1;bad=111:1;baddbmm=25:1
 balanc=54:1 74:8;balanc requir=74:4;balancer=74:1;barrier=55:2;bas=2:1 3:1 44:7 54:2 55:8 58:1 67:1 78:1 111:10;bas model=44:3;bas weight=44:2;base_key=58:1
-base_layer=111:1;base_model=2:1;basemodeloutput=4:1;batch=3:3 5:1 11:2 23:1 31:2 54:10 89:1 104:2 111:6;batch other=54:2;batch shard=31:2;batch without=54:3
-batch_siz=111:1;batchnorm=111:1;becam=1:1;becaus=1:1 2:1 3:2 10:1 27:1 34:1 41:1 44:2 48:1 54:1 62:1 68:1 69:1 72:1 75:1 92:1 111:3;becaus weight=3:2
+base_layer=111:1;base_model=2:1;basemodeloutput=4:1;batch=3:3 5:1 11:2 23:1 31:2 54:13 82:1 89:1 104:2 111:7;batch other=54:2;batch shard=31:2;batch without=54:3
+batch_siz=111:1;batchnorm=111:1;becam=1:1;becaus=1:1 2:1 3:2 10:1 27:1 34:1 41:1 44:2 48:1 54:2 62:1 68:1 69:1 72:1 75:1 92:1 111:3;becaus weight=3:2
 becom=66:1 71:1 81:1 89:1 111:3;becom nan=111:2;been=18:1 32:4 66:1 85:1 107:1 111:2;been materializ=32:4
-befor=1:11 2:9 3:13 4:2 5:8 6:5 7:8 8:3 9:1 12:2 13:2 18:3 23:3 24:2 25:1 29:1 33:1 36:1 39:1 42:4 43:1 44:1 50:4 51:6 53:1 54:1 55:5 58:4 61:1 64:1 67:1 72:1 73:5 75:1 76:2 77:1 79:2 80:1 84:1 86:2 97:2 101:1 105:2 107:1 109:1 111:22
-befor backward=5:3;befor call=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:5 76:2;befor fully_shard=51:4;befor model=111:2;befor operation=24:2;befor reduc=86:2
+befor=1:11 2:9 3:13 4:2 5:8 6:5 7:8 8:3 9:1 12:2 13:2 18:3 23:3 24:2 25:1 29:1 33:1 36:1 39:1 42:4 43:1 44:1 50:4 51:6 53:1 54:1 55:5 58:4 61:1 64:1 67:1 72:1 73:4 75:1 76:2 77:1 79:2 80:1 84:1 86:2 97:2 101:1 105:2 107:1 109:1 111:22
+befor backward=5:3;befor call=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:4 76:2;befor fully_shard=51:4;befor model=111:2;befor operation=24:2;befor reduc=86:2
 befor shard=51:2;befor tim=55:5 111:17;befor train=50:4;begin=111:2;beginn=88:1;believ=5:1 26:1 87:1;belong=35:1 101:1 107:1;below=3:1 111:1;benchmark=111:2
-bert=111:1;besid=60:1 106:1;best=55:1 111:1;beta=53:1;beta1=49:2;between=4:1 11:1 12:2 22:1 45:1 51:1 52:5 53:1 55:4 65:1 80:1 82:1 84:1 111:6
-between collectiv=55:4;between fsdp2=111:2;between sav=52:5;beyond=78:1;bf16=4:1 10:1 23:1 24:2 44:8 77:1 82:7 111:3;bf16 devicemesh=24:2;bf16 exactly=82:2
-bf16 fully_shard=44:2;bf16 reduce_dtyp=44:2;bfloat16=44:13 50:1 55:1 82:1 111:5;bfloat16 devic=111:3;bfloat16 torch=44:6;bia=1:1 5:1 25:1 30:4 60:1 111:1
-bia non=30:2;bias=42:1 89:1 111:1;bias_tabl=1:1;big=85:1 91:1 111:1;bigger=20:7;bigger default=20:6;bigger world=20:2;bin=2:2 3:1 111:1;binary=3:1;bincount=11:1
-bit=3:1 44:1 56:3 111:1;bit identical=56:3;bitsandbyt=63:1 111:1;bitwis=82:1;blackwell=76:1
-block=3:3 5:4 23:2 44:1 45:1 47:1 51:1 54:1 55:3 67:1 70:2 76:6 78:1 107:2 111:6;block backward=70:2;block mask=76:3;block wait=55:2;block_mask=76:3
+besid=60:1 106:1;best=55:1 111:1;beta=53:1;beta1=49:2;between=4:1 11:1 12:2 22:1 45:1 51:1 52:5 53:1 55:4 65:1 80:1 82:1 84:1 111:6;between collectiv=55:4
+between fsdp2=111:2;between sav=52:5;beyond=78:1;bf16=4:1 10:1 23:1 24:2 44:9 77:1 82:9 111:3;bf16 devicemesh=24:2;bf16 exactly=82:2;bf16 fully_shard=44:2
+bf16 reduce_dtyp=44:2;bfloat16=44:14 50:1 55:1 82:1 111:5;bfloat16 devic=111:3;bfloat16 torch=44:6;bia=1:1 5:1 25:1 30:4 44:1 60:1 78:1 111:1;bia non=30:2
+bias=42:1 44:1 78:1 89:1 111:1;bias_tabl=1:1;big=4:1 85:1 91:1 111:1;big_tensor=4:1;bigger=20:7;bigger default=20:6;bigger world=20:2;bin=2:2 3:1 111:1
+binary=3:1;bincount=11:1;bit=3:1 4:1 44:1 56:3 82:1 111:1;bit identical=56:3;bitsandbyt=63:1 77:1 111:1;bitwis=4:1 82:1;blackwell=76:1
+block=3:3 5:4 23:2 44:1 45:1 47:1 51:1 54:1 55:3 67:1 70:2 76:6 78:1 107:2 111:7;block backward=70:2;block mask=76:3;block wait=55:2;block_mask=76:3
 blockmask=76:6 111:2;blog=111:1;bloom=64:1 111:1;blow=5:1;bmm=1:1;bnb=55:1 63:1;bo=111:1;bool=13:2 96:1;bool mask=13:2;boolean=13:3;boolean index=13:2
-boolean mask=13:2;border=31:1 70:2;both=2:2 7:2 10:1 12:1 26:3 28:2 36:1 38:1 42:1 43:1 44:2 45:2 46:2 47:2 78:1 95:1 102:1 106:1 108:1 111:2;both ax=47:2
-both shap=26:3;bottleneck=80:1;bottom=2:1;bound=53:1 78:2 80:4 111:1;boundary=23:1;br=10:1 78:1 95:1 107:1;branch=3:1 54:2 60:1
+boolean mask=13:2;border=31:1 70:2;both=2:2 7:2 10:1 12:1 26:3 28:2 36:1 38:1 42:1 43:1 44:2 45:2 46:2 47:2 60:1 78:1 95:1 102:1 106:1 108:1 111:2;both ax=47:2
+both shap=26:3;bottleneck=80:2;bottom=2:1;bound=53:1 78:2 80:4 111:1;boundary=23:1;br=10:1 78:1 95:1 107:1;branch=3:1 54:2 60:1 79:1
 break=1:2 10:3 16:1 38:1 72:6 74:1 109:1 111:2;break alias=10:3;bridg=38:1;broadcast=2:1 4:1 10:2 12:4 16:10 39:1 55:2 93:4 111:4;broadcast index=12:4
 broadcast param=16:2;broadcast rank=93:2;broadcast shap=10:2;broadcast_=16:8;broadcast_ attempt=16:2;broadcast_ default=16:6;broadcast_from_rank0=2:1
-broadcast_state_dict=39:1;broadcast_to=4:1;broken=111:1;bsz=64:3;bubbl=111:2;bubbl schedul=111:2;buf=15:1
-buffer=1:5 7:1 11:1 16:1 32:4 44:1 50:5 55:2 60:4 72:1 73:2 74:1 75:2 78:2 87:1 111:3;buffer checkpoint=50:2;buffer_seq_dim=74:1 75:1
-bug=3:1 17:1 64:1 78:1 82:3 111:1;build=2:1 3:1 15:1 17:1 18:1 20:1 50:2 65:1 76:1 98:1 110:1 111:2;built=6:2 50:3 71:1 81:1;built torch=6:2;built under=50:2
-bump=111:2;bwd=30:2;byt=77:1 111:1;bytesstoragemetadata=52:1;c10=4:1 44:1 111:3;c10d=1:1 16:11 58:2 83:1 97:1 111:5;c10d broadcast_=16:8
-c10d processgroupnccl=111:2;c10d_functional=111:2;c10d_functional all_reduc=111:2;cach=4:2 12:1 13:1 25:1 32:1 50:1 70:1 71:2 78:1 81:9 90:4 111:2;cach key=81:2
+broadcast_state_dict=39:1;broadcast_to=4:1;broken=111:1;bsz=64:3;bu=111:1;bubbl=111:2;bubbl schedul=111:2;buf=15:1
+buffer=1:5 7:1 11:1 16:1 32:4 44:1 50:6 55:2 60:4 72:1 73:2 74:1 75:2 78:1 87:1 111:3;buffer checkpoint=50:2;buffer_seq_dim=74:1 75:1
+bug=3:1 17:1 64:1 70:1 82:3 111:1;build=2:1 3:1 15:1 17:1 18:1 20:1 50:2 65:1 76:1 98:1 110:1 111:2;built=6:2 50:3 71:1 81:1;built torch=6:2;built under=50:2
+bump=111:2;burnt=79:1;bwd=30:2;byt=77:1 111:1;bytesstoragemetadata=52:1;c10=4:1 44:1 111:3;c10d=1:1 16:11 58:2 83:1 97:1 111:5;c10d broadcast_=16:8
+c10d processgroupnccl=111:2;c10d_functional=111:2;c10d_functional all_reduc=111:2;cach=4:2 12:1 13:1 25:1 32:1 50:1 70:1 71:2 78:1 81:9 90:4 111:3;cach key=81:2
 cach miss=81:2;cach shard=81:2;cache_block=78:1;cache_dit=78:1;cache_factory=78:1;calculat=28:1
-call=1:11 2:11 3:18 4:4 5:7 6:5 7:9 8:3 9:1 12:1 13:1 16:3 19:2 21:1 23:3 25:1 26:1 27:3 29:1 34:1 39:2 40:2 41:1 42:1 43:2 44:1 45:2 46:1 50:2 51:2 52:2 53:1 54:2 55:4 57:3 64:1 67:1 68:3 71:2 72:6 73:5 74:1 76:2 77:3 83:1 84:1 87:2 90:1 93:1 99:1 105:1 106:1 107:3 110:1 111:10
-call distribut=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:5 76:2;call last=3:2 52:2;call model=2:2 3:3;call modul=43:2 50:2;call redistribut=27:2;call resize_=57:2
-call_function=71:1 72:1 111:1;call_method=72:4;call_method placementvariabl=72:2;callabl=105:1;cam=12:1 84:1;candidat=111:1;candl=111:1
-cannot=4:1 7:1 10:1 12:4 13:1 14:1 15:2 16:1 17:6 18:2 21:1 22:2 23:5 24:7 27:2 31:1 34:1 38:1 40:1 41:1 46:1 50:1 53:1 57:1 58:2 59:1 63:1 65:1 71:1 72:3 73:1 76:2 105:4 106:1 107:1 111:17
-cannot access=111:2;cannot broadcast=12:4;cannot combin=105:2;cannot creat=17:6;cannot distribut=22:2 27:2;cannot find=15:2 111:3;cannot flatten=23:2
-cannot import=111:5;cannot mix=105:2;cannot multipli=111:3;cannot perform=23:3;cannot pickl=58:2;cannot slic=18:2;cannot trac=72:2;cannot unflatten=24:5
-canonical=111:1;capacity=111:4;capacity gib=111:4;captur=76:1;card=111:3;carry=1:1 38:1 50:1 98:1 104:1;cas=11:1;cast=9:3 44:2 77:2 79:2
-cat=1:2 25:1 29:2 41:1 83:1 101:1;caught=54:2 55:8 111:17;caught collectiv=54:2 55:8 111:17;caus=3:1 13:1 23:4 25:2 55:1 58:1 64:1 111:1;caus follow=23:4 25:2
-causal=6:2 73:4 74:7;cc=2:1 3:1 111:1;ceil=26:1 71:2;certain=54:1;cfg=43:1 44:1;cgroup=111:1;chain=25:1 65:1
+call=1:11 2:11 3:18 4:4 5:7 6:5 7:9 8:3 9:1 12:1 13:1 16:3 19:2 21:1 23:3 25:1 26:1 27:3 29:1 34:1 39:2 40:2 41:1 42:1 43:2 44:1 45:2 46:1 50:3 51:2 52:2 53:1 54:3 55:4 57:3 60:1 64:1 67:1 68:3 71:2 72:6 73:4 74:1 76:2 77:3 80:1 83:1 84:1 87:2 90:1 93:1 99:1 105:1 106:1 107:3 110:1 111:10
+call distribut=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:4 76:2;call last=3:2 52:2;call model=2:2 3:3;call modul=43:2 50:2;call redistribut=27:2;call resize_=57:2
+call_function=71:1 72:1 111:1;call_method=72:4;call_method placementvariabl=72:2;callabl=105:1;cam=12:1 70:1 84:1;candidat=111:1;candl=111:1
+cannot=4:1 7:1 10:1 12:4 13:1 14:1 15:2 16:1 17:6 18:2 21:1 22:2 23:5 24:7 27:2 31:1 34:1 38:1 40:1 41:1 46:1 50:3 53:1 57:1 58:2 59:1 63:2 64:1 65:1 71:1 72:3 73:1 76:2 105:4 106:1 107:1 111:17
+cannot access=111:2;cannot broadcast=12:4;cannot combin=105:2;cannot copy=50:3;cannot creat=17:6;cannot distribut=22:2 27:2;cannot find=15:2 111:3
+cannot flatten=23:2 63:2;cannot import=111:5;cannot mix=105:2;cannot multipli=111:3;cannot perform=23:3;cannot pickl=58:2;cannot slic=18:2;cannot trac=72:2
+cannot unflatten=24:5;canonical=111:1;capacity=111:5;capacity gib=111:5;captur=76:1;card=44:1 64:1 111:3;carry=1:1 38:1 50:1 98:1 104:1;cas=11:1
+cast=9:3 44:2 77:2 79:2;cat=1:2 25:1 29:2 41:1 83:1 101:1;caught=54:2 55:8 111:17;caught collectiv=54:2 55:8 111:17
+caus=3:1 13:1 23:4 25:2 44:1 55:1 58:1 64:1 111:1;caus follow=23:4 25:2;causal=6:2 73:4 74:7;cc=2:1 3:1 111:1;ceil=26:1 71:2;certain=54:1;cfg=43:1 44:1
+cgroup=111:1;chain=25:1 65:1 80:1
 chang=1:1 10:8 11:4 12:1 22:1 24:1 27:1 30:1 42:1 44:1 48:1 51:3 58:1 62:3 64:1 67:1 81:1 97:2 98:1 99:1 100:2 105:1 107:1 110:1 111:4;chang logit_scal=62:2
 chang placement=10:4;chang support=10:7 11:3;channel=111:1;char=111:1;chat=7:1 111:1;chatglm=64:1;chatglm3=64:1;cheapest=83:1
-check=12:1 18:1 26:5 31:1 38:1 40:1 58:1 67:1 71:2 73:1 87:4 104:1 105:1 111:2;checker=105:2;checkout=111:1
-checkpoint=2:7 5:10 21:1 26:1 27:1 37:1 45:1 50:2 52:10 53:13 55:4 57:1 58:3 59:3 60:2 73:1 101:4 111:19;checkpoint checkpointerror=111:2
+check=12:1 18:1 26:5 31:1 38:1 40:1 58:1 67:1 71:2 73:1 79:1 87:4 104:1 105:1 111:2;checker=105:2;checkout=111:1
+checkpoint=2:7 5:10 21:1 26:1 27:1 37:1 45:1 50:4 52:10 53:13 55:4 57:1 58:3 59:3 60:2 73:1 101:4 111:19;checkpoint checkpointerror=111:2
 checkpoint default_planner=52:3;checkpoint metadata=111:2;checkpoint py=5:6;checkpoint recomput=5:2 111:2;checkpoint sav=55:2 111:2;checkpoint shap=52:2 111:2
 checkpoint state_dict=53:7;checkpoint torch=2:4;checkpoint written=52:3;checkpoint_root=111:1;checkpointabl=111:1;checkpointerror=111:2
 checkpointerror torch=111:2;checkpointexception=52:3 53:1;checkpointexception checkpointexception=52:2;checkpointexception rank=52:2;checkpointingexception=111:1
 checkpointmanager=111:1;checktimeout=111:1;childfailederror=3:1 111:1;chok=71:2;chok symint=71:2;choos=6:1 16:1 24:1 28:1 64:1 65:1 83:1 111:3
-choos between=111:3;chosen=5:1;chunk=1:1 3:2 26:2 52:1 74:1 75:1 77:7 83:1 87:1;chunked_nll=3:1;ci=64:1 111:2;cifar10=7:1;claim=45:1;clamp=7:1 10:3 86:1 97:5
-clamp_=10:2 97:4;clamp_ partial=97:2;clang=3:1;class=27:1 52:1 58:3 66:1 69:2 70:1 72:1 77:3 99:1 107:1 109:1 110:2 111:2;class dimension=69:2;class torchao=77:2
-classic=111:1;classifier=23:1;clear=32:1 50:1 81:1;client=111:2;climb=81:3;climb mb=81:2;clip=3:2 7:5 41:6 42:11 43:7 62:1 107:1 110:3;clip model=3:2
-clip_coef=43:1;clip_coef_clamp=7:1;clip_grad=7:3 41:3 42:1 43:5;clip_grad py=7:3 41:3 43:4;clip_grad_norm=41:1 42:1;clip_grad_norm_=7:4 41:4 42:10 43:4 110:3
-clip_grad_norm_ doesn=42:2;clip_grad_norm_ fully_shard=42:2;clip_grad_norm_ over=41:2;clip_grad_norm_ return=42:4;clip_grads_with_norm=7:1
-clipp=7:1 41:4 42:4 43:6 86:1 110:1 111:2;clm=7:1 111:1;clon=58:1 111:1;clos=3:1 82:2;cluster=111:2;cmak=3:1;co=6:1 50:2;coalesc=16:1
-cod=1:1 2:2 3:1 10:1 17:1 23:1 28:1 33:1 34:1 38:1 40:1 64:1 67:1 72:1 79:1 83:1 109:1 111:5;codecach=70:1;coef=7:1 43:1;coefficient=7:1;cogvideox=111:1
-col=12:1 67:1;col_idx_dist_t=12:1;collat=1:1 111:1;collate_loss=1:1;colleagu=111:1;collect=3:1 81:1;collectiv=1:1 16:1 39:7 43:1 54:4 55:16 77:1 79:1 83:1 111:18
-collectiv collectivefingerprint=55:3;collectiv operation=54:2 55:8 111:17;collectiv rank=55:5;collectiv sam=55:2;collectiv tensor=39:7
-collective_dtype_mismatch=55:1;collective_state_mismatch=55:1;collective_type_mismatch=55:1;collectivefingerprint=55:4;collectivefingerprint sequencenumber=55:3
-colossalai=111:1;column=48:1 64:1 111:3;column_parallel=111:1;colwis=28:1 65:2 67:2 111:1;colwise_rep=111:1
-colwiseparallel=1:1 6:1 7:1 32:1 34:1 39:1 64:1 65:6 67:3 69:1 70:1 76:1 82:1 111:3;colwiseparallel follow=65:2;colwiseparallel rowwiseparallel=65:2
-com=1:1 2:2 4:2 6:1 7:1 11:1 12:1 14:1 26:1 28:3 42:1 44:1 46:1 55:1 57:1 70:1 72:1 76:1 81:1 86:1 93:1 111:2;combin=41:1 98:1 105:2 111:1;combination=6:1
-comfyui=111:1;comm=22:5 33:1;comm support=22:5;command=3:1;commdebugmod=83:1 111:1;comment=111:1;common=25:1 110:1;communicat=39:1 54:1 111:1
-communication=33:2 44:1 79:1 83:1 93:1 94:2 105:1 110:1 111:3;communicator=39:1 111:1;community=50:1;compar=18:1 28:1 55:1 74:2 82:1 86:1 91:1 101:1 102:1 111:1
-comparison=86:1;compatibl=111:1;compil=4:1 15:1 32:4 38:1 53:1 67:1 70:9 71:11 72:7 76:1 77:2 78:1 80:1 111:13;compil backward=70:2;compil dtensor=70:2
-compil dynamic=71:4;compil inductor=70:2;compil region=72:2;compil tp=70:2;compilation=71:1;compiler=111:2;complain=1:1 2:1 7:2 19:1 39:1 52:1 108:1
-complaint=102:1;complet=55:2 66:1 111:2;complet nccl=55:2;completely=82:1;complex=111:1;compos=28:1;composabl=5:1 44:1 107:2;composit=8:1
-comput=3:1 11:2 13:1 26:1 40:1 47:1 54:2 55:1 71:1 84:2 86:1 90:1 99:1 105:1 111:3;comput dtensor=11:2;computation=40:3 41:1 111:1;computation across=40:3
-compute_global_tensor_info=26:1 71:1;compute_log_prob=54:1;compute_log_sumexp=90:1;compute_loss=3:1 111:1;concat=29:1 105:2;concat_dim=105:2
-concatenat=5:1 46:1 66:1 74:1 101:1;concatenation=41:1;cond=111:1;conda=3:1 4:1 35:2 52:1;conda python3=35:2;condition=55:1 69:1 111:1;conditional=54:2
-conf=111:1;config=2:1 18:2 34:1 43:1 50:1 64:2 111:5;config_fil=111:1;configur=35:1 111:1;configuration=3:1;conflict=32:2 105:2 111:1;conflict data=32:2
-consider=67:1;consistency=111:1;consistent=82:1;const=4:1;constant=1:1 51:2 81:2 85:2;constant0=72:1;constantvariabl=72:1;constraint=105:1;constructor=27:1
-consum=32:1 99:1 111:1;consumption=111:1;contain=20:1 105:1;container=107:3;container implement=107:3
-context=3:1 4:1 6:1 69:1 72:1 73:11 74:6 75:11 76:2 89:1 99:2 110:2 111:4;context parallel=73:5 74:3 75:7 76:2;context sequenc=73:2
-context_parallel=73:6 74:3 75:5 111:2;context_parallel mesh=75:2;context_parallel_siz=4:1;context_parallel_unshard=74:2;contextlib=3:1;contextparallel=76:1
-contextparallelconfig=111:1;contiguou=18:1 23:1 77:1 107:2;continu=84:1;contract=21:1 95:1;contraction=95:3;controller=1:1;conv=3:1 30:2 31:3
-conv2d=30:2 31:3 104:2;conv3d=31:2;conversion=21:1 24:1;convert=1:12 2:9 3:13 5:7 6:5 7:8 8:2 12:1 27:1 29:1 59:1 72:1 73:5 76:4 77:2 105:1 111:2
-convert torch=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:5 76:2;converter=24:1;convolution=3:1 30:2 31:6 80:1 104:3;convolution shard=31:2;convolution_backward=104:2
-convolution_rul=30:2;cookbook=44:1;copi=2:1 45:1 47:1 82:1 111:1;copy=2:13 12:1 50:2 52:3 97:1 111:3;copy param=52:3 111:2;copy parameter=2:4;copy_=2:11
-copy_ default=2:9;cor=60:1 111:4;correct=67:1 96:1;correction=60:1;correspond=18:2;correspond parallelism=18:2;corrupt=111:1;cost=33:1 80:1 83:1
-could=3:1 40:3 41:1 52:1 67:2 71:2 111:2;could guard=71:2;could resolv=67:2;could run=40:3;count=11:5 12:1 14:1 42:1 54:1 69:1 82:1 88:2 89:3 111:1
-count rout=11:2;counter=111:1;cover=4:1 14:1 111:1;cp=6:2 17:1 18:6 20:1 47:7 73:1 74:4 75:5 87:1 96:2;cp _flatten=18:3;cp siz=75:2;cp tp=18:3;cp_degre=111:1
-cp_mesh=73:1;cp_siz=20:1 35:1 73:1 75:3;cpp=3:1 38:1 54:1 55:5 111:18;cpp pg=55:2 111:4;cpp rank=55:4 111:13;cpp unhandl=111:2
-cpu=1:1 7:1 10:1 14:1 16:1 18:1 20:1 33:1 34:1 37:3 39:1 43:22 50:1 55:3 56:5 58:1 71:1 80:9 81:3 85:1 111:12;cpu bound=80:4;cpu devic=43:3;cpu enabl=43:2
-cpu found=43:2;cpu gloo=43:4;cpu memory=81:3;cpu offload=43:9 56:3;cpu pin_memory=37:2;cpu runtimeerror=111:2;cpu stat=43:2;cpu storag=43:2;cpu tensor=43:4 111:2
-cpu_offload=43:1 56:1;cpu_ram_efficient_load=16:1 50:1 55:1;cpubfloat16typ=38:1;cpuoffload=111:1;cpuoffloadpolicy=43:8 56:3 111:2;crash=12:1 18:2 55:1 74:1 111:1
-crash keyerror=18:2;creat=1:1 17:6 18:2 21:1 35:6 39:1 50:2 51:5 52:2 58:1 76:2 78:1 87:1 103:1 111:3;creat adamw=51:2;creat befor=51:2;creat submesh=17:5
-create_block_mask=76:1 111:1;create_default_local_load_plan=52:2;create_sub_mesh=17:1 35:5;create_sub_mesh rank1=35:2;creation=72:1
-cross=3:5 22:5 40:6 41:2 69:3 87:1 89:2 99:1 111:3;cross devic=22:5;cross entropy=3:3;cross mesh=40:6 41:2;cross_entropy=69:2 89:2 99:1 111:2;cryptic=64:1
-csrc=38:1 111:4;csrc distribut=111:3;ctx=111:1;cu=111:1;cu121=28:1 40:1 111:3;cu124=1:1 3:1 51:1 100:1 111:1;cu126=17:1 53:1;cu128=40:1 111:1;cu129=55:1 111:1
-cu130=1:1;cu_seqlen=6:1
-cuda=1:1 3:1 4:1 5:1 9:1 10:2 12:1 13:1 18:3 20:3 23:3 24:2 25:2 34:1 39:5 40:7 41:2 42:3 43:7 46:4 47:1 50:2 51:1 55:1 70:1 74:1 79:3 96:1 106:4 111:24
-cuda cpu=111:2;cuda error=111:5;cuda index=111:2;cuda kernel=111:2;cuda longer=43:2;cuda mesh_dim_nam=40:4 46:2 106:2;cuda nccl=43:4;cuda out=111:8
-cuda outofmemoryerror=111:2;cuda placement=42:2;cuda set_devic=39:2;cuda strid=10:2 23:2 24:2 25:2 40:3;cudaerrorillegaladdress=111:1;cudnn=73:1;culprit=55:1
-cumsum=4:1;cur=43:1;current=23:2 39:1 52:10 105:1 111:2;current model=52:3 111:2;current operator=23:2;current siz=52:3;current torch=52:4
+choos between=111:3;chosen=5:1;chunk=1:1 3:2 26:2 52:1 55:1 74:1 75:1 77:7 83:1 87:1;chunked_nll=3:1;ci=64:1 111:2;cifar10=7:1;claim=45:1
+clamp=7:1 10:3 86:1 97:5;clamp_=10:2 97:4;clamp_ partial=97:2;clang=3:1;class=27:1 50:1 52:1 58:3 66:1 69:2 70:1 72:1 77:3 99:1 107:1 109:1 110:2 111:2
+class dimension=69:2;class torchao=77:2;classic=111:1;classifier=23:1;clear=32:1 50:1 81:1;client=111:2;climb=81:3;climb mb=81:2
+clip=3:2 7:5 41:6 42:11 43:8 62:1 107:1 110:3;clip model=3:2;clip_coef=43:1;clip_coef_clamp=7:1;clip_grad=7:3 41:3 42:1 43:5;clip_grad py=7:3 41:3 43:4
+clip_grad_norm=41:1 42:1;clip_grad_norm_=7:4 41:4 42:10 43:4 110:3;clip_grad_norm_ doesn=42:2;clip_grad_norm_ fully_shard=42:2;clip_grad_norm_ over=41:2
+clip_grad_norm_ return=42:4;clip_grads_with_norm=7:1;clipp=7:1 41:4 42:4 43:6 86:1 110:1 111:1;clm=7:1 111:1;clon=58:1 111:1;clos=3:1 82:2;cluster=111:2;cmak=3:1
+co=6:1 50:2;coalesc=16:1;cod=1:1 2:2 3:1 10:1 17:1 23:1 28:1 33:1 34:1 38:1 40:1 64:1 67:1 72:1 79:1 83:1 109:1 111:5;codecach=70:1;coef=7:1 43:1;coefficient=7:1
+cogvideox=111:1;col=12:1 67:1;col_idx_dist_t=12:1;collat=1:1 111:1;collate_loss=1:1;colleagu=111:1;collect=3:1 81:2
+collectiv=1:1 16:1 39:7 43:1 54:5 55:15 77:1 79:1 83:1 111:18;collectiv collectivefingerprint=55:3;collectiv operation=54:2 55:8 111:17;collectiv rank=55:5
+collectiv sam=55:2;collectiv tensor=39:7;collective_dtype_mismatch=55:1;collective_state_mismatch=55:1;collective_type_mismatch=55:1;collectivefingerprint=55:4
+collectivefingerprint sequencenumber=55:3;colocat=111:1;colossalai=111:1;column=48:1 64:1 78:1 111:3;column_parallel=111:1;colwis=28:1 65:2 67:2 111:1
+colwise_rep=111:1;colwiseparallel=1:1 6:1 7:1 32:1 34:1 39:1 64:1 65:6 67:3 69:1 70:1 76:1 82:1 111:1;colwiseparallel follow=65:2
+colwiseparallel rowwiseparallel=65:2;com=1:1 2:2 4:2 6:1 7:1 11:1 12:1 14:1 26:1 28:3 42:1 44:1 46:1 55:1 57:1 70:1 72:1 76:1 81:1 86:1 93:1 111:2
+combin=41:1 98:1 105:2 111:1;combination=6:1;comfyui=111:1;comm=22:5 33:1;comm support=22:5;command=3:1;commdebugmod=83:1 111:1;comment=111:1;common=25:1 110:1
+communicat=39:1 54:1 111:1;communication=33:2 44:1 79:1 83:1 93:1 94:2 105:1 110:1 111:3;communicator=39:1 111:1;community=50:1 111:1
+compar=18:1 28:1 55:1 74:2 82:1 86:1 91:1 101:1 102:1 111:1;comparabl=111:1;comparison=86:1;compatibl=111:1
+compil=4:1 15:1 32:4 38:1 53:2 67:1 70:10 71:11 72:7 76:1 77:2 78:1 79:1 80:1 111:13;compil backward=70:3;compil dtensor=70:3;compil dynamic=71:4
+compil inductor=70:2;compil model=53:2;compil region=72:2;compil tp=70:2;compilation=71:1;compiler=111:2;complain=1:1 2:1 7:2 19:1 39:1 52:1 108:1
+complaint=102:1;complet=55:2 66:1 111:2;complet nccl=55:2;completely=82:1 89:1;complex=111:1;compos=28:1;composabl=5:1 44:1 107:1;composit=8:1;compress=77:1
+compress_statistic=77:1;comput=3:1 11:2 13:1 26:1 40:1 47:1 54:3 55:1 71:1 84:2 86:1 90:1 99:1 105:1 111:3;comput dtensor=11:2;computation=40:3 41:1 111:1
+computation across=40:3;compute_global_tensor_info=26:1 71:1;compute_log_prob=54:1;compute_log_sumexp=90:1;compute_loss=3:1 111:1;concat=29:1 105:2
+concat_dim=105:2;concatenat=5:1 46:1 66:1 74:1 101:1;concatenation=41:1;cond=111:1;conda=3:1 4:1 35:2 52:1;conda python3=35:2;condition=55:1 69:1 111:1
+conditional=54:2;conf=111:1;config=2:1 18:2 19:1 34:1 43:1 50:2 64:2 111:5;config_fil=111:1;configur=35:1 111:1;configuration=3:1;conflict=32:2 105:2 111:1
+conflict data=32:2;consider=67:1;consistency=111:1;consistent=82:1;const=4:1;constant=1:1 51:2 81:2 85:2;constant0=72:1;constantvariabl=72:1;constraint=105:1
+constructor=27:1;consum=32:1 99:1 111:1;consumption=111:1;contain=20:1 105:1;container=107:3;container implement=107:3
+context=3:1 4:1 6:1 69:1 72:1 73:10 74:6 75:11 76:2 89:2 99:2 110:2 111:4;context parallel=73:4 74:3 75:7 76:2 89:2;context sequenc=73:2
+context_parallel=73:6 74:3 75:5 111:2;context_parallel mesh=75:2;context_parallel_siz=4:1;context_parallel_unshard=74:2;contextlib=3:1
+contextparallelconfig=111:1;contiguou=18:1 23:1 77:1 107:2;contiguously=54:1;continu=84:1;contract=21:1 95:1;contraction=95:3;controller=1:1;conv=3:1 30:2 31:3
+conv2d=30:2 31:3 104:2;conv3d=31:2;conversion=21:1 24:1;convert=1:12 2:9 3:13 5:7 6:5 7:8 8:2 12:1 27:1 29:1 59:1 72:1 73:4 76:4 77:2 78:1 82:1 105:1 111:2
+convert torch=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:4 76:2;converted_shap=78:1;converter=24:1;convolution=3:1 30:2 31:6 80:1 104:3;convolution shard=31:2
+convolution_backward=104:2;convolution_rul=30:2;cookbook=44:1;copi=2:1 45:1 47:1 82:1 111:1;copy=2:13 12:1 50:4 52:3 97:1 111:3;copy out=50:3
+copy param=52:3 111:2;copy parameter=2:4;copy_=2:11;copy_ default=2:9;cor=60:1 111:4;correct=67:1 96:1;correction=60:1;correspond=18:2
+correspond parallelism=18:2;corrupt=111:1;cost=33:1 80:1 83:1;could=3:1 40:3 41:1 52:1 67:2 71:2 80:1 111:2;could guard=71:2;could resolv=67:2;could run=40:3
+count=11:5 12:1 14:1 42:1 54:2 69:1 82:1 88:2 89:3 111:1;count rout=11:2;counter=111:1;cover=4:1 14:1 111:1
+cp=6:2 17:1 18:6 20:1 47:7 73:1 74:4 75:5 87:1 89:1 96:2;cp _flatten=18:3;cp siz=75:2;cp tp=18:3;cp_degre=111:1;cp_mesh=73:1;cp_siz=20:1 35:1 75:3
+cpp=3:1 38:1 54:1 55:5 111:18;cpp pg=55:2 111:4;cpp rank=55:4 111:13;cpp unhandl=111:2
+cpu=1:1 7:1 10:1 14:1 16:1 18:1 20:1 33:1 34:1 37:3 39:1 43:23 50:1 55:3 56:5 58:1 71:1 80:10 81:4 85:1 111:14;cpu bottleneck=80:2;cpu bound=80:4;cpu devic=43:3
+cpu enabl=43:2;cpu found=43:2;cpu gloo=43:4;cpu memory=81:4;cpu offload=43:9 56:3 111:2;cpu pin_memory=37:2;cpu runtimeerror=111:2;cpu stat=43:2;cpu storag=43:2
+cpu tensor=43:4 111:2;cpu_offload=43:1 56:1;cpu_ram_efficient_load=16:1 50:1 55:1;cpubfloat16typ=38:1;cpuoffload=111:1;cpuoffloadpolicy=43:9 56:3 111:2
+crash=12:1 18:2 19:1 55:1 74:1 111:1;crash keyerror=18:2;creat=1:1 17:6 18:2 21:1 35:6 39:1 50:2 51:5 52:2 58:1 76:2 78:1 81:1 87:1 103:1 111:3;creat adamw=51:2
+creat befor=51:2;creat submesh=17:5;create_block_mask=76:1 111:1;create_default_local_load_plan=52:2;create_sub_mesh=17:1 35:5;create_sub_mesh rank1=35:2
+creation=72:1;critic=54:1;cross=3:5 22:5 40:6 41:2 69:3 87:1 89:2 99:1 111:3;cross devic=22:5;cross entropy=3:3;cross mesh=40:6 41:2
+cross_entropy=69:2 89:2 99:1 111:2;cryptic=64:1;csrc=38:1 111:4;csrc distribut=111:3;ctx=111:1;cu=111:1;cu121=28:1 40:1 111:3;cu124=1:1 3:1 51:1 100:1 111:1
+cu126=17:1 53:1;cu128=40:1 111:1;cu129=55:1 82:1 111:1;cu130=1:1;cu_seqlen=6:1
+cuda=1:1 3:1 4:2 5:1 9:1 10:2 12:1 13:1 18:3 20:3 23:3 24:2 25:2 34:1 39:5 40:7 41:2 42:3 43:7 46:4 47:1 50:3 51:1 55:1 70:1 74:1 79:3 96:1 106:4 111:25
+cuda cpu=111:2;cuda error=111:5;cuda index=111:2;cuda kernel=111:2;cuda longer=43:2;cuda mesh_dim_nam=40:4 46:2 106:2;cuda nccl=43:4;cuda out=111:9
+cuda outofmemoryerror=111:2;cuda placement=42:2;cuda set_devic=39:2;cuda strid=10:2 23:2 24:2 25:2 40:3;cudaerrorillegaladdress=111:1;cudnn=73:1;cumsum=4:1
+cur=43:1;current=23:2 39:1 52:10 105:1 111:2;current model=52:3 111:2;current operator=23:2;current siz=52:3;current torch=52:4
 currently=27:1 67:2 69:2 72:1 74:1 111:2;currently loss_parallel=69:2;currently support=67:2;curv=82:1 111:1;custom=3:1 4:2 14:2 50:1 67:1 79:2 111:5
 custom op=4:2;custom_generation_config=111:1;custom_shard=14:1;custom_tp_model=3:1;cut=3:1 27:1 36:1 41:1 62:1 69:1 74:1 75:1 94:1 109:1 111:1;d1=18:1;d2=18:1
 d23=18:1;d3=18:1;d4=18:1;d4l3k=2:1;dapo=2:1
-data=1:1 2:2 3:1 12:1 13:3 18:1 21:1 28:1 32:3 38:2 39:1 43:1 44:1 50:1 52:1 54:2 55:1 57:1 58:3 60:1 71:3 79:3 86:1 93:3 99:1 102:3 107:1 111:16
-data dependent=71:3;data loader=111:2;data parallel=54:2 111:2;data pointer=58:3 79:2;data still=102:2;data_parallel_shard_degre=18:1;data_ptr=58:1 79:1
-dataloader=37:1 53:2 54:1 111:4;dataloader worker=111:2;dataloadershard=111:1;dataparallel=111:1;dataset=54:1 111:3;day=81:1 111:2
-dcp=26:1 50:1 52:7 53:4 60:1 111:2;dcp load=52:4 53:4;ddp=7:2 16:1 47:1 111:12;ddp find_unused_parameter=111:2;deadlock=54:3 55:3 56:1 111:2
+data=1:1 2:2 3:1 12:1 13:3 18:1 21:1 28:1 32:3 38:2 39:1 43:1 44:1 50:3 52:1 54:2 55:2 57:1 58:3 60:1 71:3 79:3 86:1 93:3 99:1 102:3 107:1 111:17
+data dependent=71:3;data loader=111:2;data parallel=54:2 111:3;data pleas=50:2;data pointer=58:3 79:2;data still=102:2;data_parallel_shard_degre=18:1
+data_ptr=58:1 79:1;data_typ=111:1;dataloader=37:1 53:2 54:1 111:5;dataloader worker=111:3;dataloadershard=111:1;dataparallel=111:1;dataset=54:1 111:3
+day=81:1 111:2;dcp=26:1 50:1 52:7 53:4 60:1 111:2;dcp load=52:4 53:4;ddp=7:2 16:1 47:1 111:12;ddp find_unused_parameter=111:2;deadlock=54:5 55:3 56:1 111:2
 debug=3:1 33:1 55:1 57:1 72:2 111:4;debug_macro=111:1;debug_shard_grad_op_issu=57:1;debugg=34:1;debugmod=4:1 111:1;debugmodel=105:1;dec=3:1;decay=40:1 81:1
-decid=54:1 55:1 86:1 92:1;decimal=82:1;declar=11:1;decod=8:1 88:1;decoder=3:2 7:1 44:2 111:1;decoder layer=44:2;decompos=25:1;decomposition=4:1;decorat=3:1 8:1
-decorate_context=3:1;decorator=111:1;decreas=51:2;dedup=52:1;deepcopy=58:1;deepseek=21:1 64:2 84:1 111:2;deepseek_v3=21:1 111:1;deepseekv3=21:1
-deepsp=16:1 55:1 111:18;deepsp runtim=111:2;deepsp zero=111:5;deepspeedcpuadam=43:1;def=38:1 66:1 72:1
-default=1:5 2:10 3:13 4:12 5:5 6:4 7:2 8:5 9:5 10:2 11:1 12:3 13:4 14:2 16:7 20:7 23:6 24:2 25:5 29:1 30:2 33:2 37:4 40:2 41:4 52:3 55:3 58:2 65:2 67:1 73:1 74:2 77:5 81:1 90:1 111:4
+decid=54:1 55:1 86:1 92:1;decimal=82:1;declar=11:1;decod=8:1 88:1;decoder=3:2 7:1 44:2 111:2;decoder layer=44:2;decompos=25:1;decomposition=4:1;decorat=3:1 8:1
+decorate_context=3:1;decorator=111:1;decreas=51:2;dedup=52:1;deepcopy=58:1;deepseek=21:1 64:3 84:1 111:2;deepseek_v3=21:1 111:1;deepseekv3=21:1
+deepsp=16:1 55:1 111:19;deepsp runtim=111:2;deepsp zero=111:5;deepspeedcpuadam=43:1;def=38:1 50:1 66:1 72:1
+default=1:5 2:10 3:13 4:12 5:5 6:4 7:2 8:5 9:5 10:2 11:1 12:3 13:4 14:2 16:7 20:7 23:6 24:2 25:5 29:1 30:2 33:2 37:4 40:2 41:4 52:3 55:4 58:2 65:2 67:1 74:2 77:5 81:1 90:1 111:4
 default args_schema=23:4 25:3;default got=1:5 2:9 3:13 5:5 6:3 7:2 8:2;default must=41:3;default plac=10:2;default shard=4:11 8:3 9:4 77:2
 default spec=23:2 24:2 25:2 33:2;default world=20:6;default0=111:1;default7=111:1;default_pg=55:2 111:2;default_pg rank=55:2 111:2;default_planner=52:3
-default_planner py=52:3;default_weight_loader=2:2;defaultdict=111:1;defaultloadplanner=53:1;defer=110:1;deferr=111:1;defin=50:1 105:1;degenerat=11:1 21:1
-degrad=81:2;degre=18:1 24:1 28:1 34:1 48:1 49:2 52:1 64:4 65:1 75:2 111:2;delay=39:1;delta=111:1;delta_weight=111:1;dens=40:1 41:2 73:1 91:1;dens on=41:2
-depend=13:3 42:1 82:1 100:3;depend data=13:3;depend shard=100:2;dependency=60:1 111:1;dependent=71:3;dependent expression=71:2;deprecat=111:1;depth=82:3
-dequantis=111:1;deriv=46:1;describ=3:1 64:1 68:1;description=111:1;design=111:1;desir=1:1 3:1 66:1;desired_input_layout=1:1 3:1 66:1;destroy=3:1
+default_planner py=52:3;default_weight_loader=2:2;defaultdict=111:1;defaultloadplanner=53:1;defer=110:1;deferr=111:1;defin=50:1 105:1 111:1;degenerat=11:1 21:1
+degrad=81:2;degre=18:1 24:1 28:1 34:1 48:1 49:2 52:1 64:4 65:1 75:2 111:2;delay=39:1;delta=111:1;delta_weight=111:1;denominator=64:1;dens=40:1 41:2 73:1 91:1
+dens on=41:2;depend=13:3 42:1 82:1 100:3;depend data=13:3;depend shard=100:2;dependency=60:1 111:1;dependent=71:3;dependent expression=71:2;deprecat=111:1
+depth=82:3;dequantis=111:1;deriv=46:1;describ=3:1 64:1 68:1;description=111:1;design=111:1;desir=1:1 3:1 66:1;desired_input_layout=1:1 3:1 66:1;destroy=3:1
 destroy_process_group=3:1;detach=70:1;detail=1:2 7:1 17:1 111:2;detail nccl=111:2;detect=55:5 111:4;detect mismatch=55:4;detect watchdog=111:2;determin=111:1
-determine_num_available_block=111:1;deterministic=11:1;deterministic_topk=11:1;dev0=51:1;dev20240412=28:1;dev20240829=8:1;dev20241101=36:1;dev20260115=23:1
-dev20260713=10:1;develop=3:1;developer=72:1
-devic=1:2 2:2 4:3 5:1 6:1 7:4 10:1 12:1 13:1 14:1 15:2 16:2 17:2 18:3 19:5 20:5 22:7 23:1 26:1 27:3 34:3 35:6 38:4 39:9 40:6 41:5 42:3 43:17 46:3 47:1 49:1 50:16 55:1 57:2 60:4 67:1 70:1 74:1 76:1 82:3 85:1 90:1 94:1 95:1 96:1 102:2 105:1 106:5 111:26
+determine_num_available_block=111:1;deterministic=11:1;deterministic_topk=11:1;dev=111:1;dev0=51:1 111:1;dev20240412=28:1;dev20240712=4:1;dev20240829=8:1
+dev20241101=36:1;dev20260115=23:1;dev20260713=10:1;develop=3:1;developer=72:1;deviat=82:1
+devic=1:2 2:2 4:4 5:1 6:1 7:4 10:1 12:1 13:1 14:1 15:2 16:2 17:2 18:3 19:6 20:5 22:7 23:1 26:1 27:3 34:3 35:6 38:4 39:9 40:6 41:5 42:3 43:18 46:3 47:1 49:1 50:18 55:1 57:2 60:4 67:1 70:1 74:1 76:1 82:3 85:1 90:1 94:1 95:1 96:1 102:2 105:1 106:5 111:28
 devic befor=50:4;devic cpu=43:4;devic cuda=43:2 111:2;devic devic=111:3;devic found=111:3;devic init=50:2;devic layer=50:2;devic materializ=50:2
-devic mesh=15:2 20:2 22:6 38:2 40:4 41:3 111:2;devic meta=50:5;devic must=43:2;devic pass=39:6;devic sid=111:2;devic typ=43:12 106:3 111:3;device_beta1=49:1
-device_id=39:3 106:1;device_map=16:1 50:1 111:1;device_mesh=1:1 2:1 4:3 12:1 17:2 18:1 19:5 27:3 34:1 35:5 42:3 46:1 57:2 60:4 67:1 85:1 94:1 96:1 106:1 111:2
-device_mesh _dim_group_info=35:3;device_mesh device_mesh=4:2;device_mesh devicemesh=42:3;device_mesh fsdp2_load_full_state_dict=60:2;device_mesh ndim=19:4 27:3
-device_mesh py=35:3;device_param=40:1;device_tensor=7:1;device_typ=12:1 13:1
-devicemesh=10:3 12:2 13:1 14:1 15:3 16:7 17:1 18:2 19:5 20:2 22:2 23:2 24:2 25:2 27:1 33:1 40:7 41:3 42:3 46:3 58:2 59:6 67:2 69:2 72:3 85:1 105:1 106:1 111:1
-devicemesh cuda=40:4 42:2 46:2;devicemesh dimension=19:5;devicemesh dp=40:2;devicemesh dtensor=15:3 16:7;devicemesh object=59:5;devicemesh occurr=58:2
-devicemesh pleas=19:2;devicemesh tp=10:2 24:2;devicemesh without=18:2;devicemeshvariabl=72:2
-dict=2:12 24:2 28:1 39:1 43:4 50:2 51:1 52:5 53:10 55:7 56:1 58:4 60:5 61:6 93:1 101:1 110:1 111:8;dict call=43:2;dict rank=55:2;dict_key=52:2 53:1
+devic mesh=15:2 20:2 22:6 38:2 40:4 41:3 111:2;devic meta=50:5;devic must=43:2;devic pass=39:6;devic sam=111:2;devic sid=111:2;devic typ=43:13 106:3 111:3
+device_beta1=49:1;device_id=39:3 106:1;device_map=16:1 50:1 111:1
+device_mesh=1:1 2:1 4:3 12:1 17:2 18:1 19:6 27:3 34:1 35:5 42:3 46:1 57:2 60:4 67:1 85:1 94:1 96:1 106:1 111:2;device_mesh _dim_group_info=35:3
+device_mesh device_mesh=4:2;device_mesh devicemesh=42:3;device_mesh fsdp2_load_full_state_dict=60:2;device_mesh ndim=19:5 27:3;device_mesh py=35:3
+device_param=40:1;device_tensor=7:1;device_typ=12:1 13:1
+devicemesh=10:3 12:2 13:1 14:1 15:3 16:7 17:1 18:2 19:6 20:2 22:2 23:2 24:2 25:2 27:1 33:1 40:7 41:3 42:3 46:3 58:2 59:6 67:2 69:2 72:3 85:1 105:1 106:1 111:1
+devicemesh cuda=40:4 42:2 46:2;devicemesh dimension=19:6;devicemesh dp=40:2;devicemesh dtensor=15:3 16:7;devicemesh object=59:5;devicemesh occurr=58:2
+devicemesh pleas=19:3;devicemesh tp=10:2 24:2;devicemesh without=18:2;devicemeshvariabl=72:2;df=111:1
+dict=2:12 24:2 28:1 39:1 43:4 50:2 51:1 52:5 53:10 55:7 56:1 58:4 60:6 61:6 93:1 101:1 110:1 111:8;dict call=43:2;dict rank=55:2;dict_key=52:2 53:1
 dict_key traceback=52:2;did=3:1 23:1 39:1 59:1 64:2 67:2 110:1 111:1;did match=67:2;didn=55:1;diff=111:1
-differ=10:1 11:1 26:2 28:1 42:2 49:1 52:2 53:1 54:2 55:2 61:1 70:1 82:3 84:1 87:5 89:1 108:1 111:4;differ per=87:2;differ rank=87:2;differ singl=82:2
-differenc=82:6 111:1;differenc grow=82:2
-different=22:3 25:1 26:2 27:1 40:5 41:3 42:4 43:2 44:1 45:1 46:1 52:1 53:1 54:5 55:2 70:1 71:1 74:1 81:1 82:2 84:3 87:1 89:1 93:2 95:3 96:1 100:1 101:1 102:1 111:6
-different devic=22:3 40:2 41:2 43:2;different each=42:2;different mesh=40:4 41:2;different metadata=111:2;different number=54:2;different order=95:3
-different random=82:2;different token=111:2;differently=84:2;diffuser=75:1 111:1;diffusion=75:1 111:1
-dim=1:1 4:3 10:2 11:3 12:3 13:1 18:16 19:7 20:4 21:1 23:8 24:2 25:1 26:2 27:2 28:4 29:2 34:1 35:7 36:5 40:4 41:1 46:4 47:4 48:6 59:2 64:5 65:7 70:3 71:2 73:1 74:1 75:4 77:2 78:1 92:2 94:1 95:1 105:5 106:4 109:3 111:3
+differ=10:1 11:1 26:2 28:1 42:2 49:1 52:2 53:1 54:2 55:3 61:1 70:1 82:3 84:1 87:5 89:1 108:1 111:5;differ across=55:2;differ per=87:2;differ rank=87:2
+differ singl=82:2;differenc=82:7 111:1;differenc grow=82:2
+different=22:3 25:1 26:2 27:1 40:5 41:3 42:4 43:2 44:1 45:1 46:1 50:2 52:1 53:1 54:6 55:2 70:1 71:1 74:1 81:1 82:2 84:3 87:1 89:1 93:2 95:3 96:1 100:1 101:1 102:1 111:5
+different devic=22:3 40:2 41:2 43:2 50:2;different each=42:2;different mesh=40:4 41:2;different metadata=111:2;different number=54:3;different order=95:3
+different random=82:2;different token=111:2;differently=84:2;difficulty=80:1;diffuser=75:1 111:1;diffusion=75:1 111:1
+dim=1:1 4:4 10:2 11:3 12:3 13:1 18:16 19:8 20:4 21:1 23:8 24:2 25:1 26:2 27:2 28:4 29:2 34:1 35:7 36:5 40:4 41:1 46:4 47:4 48:6 50:1 55:1 59:2 64:5 65:7 70:3 71:2 73:1 74:1 75:4 77:2 92:2 94:1 95:1 105:5 106:4 109:3 111:3
 dim already=36:3;dim dtensor=36:3;dim flatten=23:5;dim got=65:6;dim indic=18:3;dim invalid=48:2;dim mesh=75:3;dim nam=18:2;dim sf=28:2;dim shard=28:2
 dim torch=48:3;dim valid=11:2;dim_nam=18:1
-dimension=2:3 4:1 12:3 17:1 18:4 19:7 20:2 23:10 24:10 27:2 28:1 29:3 31:1 32:1 35:1 36:1 47:1 48:1 49:4 62:2 65:2 66:4 67:1 69:4 71:3 75:2 78:2 88:1 92:3 94:3 95:1 99:1 100:1 104:1 105:2 106:1 111:15
+dimension=2:3 4:1 12:3 17:1 18:4 19:8 20:2 23:10 24:10 27:2 28:1 29:3 31:1 32:1 35:1 36:1 47:1 48:1 49:4 62:2 65:2 66:4 67:1 69:4 71:3 75:2 78:3 88:1 92:3 94:3 95:1 99:1 100:1 104:1 105:2 106:1 111:15
 dimension b=23:2;dimension checkpoint=2:3;dimension dimension=23:3;dimension enabl=18:2;dimension expert=49:2;dimension leftmost=23:5;dimension model=2:3
-dimension optional=19:5;dimension should=20:2;dimension siz=24:5 92:2;dimension support=105:2;dimensional=19:1 47:1 62:1 67:1 69:4 103:1
-dimensional devicemesh=69:2;direct=13:1 23:4 25:2;direct caus=23:4 25:2;directly=3:2 29:1 50:1;directory=111:1;disabl=74:1 111:2;disagre=52:2 54:1 103:1
-disallow=23:2;disallow current=23:2;discard=93:1;discrepanc=82:1;discuss=111:1;dispatch=3:2 4:1 12:1 14:1 23:2 40:1 73:1 77:3 80:9 81:3 111:4
-dispatch attempt=77:3;dispatcher=3:1 4:1 11:1 15:1 16:1 80:1 83:1 111:1;display=96:1;dist=12:1 53:1 96:2 111:3;dist_checkpoint=111:1;dist_cp=53:1;dist_sum=96:1
-dist_t=12:1;distbackenderror=39:5 111:3;distbackenderror attempt=39:4;distbackenderror nccl=111:2;distcp=111:1;distill=64:1;distillation=99:1;distinct=107:1
-distribut=1:12 2:11 3:13 4:2 5:7 6:6 7:9 8:3 11:1 12:2 13:3 14:2 15:1 16:4 17:1 18:2 21:1 22:3 23:2 24:1 26:1 27:7 30:3 31:2 33:1 34:1 35:3 38:4 39:6 40:2 44:3 45:1 46:1 51:1 52:5 53:3 55:1 57:1 58:6 59:1 63:2 66:2 67:1 68:2 69:1 71:2 72:1 73:5 75:1 76:4 77:1 85:1 93:6 94:1 100:1 102:1 103:1 105:1 107:2 111:24
-distribut c10d=111:3;distribut checkpoint=52:5 53:3 111:2;distribut device_mesh=35:3;distribut distbackenderror=39:3 111:2;distribut dtensor=22:2 27:2
-distribut each=2:2;distribut fsdp=44:2 63:2 111:7;distribut leaf=27:3;distribut operator=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:5 76:2;distribut pipelin=111:2
-distribut tensor=1:2 3:2 14:2 23:2 27:3 30:3 31:2 58:5 68:2 76:2 111:5;distribute_modul=27:1 67:1
-distribute_tensor=1:1 2:1 6:1 7:1 13:1 15:1 22:1 26:1 27:4 38:3 39:2 40:1 66:1 85:1 93:6 94:1 100:1 102:1 103:1 111:2;distribute_tensor broadcast=93:2
+dimension optional=19:6;dimension should=20:2;dimension siz=24:5 92:2;dimension support=105:2;dimensional=19:1 47:1 62:1 67:1 69:4 103:1
+dimensional devicemesh=69:2;direct=13:1 23:4 25:2;direct caus=23:4 25:2;directly=3:2 29:1 50:1;directory=111:1;disabl=74:1 80:1 111:2;disagre=52:2 54:1 103:1
+disallow=23:2;disallow current=23:2;discard=93:1;discrepanc=82:1;discuss=111:1;dispatch=3:2 4:1 12:1 14:1 23:2 40:1 50:1 73:1 77:3 80:9 81:3 111:4
+dispatch attempt=77:3;dispatcher=3:1 4:1 11:1 15:1 16:1 80:1 83:1 111:1;display=96:1;dist=12:1 53:1 82:1 96:2 111:3;dist_checkpoint=111:1;dist_cp=53:1
+dist_opt=82:1;dist_sum=96:1;dist_t=12:1;distbackenderror=39:5 111:3;distbackenderror attempt=39:4;distbackenderror nccl=111:2;distcp=111:1;distill=64:1
+distillation=99:1;distinct=107:1
+distribut=1:12 2:11 3:13 4:3 5:7 6:6 7:9 8:3 11:1 12:2 13:3 14:2 15:1 16:4 17:1 18:2 21:1 22:3 23:2 24:1 26:1 27:7 30:3 31:2 33:1 34:1 35:3 38:4 39:6 40:2 44:3 45:1 46:1 51:1 52:5 53:4 54:1 55:1 57:1 58:6 59:1 63:2 64:1 66:2 67:1 68:2 69:1 71:2 72:1 73:4 75:1 76:3 77:1 85:1 93:6 94:1 100:1 102:1 103:1 105:1 107:1 111:24
+distribut c10d=111:3;distribut checkpoint=52:5 53:4 111:2;distribut device_mesh=35:3;distribut distbackenderror=39:3 111:2;distribut dtensor=22:2 27:2
+distribut each=2:2;distribut fsdp=44:2 63:2 111:7;distribut leaf=27:3;distribut operator=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:4 76:2;distribut pipelin=111:2
+distribut tensor=1:2 3:2 14:2 23:2 27:3 30:3 31:2 58:5 68:2 111:5;distribute_modul=27:1 67:1
+distribute_tensor=1:1 2:1 4:1 6:1 7:1 13:1 15:1 22:1 26:1 27:4 38:3 39:2 40:1 66:1 85:1 93:6 94:1 100:1 102:1 103:1 111:2;distribute_tensor broadcast=93:2
 distribute_tensor mesh=93:3;distribute_tensor should=27:2;distributed_checkpoint=52:1;distributed_shampoo=7:1;distributed_typ=16:1 111:1;distributed_worker=111:1
-distributeddataparallel=110:1;diststoreerror=111:1;dit=78:1 111:1;diverg=84:1 87:2 103:1 111:1
-divid=24:2 26:1 28:1 45:1 48:2 49:2 64:2 65:1 69:1 75:2 89:2 91:2 111:2;divided_loss_laion=111:1;divisib=64:1;divisibility=71:1
-divisibl=23:1 24:7 48:1 49:2 54:1 64:14 65:2 75:6 94:1 105:1 111:2;divisibl mesh=24:6;divisibl tensor=64:9;division=26:1;divisor=48:1;do=17:1 111:1
+distributeddataparallel=110:1 111:1;diststoreerror=111:1;dit=78:1 111:1;diverg=84:1 87:2 103:1 111:1
+divid=24:2 26:1 28:1 45:1 48:2 49:2 64:3 65:1 69:1 75:2 89:2 91:2 111:2;divided_loss_laion=111:1;divisib=64:1;divisibility=64:1 71:1
+divisibl=23:1 24:7 48:1 49:2 54:1 64:16 65:2 75:6 94:1 105:1 111:2;divisibl mesh=24:6;divisibl tensor=64:9;division=26:1;divisor=48:1;do=17:1 111:1
 do_sampl=100:1;doc=1:2 3:1 7:1 111:1;doc main=1:2;doc pytorch=1:2;docker=60:1 111:1;document=73:2;documentation=111:1
 doesn=10:1 25:1 41:1 42:2 51:1 62:5 108:1 110:1;doesn support=62:5;doesn work=42:2;dominat=80:1;don=16:1 17:1 64:1 70:1 79:1 86:1 111:1;doralinear=50:1
-dot=3:1 6:3 73:4 74:1 90:2;doubl=66:2;down=47:1 51:2 52:1 71:1 81:1 107:1 111:1;down_proj=52:1;downcast=111:1
-dp=4:1 13:1 17:4 18:5 20:2 25:1 28:2 34:2 40:8 41:3 46:4 47:2 52:1 54:1 101:1 105:6 106:2 111:6;dp cp=18:3 47:2;dp global=46:2;dp mesh=40:2;dp pytorch=40:2
-dp tp=18:2 34:2 40:5 46:4 105:2 111:2;dp0=111:1;dp2ep=91:2;dp_actor=54:1;dp_cp=18:5;dp_cp specifi=18:2;dp_cp_group=42:1;dp_cp_mesh=18:1;dp_group=54:1
-dp_mesh=46:1 111:2;dp_rank_3=53:1;dp_rank_8=53:1;dp_replicat=17:1 18:3 20:1 111:1;dp_replicate_siz=20:1 35:4;dp_replicate_siz num_process=35:2
-dp_shard=17:1 18:3 20:1 23:1 47:5;dp_shard cp=18:3 47:5;dp_shard_cp=18:7 47:2;dp_shard_cp specifi=18:4;dp_shard_siz=18:3 20:1 35:1;dp_siz=34:1 89:1
+dot=3:1 6:3 73:3 74:1 90:2;doubl=66:2;down=47:1 51:2 52:1 71:1 81:1 107:1 111:1;down_proj=52:1;downcast=111:1
+dp=4:1 13:1 17:4 18:5 20:2 25:1 28:2 34:2 40:8 41:3 46:4 47:2 52:1 54:2 101:1 105:6 106:2 111:6;dp cp=18:3 47:2;dp global=46:2;dp mesh=40:2;dp pytorch=40:2
+dp rank=54:2;dp tp=18:2 34:2 40:5 46:4 105:2 111:2;dp0=111:1;dp2ep=91:2;dp_actor=54:1;dp_cp=18:5;dp_cp specifi=18:2;dp_cp_group=42:1;dp_cp_mesh=18:1
+dp_group=54:2;dp_mesh=46:1 111:2;dp_rank_3=53:1;dp_rank_8=53:1;dp_replicat=17:1 18:3 19:1 20:1 111:1;dp_replicate_siz=20:1 35:4;dp_replicate_siz num_process=35:2
+dp_shard=17:1 18:3 19:1 20:1 23:1 47:5;dp_shard cp=18:3 47:5;dp_shard_cp=18:7 47:2;dp_shard_cp specifi=18:4;dp_shard_siz=18:3 20:1 35:1 55:1;dp_siz=34:1 89:1
 dpo=3:1 5:2 110:1 111:1;draw=36:1 56:1 100:2;drift=82:1 84:2 87:2;driven=38:1;driver=111:1;drop=13:1 17:1 28:1 54:1 61:1 73:1 80:1 92:1 107:1;drop_last=54:1
 dropout=32:1 82:2 100:2 111:1;dropout init=100:2;dropp=1:1 75:1 92:1 93:1;ds_active_sub_modul=111:1;ds_summary=111:1;dsd=2:1;dst=105:3;dst must=105:2;dsv4=101:1
-dt=1:1 4:1 7:1 37:1 72:1 83:1 85:2 97:1 111:1;dt sum=85:2;dten=1:1
-dtensor=1:19 2:15 3:21 4:14 5:9 6:10 7:15 8:5 9:3 10:3 11:8 12:11 13:8 14:1 15:6 16:13 21:2 22:5 23:2 24:2 25:1 26:14 27:5 28:1 30:3 31:2 32:1 34:3 36:3 37:6 38:3 40:7 41:4 42:9 43:4 46:1 52:2 55:3 56:3 57:6 58:10 59:1 60:3 65:2 66:4 67:4 69:2 70:7 71:12 72:6 73:6 76:10 77:11 78:11 79:3 80:12 81:6 82:5 83:4 84:3 85:4 86:4 87:7 88:3 89:3 90:2 92:4 94:4 95:2 96:8 97:1 100:3 101:3 102:1 103:2 104:1 105:1 108:1 111:28
-dtensor allow=58:2;dtensor arg=15:3 16:7;dtensor backward=70:2;dtensor befor=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:5 76:2;dtensor c10d=16:2;dtensor cpu=37:2
+dt=1:1 4:1 7:1 37:1 72:1 79:1 83:1 85:2 97:1 111:1;dt sum=85:2;dten=1:1
+dtensor=1:19 2:15 3:21 4:15 5:9 6:10 7:14 8:5 9:3 10:3 11:8 12:11 13:8 14:1 15:6 16:13 21:2 22:5 23:2 24:2 25:1 26:14 27:5 28:1 30:3 31:2 32:1 34:3 36:3 37:6 38:3 40:7 41:4 42:9 43:4 46:1 52:2 55:3 56:3 57:6 58:10 59:1 60:4 65:2 66:4 67:4 69:2 70:8 71:12 72:6 73:5 76:10 77:12 78:11 79:4 80:12 81:6 82:5 83:4 84:3 85:4 86:4 87:7 88:3 89:3 90:2 92:4 94:4 95:2 96:8 97:1 100:3 101:3 102:1 103:2 104:1 105:1 111:28
+dtensor allow=58:2;dtensor arg=15:3 16:7;dtensor backward=70:2;dtensor befor=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:4 76:2;dtensor c10d=16:2;dtensor cpu=37:2
 dtensor devic=22:2;dtensor dispatch=80:2 81:2;dtensor error=3:2;dtensor fail=13:2;dtensor flex_attention=76:2;dtensor from_local=4:3 12:2 26:14 27:2 72:3 87:7
-dtensor global=11:2 78:2;dtensor gradient=70:2;dtensor local_tensor=42:3;dtensor mesh=58:2;dtensor mo=11:2;dtensor n=1:10 2:9 3:13 5:7 6:5 7:8 8:2 73:5 76:2
+dtensor global=11:2 78:2;dtensor gradient=70:2;dtensor local_tensor=42:3;dtensor mesh=58:2;dtensor mo=11:2;dtensor n=1:10 2:9 3:13 5:7 6:5 7:8 8:2 73:4 76:2
 dtensor operation=1:2;dtensor operator=36:3;dtensor parameter=2:2 78:2 80:4 81:2 111:2;dtensor partial=86:2 96:2;dtensor placement=27:2;dtensor print=96:2
-dtensor shap=78:2;dtensor shard=4:2 6:2 12:4 31:2 71:4 92:2;dtensor som=7:2;dtensor support=12:2 40:5 41:2 111:3;dtensor test=111:2;dtensor torch=4:2
-dtensor view=94:2;dtensor weight=57:2 77:2;dtensor whos=95:2;dtensor_cfg=43:1;dtensor_policy_worker_v2=6:1;dtensor_tp=13:1;dtensor_weight_loader=2:1 60:1
-dtensoriz=76:1;dtensorpolicyworkerv2=6:1 66:1 111:1;dtensorpropagationerror=105:2;dtensorspec=70:1 81:6;dtensorspec object=81:3
-dtyp=9:3 26:1 44:23 55:2 63:6 82:1 107:1 111:9;dtyp got=44:15;dtyp requir=63:5;dtyp torch=111:5;du=51:1 55:1 111:1;dummy=54:3;dump=55:1 111:1
-duplicat=20:1 45:1 52:1 66:1 91:1;dur=3:1 43:1 70:2 107:1 111:3;dur backward=70:2;dur forward=111:2;dy=2:1 3:1 4:2 34:1 61:1;dynamic=54:2 71:9 111:1
-dynamic dimension=71:2;dynamic shap=71:3;dynamic tru=71:4;dynamicoutputshapeexception=13:8;dynamicoutputshapeexception aten=13:6
-dynamo=38:1 70:1 71:2 72:11 76:1 111:3;dynamo cannot=72:2;dynamo_mark_shard=38:1;e000cf0ad9=111:1;e0226=3:1;e1122=55:1;e1206=111:1;e218=111:1;e307=55:1
-e321=111:1;e410=111:1;e419=111:1;e423=111:1;e616=55:1;e626=111:1;e_score_correction_bia=60:1
-each=2:2 5:1 16:1 18:1 19:1 20:3 22:1 26:3 27:1 28:1 36:1 39:1 40:2 41:2 42:6 45:2 47:1 50:2 54:3 55:2 56:1 57:1 58:1 63:1 64:1 77:1 80:2 81:6 83:2 84:2 85:3 86:2 87:3 88:1 89:2 92:1 93:5 96:3 103:1 106:1 107:2 108:1 111:10
-each devic=20:2;each rank=26:3 42:5 85:3 87:3 89:2 93:4 96:3 111:4;each step=81:4;eager=4:1 43:1 70:3 72:1 77:1;eager fin=70:2;early=5:1 42:1 54:2 96:1
-easyr1=60:1;eat=111:1;effect=12:2 51:1 97:2;efficient=16:1 43:1 50:1 55:1 73:4 90:1 111:1;efficient attention=73:2;eight=41:1;eighth=47:1;einsum=29:1 95:1 105:1
-either=28:1 55:1 105:1 111:1;elastic=3:1 111:1;element=26:1 38:1 55:1 73:1 78:1 82:1 103:1 111:4;element_typ=111:1;elementwis=30:2 80:1;elementwise_affin=30:2
-elementwise_affin fals=30:2;els=7:1 39:1 60:1 105:1 108:1 111:1;emb=1:1 2:1 3:1 6:1 31:2 43:1 45:4 50:1 52:1 66:1 111:4;embed_token=2:1 3:1 43:1 45:3 52:1 111:1
-embed_token lm_head=45:2;embedd=1:1 3:6 25:1 31:1 32:7 45:9 50:2 52:2 57:2 60:1 61:2 67:2 79:1 82:1 111:8;embedd default=3:4;embedd head=45:2;embedd mask=32:3
-embedd under=32:2;empty=2:1 10:1 14:2 35:1 43:2 45:1 49:2 50:13 52:2 54:2 67:1 77:1 78:3 105:1 111:2;empty sequenc=14:2;empty shap=78:3;empty shard=52:2
-empty tensorlist=49:2;empty_lik=50:1;enabl=3:1 17:2 18:3 43:3 64:1 69:3 72:1 74:4 77:1 93:1 111:4;enabl cpu=43:2;enabl input=69:2
-enable_expert_parallel=64:1 93:1 111:1;enable_fsdp_float8_all_gather=17:2 77:1;enable_load_balanc=74:4;enable_load_balanc tru=74:2;enable_offload=43:1
-enable_sequence_parallelism=111:1;encod=3:4 111:1;encode_imag=3:3;encoder=3:1 54:5 107:1;encounter=63:1 70:2 111:4;encounter tensor=70:2
-end=25:1 34:1 38:1 44:1 55:3 56:1 58:1 78:2 81:1 93:2 111:2;engin=2:1 3:1 4:1 40:1 43:2 64:3 77:1 111:4;engin py=64:2 111:2;enginecor=111:1;enginecore_dp0=111:1
-enough=25:2 111:2;enough valu=25:2;enqueu=55:2 111:2;enqueu nccl=55:2;ensur=18:2 43:1 44:1 111:1;ensur correspond=18:2;enter=2:1 3:2 54:2 111:1
-entropy=3:5 69:3 87:1 89:2 99:1 111:3;entry=2:1 20:1 53:3 60:3 67:3 80:1 90:1 105:1 108:1;env=3:1 17:1 18:1 40:1 111:2;environ=106:1 111:1;environment=3:1
+dtensor shap=78:3;dtensor shard=4:2 6:2 12:4 31:2 71:4 92:2;dtensor som=7:2;dtensor support=12:2 40:5 41:2 111:3;dtensor test=111:2;dtensor torch=4:2
+dtensor view=94:2;dtensor weight=57:2 77:2;dtensor whos=95:2;dtensor_cfg=43:1;dtensor_exampl=4:1;dtensor_policy_worker_v2=6:1;dtensor_tp=13:1
+dtensor_weight_loader=2:1 60:1;dtensoriz=76:1;dtensorpolicyworkerv2=6:1 66:1 111:1;dtensorpropagationerror=105:2;dtensorspec=70:1 81:7;dtensorspec object=81:4
+dtyp=9:3 26:1 44:24 55:2 63:7 82:1 107:1 111:13;dtyp got=44:16;dtyp requir=63:5;dtyp tensor=63:2;dtyp torch=111:5;du=51:1 55:1 111:1;dummy=54:3;dump=55:1 111:1
+duplicat=20:1 45:1 52:1 66:1 91:1;dur=3:1 43:1 70:2 81:1 107:1 111:4;dur backward=70:2;dur forward=111:2;dy=2:1 3:1 4:2 34:1 61:1;dynamic=19:1 54:3 71:9 111:1
+dynamic batch=54:2;dynamic dimension=71:2;dynamic shap=71:3;dynamic tru=71:4;dynamicoutputshapeexception=13:8;dynamicoutputshapeexception aten=13:6
+dynamo=38:1 70:1 71:2 72:11 76:1 79:1 111:3;dynamo cannot=72:2;dynamo_mark_shard=38:1;e000cf0ad9=111:1;e0226=3:1;e1122=55:1;e1206=111:1;e218=111:1;e307=55:1
+e321=111:1;e410=111:1;e419=111:1;e423=111:1;e4m3fn=44:1;e616=55:1;e626=111:1;e_score_correction_bia=60:1
+each=2:2 5:1 16:1 18:1 19:1 20:3 22:1 26:3 27:1 28:1 36:1 39:1 40:2 41:2 42:6 45:2 47:1 50:2 54:4 55:3 56:1 57:1 58:1 63:1 64:1 77:1 80:2 81:6 82:1 83:2 84:2 85:3 86:2 87:3 88:1 89:2 92:1 93:5 96:3 103:1 106:1 107:2 108:1 111:11
+each devic=20:2;each rank=26:3 42:5 55:2 85:3 87:3 89:2 93:4 96:3 111:4;each step=81:4;eager=4:1 43:1 70:3 72:1 77:1 111:1;eager fin=70:2
+early=5:1 42:1 54:2 96:1;easyr1=60:1;eat=111:1;effect=12:2 51:1 97:2;efficient=16:1 43:1 50:1 55:1 73:3 90:1 111:1;efficient attention=73:2;eight=41:1
+eighth=47:1;einsum=29:1 95:1 105:1;either=28:1 55:1 105:1 111:1;elastic=3:1 111:1;element=26:1 38:1 55:1 73:1 78:1 82:1 103:1 111:4;element_typ=111:1
+elementwis=30:2 80:1;elementwise_affin=30:2;elementwise_affin fals=30:2;els=7:1 39:1 60:1 105:1 108:1 111:1
+emb=1:1 2:1 3:1 6:1 31:2 43:1 45:5 50:1 52:1 66:1 111:5;embed_token=2:1 3:1 43:1 45:4 52:1 111:2;embed_token lm_head=45:2;embed_token weight=45:2 111:2
+embedd=1:1 3:6 25:1 31:1 32:7 45:10 50:2 52:2 57:2 60:1 61:2 64:1 67:2 82:1 111:7;embedd default=3:4;embedd head=45:2;embedd mask=32:3;embedd under=32:2
+empty=2:1 10:1 14:2 35:1 43:2 45:1 49:2 50:16 52:2 54:2 67:1 77:1 78:3 105:1 111:2;empty sequenc=14:2;empty shap=78:3;empty shard=52:2;empty tensorlist=49:2
+empty_lik=50:1;enabl=3:1 17:2 18:3 19:1 43:3 64:1 69:3 72:1 74:4 77:1 93:1 111:4;enabl cpu=43:2;enabl input=69:2;enable_expert_parallel=64:1 93:1 111:1
+enable_fsdp_float8_all_gather=17:2 77:1;enable_load_balanc=74:4;enable_load_balanc tru=74:2;enable_offload=43:1;enable_sequence_parallelism=111:1;encod=3:4 111:1
+encode_imag=3:3;encoder=3:1 54:6 107:1;encounter=63:1 70:2 111:4;encounter tensor=70:2;end=25:1 34:1 38:1 44:1 55:3 56:1 58:1 78:2 81:1 93:2 111:2;enforc=111:1
+enforce_eager=111:1;engin=2:1 3:1 4:1 40:1 43:2 64:3 77:1 111:5;engin py=64:2 111:2;enginecor=111:1;enginecore_dp0=111:1;enough=25:2 111:2;enough valu=25:2
+enqueu=55:2 111:2;enqueu nccl=55:2;ensur=18:2 43:1 44:1 64:1 111:1;ensur correspond=18:2;ensure_divisibility=64:1;enter=2:1 3:2 54:2 111:1
+entropy=3:5 69:3 87:1 89:2 99:1 111:3;entry=2:1 20:1 53:2 60:3 67:3 80:1 90:1 105:1 108:1;env=3:1 17:1 18:1 40:1 111:2;environ=4:1 106:1 111:1;environment=3:1
 eo=111:1;ep=7:1 11:1 18:1 21:1 40:3 41:4 46:3 49:6 91:2 101:1 111:2;ep expert=49:2;ep fsdp=41:2 49:3;ep mesh=40:3;ep8=111:1;ep_shard_axis_nam=34:1;ep_siz=91:1
-epoch=54:1 55:1 111:3;epoch rank7=111:2;eq=71:2;equal=1:1 2:1 14:1 21:1 28:1 32:1 38:1 55:2 56:1 62:3 82:2 87:2 93:1 100:1 101:1 102:1 103:1 106:1;equally=20:1
+epoch=54:1 55:1 111:3;epoch rank7=111:2;eq=71:2;equal=1:1 2:1 14:1 21:1 28:1 32:1 38:1 55:3 56:1 62:3 82:3 87:2 93:1 100:1 101:1 102:1 103:1 106:1;equally=20:1
 equivalent=110:1;errno=111:2
-error=2:2 3:3 4:3 5:1 7:1 8:1 10:1 12:1 13:2 16:1 21:1 25:1 29:3 31:1 34:1 38:1 40:1 44:1 50:1 52:1 55:2 57:2 58:3 64:6 67:2 69:2 73:1 76:3 77:1 82:1 87:1 93:1 94:1 102:1 109:1 111:30
+error=2:2 3:3 4:3 5:1 7:1 8:1 10:1 12:1 13:2 16:1 21:1 25:1 29:3 31:1 34:1 38:1 40:1 44:2 50:2 52:1 55:1 57:2 58:3 64:6 67:2 69:2 73:1 76:3 77:1 82:1 87:1 93:1 94:1 102:1 109:1 111:31
 error cuda=111:2;error devic=111:3;error engin=64:2;error illegal=111:2;error load=2:2;error run=111:2;error unsupport=58:2;error_fil=3:1 111:1;estimator=3:1
-evaluat=34:1;evaluation=3:2 8:1;even=11:1 26:1 31:1 39:1 65:1 82:1 111:1;evenly=23:2 24:6 26:3 28:1 75:2 94:1 105:1;evenly divisibl=24:5;event=111:1
-eventually=81:1;ever=51:2 54:1 56:1
-every=1:1 2:1 3:1 6:1 16:1 17:1 40:1 42:2 45:2 50:2 54:2 55:1 56:1 60:2 66:2 67:1 70:1 72:1 75:1 77:1 80:2 81:5 85:2 87:1 90:1 93:1 96:1 99:1 100:1 103:1 105:1 111:2
-every rank=42:2 54:2 66:2 85:2;every step=81:2;everyth=7:1 8:1 11:1 55:1 80:1 108:1;everywher=57:1;exact=29:1 40:2;exact sam=40:2;exactly=51:1 69:1 82:2
-exactly float64=82:2;exampl=7:1 38:1 43:2 50:2 57:1 111:3;exampl call=50:2;exampl load=43:2;exc=12:1 20:2 70:1 71:1 72:5 88:1 111:2;exc unsupport=72:4
-exception=2:5 4:1 13:1 23:4 25:3 38:1 55:1 99:1 109:1 111:7;exception direct=23:4 25:2;exception occurr=2:4;exception rank=111:3;exception runtimeerror=23:3
-exchang=31:1;exclud=60:1;execut=4:1 54:1;execution=111:1;executor=2:1 64:1 111:1;exercis=111:1;exist=18:2 53:2 77:1 106:1 111:1;exist availabl=18:2
-exit=3:1 40:1 54:1 111:1;exitcod=3:1 111:1;exotic=25:1;exp=15:1 40:1 49:3 52:4;exp_avg=40:1 49:3 52:4;exp_avg lerp_=49:3;expand=1:1 14:1 34:1 84:1 107:1
-expand_to_full_mesh_op_strategy=14:1;expandabl=111:1;expandable_segment=111:1
-expect=11:2 19:1 25:1 30:1 38:1 44:6 46:1 47:6 49:2 52:1 55:1 66:1 67:1 69:1 70:7 72:1 74:1 77:1 78:1 86:1 105:3 106:1 108:2 111:15;expect finish=111:2
-expect grad_output=70:3;expect input=111:2;expect non=49:2 108:2;expect parameter=47:2;expect siz=70:4;expect tensor=111:4;expect uniform=44:6;experiment=18:1
-experimental=3:1 14:2 38:1 71:1 75:1 76:1 111:1;expert=7:1 11:7 18:1 21:1 34:1 38:1 40:3 41:3 48:2 49:7 54:5 58:2 64:1 91:5 93:1 101:1 105:2 111:6;expert ep=49:3
+eval=54:1 89:1;eval_loss=89:1;evaluat=34:1;evaluation=3:2 8:1 89:1;even=11:1 26:1 31:1 39:1 65:1 82:1 111:1;evenly=23:2 24:6 26:3 28:1 75:2 94:1 105:1
+evenly divisibl=24:5;event=111:1;eventually=81:1;ever=51:2 54:1 56:1
+every=1:1 2:1 3:1 6:1 16:1 17:1 40:1 42:2 43:1 45:2 50:3 54:2 55:1 56:1 60:3 66:2 67:1 70:1 72:1 75:1 77:1 80:2 81:5 85:2 87:1 90:1 93:1 96:1 99:1 100:1 103:1 105:1 111:3
+every rank=42:2 50:2 54:2 66:2 85:2;every step=81:2;every valu=60:2;everyth=7:1 8:1 11:1 55:1 80:1 108:1;everywher=57:1;exact=29:1 40:2;exact sam=40:2
+exactly=51:1 69:1 82:2;exactly float64=82:2;exampl=4:1 7:1 38:1 43:2 50:2 57:1 111:4;exampl call=50:2;exampl load=43:2;exc=12:1 20:2 70:1 71:1 72:5 88:1 111:2
+exc unsupport=72:4;except=111:1;exception=2:5 4:1 13:1 23:4 25:3 38:1 55:1 99:1 109:1 111:7;exception direct=23:4 25:2;exception occurr=2:4;exception rank=111:3
+exception runtimeerror=23:3;exchang=31:1;exclud=60:1;execut=4:1 54:1;execution=111:1;executor=2:1 64:1 111:1;exercis=111:1;exhaust=54:1
+exist=18:2 53:2 77:1 106:1 111:1;exist availabl=18:2;exit=3:1 40:1 54:2 111:1;exitcod=3:1 111:1;exotic=25:1;exp=15:1 40:1 49:3 52:4;exp_avg=40:1 49:3 52:4
+exp_avg lerp_=49:3;expand=1:1 14:1 34:1 84:1 107:1;expand_to_full_mesh_op_strategy=14:1;expandabl=111:1;expandable_segment=111:1
+expect=11:2 19:1 25:1 30:1 38:1 44:7 46:1 47:6 49:2 52:1 55:1 66:1 67:1 69:1 70:8 72:1 74:1 77:1 78:1 86:1 105:3 106:1 108:2 111:15;expect finish=111:2
+expect grad_output=70:3;expect input=111:2;expect non=49:2 108:2;expect parameter=47:2;expect siz=70:4;expect tensor=111:4;expect uniform=44:7;experiment=18:1
+experimental=3:1 14:2 38:1 71:1 75:1 111:1;expert=7:1 11:7 18:1 21:1 34:1 38:1 40:3 41:3 48:2 49:7 50:1 54:5 58:2 64:1 91:5 93:1 101:1 105:2 111:6;expert ep=49:3
 expert got=54:2;expert gradient=91:3;expert parallel=91:3 111:2;expert shard=49:3;expert weight=40:2 48:2;expert_mod=105:2;expert_mod tru=105:2
 expert_model_parallel_siz=111:1;expert_parallel_degre=18:1;expert_parallel_siz=34:1;explanation=72:1;explicit=22:1 73:1;explicitly=33:1
 explicitredistributioncontext=33:6 83:1;explicitredistributioncontext activ=33:3;explicitredistributioncontext find=33:2;explod=3:1;export=2:1;expos=111:1
 express=46:1 73:1;expression=71:3;expression eq=71:2;extend=7:1;extension=79:2;external=111:1;extra=83:1 111:1;ey=15:3;ey m_out=15:2;eye_=15:1;ezyang=2:1
 f=1:2 4:1 54:1 66:2;f32=1:1 7:1 10:2 12:1 14:1 23:1 25:2 33:3 83:1 97:1 111:1;f32 devicemesh=10:2 25:2;f32 spec=10:2 33:3;f32 whil=33:2;fa4=76:1
 fac=2:1 28:1 44:1 111:1;fact=51:1;factor=24:1 28:2 29:5 75:1 91:3 105:1 107:2;factory=43:1 78:1
-fail=3:6 5:1 7:1 8:3 10:4 12:4 13:5 14:3 15:1 16:3 18:1 21:1 23:7 24:2 25:8 29:1 30:3 31:2 34:2 35:1 38:4 40:3 41:2 44:1 49:1 52:2 53:3 57:2 58:6 60:1 61:1 63:1 64:4 66:1 69:3 70:1 71:4 72:2 73:3 76:4 77:2 79:1 82:1 108:1 111:19
+fail=3:6 5:1 7:1 8:3 10:4 12:4 13:5 14:3 15:1 16:3 18:1 21:1 23:7 24:2 25:8 29:1 30:3 31:2 34:2 35:1 38:4 40:3 41:2 44:1 45:1 49:1 50:1 52:2 53:3 57:2 58:6 60:1 61:1 63:1 64:4 66:1 69:3 70:1 71:4 72:2 73:3 76:4 77:2 78:2 82:1 111:21
 fail aten=10:3 23:2 24:2 25:3;fail dynamicoutputshapeexception=13:2;fail dynamo=72:2;fail op=23:4 25:4;failur=3:1 111:4;fak=13:4 16:1 71:1 72:1 111:1
 fake_tensor=13:4;fake_tensor dynamicoutputshapeexception=13:4;faketensor=71:1;falcon=111:1
-fals=1:2 3:2 5:1 6:1 7:3 12:1 17:1 26:1 30:3 40:1 44:1 53:2 54:1 58:1 63:1 65:1 69:1 71:2 73:2 74:3 76:1 79:1 80:1 81:1 86:1 87:2 90:1 94:1 100:1 110:1;far=87:1
+fals=1:2 3:2 5:1 6:1 7:3 12:1 17:1 26:1 30:3 40:1 44:1 53:3 54:1 58:1 63:1 65:1 69:1 71:2 73:2 74:3 76:1 79:2 80:1 81:1 86:1 87:2 90:1 94:1 100:1 110:1;far=87:1
 fast=9:1 80:1;fastchat=111:1;faster=1:1 80:1;fatal=111:1;fault=25:1 82:1 87:1;fc=111:2;fc1=5:1 60:1 101:1;fduwjj=2:1;feat=17:1;featur=32:1 65:2 111:2
-feed_forward=1:1;fegin=2:1;fell=111:1;few=31:1 34:2 71:1 81:1;few strategy=34:2;fewer=11:1 17:1 24:1 64:1 89:1 111:2;ffn=21:1;ffn_norm=21:1;fft=4:1
-fil=3:1 101:1 111:2;filenotfounderror=111:2;fill=4:2 36:1 52:1;fin=1:1 3:2 4:1 9:1 10:1 23:1 29:1 34:1 39:1 51:1 70:2 84:1 107:1 111:3;final=50:1;final_loss=50:1
-finaliz=107:1;finalization=107:2;finalize_backward=107:1;find=3:1 5:1 14:1 15:4 16:1 33:2 81:1 111:6;find devic=15:2;find hidden=33:2;find_unused_parameter=111:2
-finetun=7:1 111:1;finish=111:2;finish reduction=111:2;fir=54:1
-first=1:1 2:3 3:5 4:1 10:1 12:1 16:1 17:1 24:1 26:1 38:1 39:2 40:1 41:2 42:1 44:4 45:1 46:1 47:3 49:1 50:3 51:1 54:1 55:1 66:1 74:1 77:1 82:1 85:1 86:3 88:1 90:2 92:1 93:1 94:1 98:1 100:1 107:1 111:9
+feed_forward=1:1;fegin=2:1;fell=111:1;few=31:1 34:2 71:1 81:1;few strategy=34:2;fewer=11:1 17:1 24:1 64:1 78:1 89:1 111:2;ff_dim=50:1;ffn=21:1;ffn_norm=21:1
+fft=4:1;fil=3:1 101:1 111:2;filenotfounderror=111:2;fill=4:2 36:1 50:1 52:1 55:1;fin=1:1 3:2 4:1 9:1 10:1 23:1 29:1 34:1 39:1 51:1 63:1 70:2 84:1 107:1 111:4
+final=50:1 82:1;final_loss=50:1;finaliz=107:1;finalization=107:2;finalize_backward=107:1;find=3:1 5:1 14:1 15:4 16:1 33:2 81:1 111:6;find devic=15:2
+find hidden=33:2;find_unused_parameter=111:2;finetun=7:1 111:1;finish=54:1 111:2;finish reduction=111:2;finit=54:1;fir=54:1
+first=1:1 2:3 3:5 4:1 10:1 12:1 16:1 17:1 24:1 26:1 38:1 39:2 40:1 41:2 42:1 43:1 44:4 45:2 46:1 47:3 49:1 50:3 51:1 54:2 55:1 66:1 74:1 77:2 82:2 85:1 86:3 88:1 90:2 92:1 93:1 94:1 98:1 100:1 107:1 111:8
 first attention=90:2;first axi=47:2;first forward=44:3 50:2;first_devic=41:2;first_devic norm=41:2
-fit=14:1 46:1 66:1 67:1 71:1 76:1 78:1 82:1 83:1 105:1 106:1 108:1;fiv=80:1;fix=4:1 12:1 51:1 55:1 111:3;flag=54:1 63:1 81:1;flaky=111:2;flan=111:1;flap=111:1
-flash=6:3 64:1 73:4 111:1;flash attention=73:2;flash efficient=73:2;flash_attention=6:2 73:1;flash_attention_forward=6:1;flash_attn=6:2
-flash_attn _flash_attn_varlen_forward=6:2;flashadamw=26:1;flat=44:2 57:3 63:1 78:1 81:3 108:1 110:1;flat_param=57:1 63:1;flatlin=111:1;flatparameter=44:5
-flatparameter requir=44:5;flatten=18:6 23:9 24:1 44:6 47:3 53:2 57:2 59:1 63:1 94:3 95:1 108:1 110:1 111:2;flatten multipl=23:3;flatten shard=23:6
+fit=14:1 46:1 66:1 67:1 71:1 76:1 78:1 82:1 83:1 105:1 106:1 108:1;fiv=80:1;fix=4:1 12:1 51:1 54:1 55:1 111:3;flag=54:1 63:1 81:1;flaky=111:2;flan=111:1
+flap=111:1;flash=6:3 64:1 73:4 111:1;flash attention=73:2;flash efficient=73:2;flash_attention=6:2 73:1;flash_attention_forward=6:1;flash_attn=6:2
+flash_attn _flash_attn_varlen_forward=6:2;flashadamw=26:1;flat=44:2 57:3 63:1 81:3 110:1;flat_param=57:1 63:1;flatlin=111:1;flatparameter=44:5
+flatparameter requir=44:5;flatten=18:6 23:9 24:1 44:6 47:3 53:1 57:2 59:1 63:2 94:3 95:1 110:1 111:2;flatten integer=63:2;flatten multipl=23:3;flatten shard=23:6
 flatten tensor=44:6;flatten unevenly=23:2;flex=73:1 76:9 111:3;flex attention=76:2 111:2;flex_attention=76:9 111:1;flex_attention blockmask=76:3
-flexattention=76:3 111:2;flight=55:3;flight recorder=55:3;flightrecorder=111:1;float=1:1 42:1 44:1 53:1 55:3 63:7 85:1 96:1 111:2;float point=63:6
-float rank=55:2;float16=44:6;float16 torch=44:5;float32=9:1 44:15 82:2;float32 bas=44:3;float32 torch=44:4;float64=82:3;float8=17:3 19:1 77:9 111:1
-float8 gather=17:2;float8_tensor=77:2;float8colwiseparallel=77:1;float8linear=77:1;float8linearconfig=17:1 77:1;float8tensor=77:4;flow=111:1;flux=107:1
-fn=5:2 72:2;fn arg=5:2;fn_hidden_states_residual=78:1;follow=2:1 13:1 23:4 25:2 26:1 28:1 39:1 43:4 50:4 55:1 57:1 58:1 64:1 65:2 67:2 90:1 105:1 111:2
-follow backend=43:2;follow exception=23:4 25:2;follow parameter=43:2;follow rowwiseparallel=65:2;follow still=50:4;follow tensor=111:2;foo=14:1
-for=3:3 44:1 73:1 81:1;forbid=24:1;forbidden=10:1 17:1 21:1 33:1;forc=73:1;foreach=4:1 7:11 40:8 41:1 43:1 44:1 80:1 81:9 111:1;foreach fals=7:2;foreach fus=40:2
-foreach_all_gather=111:1;foreach_reduc=44:1;forecast=3:1;foreign=32:1;forever=54:2 56:2;forgot=18:1 39:1 50:1;fork=111:1;form=4:1 10:1 14:1 53:1 79:1 97:1 111:1
-format=75:1 77:1 111:2
-forward=1:6 3:8 4:3 5:5 6:3 21:1 23:1 32:1 34:1 43:1 44:4 50:2 51:1 54:3 57:1 64:5 66:1 70:5 72:1 73:1 78:1 79:1 80:2 82:1 84:6 99:1 105:2 107:8 110:1 111:18
+flexattention=76:3 111:2;flight=55:2;flight recorder=55:2;flightrecorder=111:1;float=1:1 42:1 44:1 55:3 63:7 80:1 85:1 96:1 111:2;float point=63:6
+float rank=55:2;float16=44:6;float16 torch=44:5;float32=9:1 44:15 82:2 111:1;float32 bas=44:3;float32 torch=44:4;float64=82:3;float8=17:3 19:2 44:1 77:9 111:1
+float8 gather=17:2;float8_e4m3fn=44:1;float8_scaling_util=19:1;float8_tensor=77:2;float8colwiseparallel=77:1;float8linear=77:1;float8linearconfig=17:1 77:1
+float8tensor=77:4;flow=111:1;flux=107:1;fn=5:2 72:2;fn arg=5:2;fn_hidden_states_residual=78:1
+follow=2:1 13:1 23:4 25:2 26:1 28:1 39:1 43:4 50:4 55:1 57:1 58:1 64:1 65:2 67:2 90:1 105:1 111:2;follow backend=43:2;follow exception=23:4 25:2
+follow parameter=43:2;follow rowwiseparallel=65:2;follow still=50:4;follow tensor=111:2;foo=14:1;for=3:3 44:1 73:1 81:2;forbid=24:1;forbidden=10:1 17:1 21:1 33:1
+forc=73:1;foreach=4:1 7:10 40:8 41:1 43:1 44:1 80:1 81:9 111:1;foreach fals=7:2;foreach fus=40:2;foreach_all_gather=111:1;foreach_reduc=44:1;forecast=3:1
+foreign=32:1;forever=54:2 56:2;forgot=18:1 39:1 50:1;fork=111:1;forkserver=50:1;form=4:1 10:1 14:1 79:1 97:1 111:1;format=75:1 77:1 111:2
+forward=1:6 3:8 4:3 5:5 6:3 21:1 23:1 32:1 34:1 43:1 44:4 45:1 50:4 51:1 54:4 57:1 64:5 66:1 70:5 72:1 73:1 77:1 78:1 80:3 82:1 84:6 99:1 105:2 107:8 110:1 111:17
 forward befor=5:3;forward generat=3:2;forward output=70:4;forward pass=111:3;forward replicat=84:2;forward self=1:2
-found=4:1 15:3 16:9 18:1 19:5 20:6 26:2 27:4 40:2 43:5 45:1 46:1 52:1 67:3 105:2 111:5;found devicemesh=15:3 16:7 19:5 40:2;found follow=43:4;found least=111:3
-found non=27:2;found placement=27:2;found rank=20:5;found shap=26:2;four=41:1 47:1 91:1 111:3;fp16=111:3;fp32=44:4 82:1 111:2;fp8=77:1;fqn=52:1;fr=81:1
-fr_trac=55:1;frac=4:1;fraction=64:2;fragment=111:1;fragment_end=111:1;fragmentation=111:1;fram=4:1 5:2 55:1 111:1;fram recompute_fn=5:2;framework=18:1;fre=111:3
-free_param=111:1;freely=90:1;freez=30:3 54:2 55:1 111:1;freq=1:2 3:1 50:3 60:1 64:1;freqs_ci=64:1;freqs_co=50:1;freqs_sin=50:1;freshly=81:1;friendlier=111:1
-from=2:1 4:3 6:1 12:2 16:2 23:1 26:15 27:2 50:3 70:1 71:1 72:4 73:1 84:1 87:8 96:1;from_config=50:1
-from_local=4:3 6:1 12:2 16:1 23:1 26:15 27:2 71:1 72:4 73:1 84:1 87:8 96:1;from_local mesh=26:5 27:2 87:3;from_local torch=12:2;from_local uneven=26:3
+found=4:1 15:3 16:9 18:1 19:6 20:6 26:2 27:4 40:2 43:5 45:1 46:1 52:1 67:3 105:2 111:5;found devicemesh=15:3 16:7 19:6 40:2;found follow=43:4;found least=111:3
+found non=27:2;found placement=27:2;found rank=20:5;found shap=26:2;four=41:1 47:1 91:1 111:3;fp16=111:4;fp32=44:4 82:3 111:3;fp8=44:1 77:1;fqn=52:1 53:1;fr=81:2
+fr_trac=55:1;frac=4:1;fraction=64:2;fragment=111:1;fragment_end=111:1;fragmentation=111:1;fram=4:1 5:2 55:1 111:1;fram recompute_fn=5:2;framework=18:1;fre=111:4
+fre includ=111:2;free_param=111:1;freely=90:1;freez=30:3 54:2 55:1 111:1;freq=1:2 3:1 50:4 60:1 64:1;freqs_ci=64:1;freqs_co=50:1;freqs_sin=50:1;freshly=81:1
+friendlier=111:1;from=2:1 4:3 6:1 12:2 16:2 23:1 26:15 27:2 50:4 70:2 71:1 72:4 73:1 79:1 84:1 87:8 96:1;from_config=50:2
+from_local=4:3 6:1 12:2 16:1 23:1 26:15 27:2 70:1 71:1 72:4 73:1 79:1 84:1 87:8 96:1;from_local mesh=26:5 27:2 87:3;from_local torch=12:2;from_local uneven=26:3
 from_pretrain=16:1 50:2;front=74:1;frozen=7:1 30:3 44:1 54:1 111:1
-fsdp=2:2 3:10 5:1 7:1 10:1 15:1 16:1 17:3 18:3 21:1 24:2 27:1 28:4 32:1 39:1 40:5 41:3 43:12 44:14 45:7 46:8 48:5 49:7 50:9 51:1 53:1 54:9 55:3 57:6 60:2 61:4 62:1 63:6 70:1 71:1 77:2 91:1 101:2 105:1 106:1 107:2 110:3 111:36
-fsdp _flat_param=44:2;fsdp cpu=43:6;fsdp degre=49:2;fsdp expect=44:5;fsdp fully_sharded_data_parallel=111:3;fsdp group=45:6;fsdp mesh=40:2;fsdp model=57:3
-fsdp parameter=43:2 50:5;fsdp rank=54:2;fsdp requir=46:3;fsdp support=46:3 48:4 111:2;fsdp torch=63:2;fsdp tp=3:2 28:2 46:2;fsdp unit=54:3
+fsdp=2:2 3:10 5:1 7:1 10:1 15:1 16:1 17:3 18:3 21:1 24:2 27:1 28:4 32:1 39:1 40:5 41:3 43:12 44:15 45:8 46:8 48:5 49:7 50:10 51:1 53:1 54:12 55:3 57:6 60:3 61:4 62:1 63:7 70:1 71:1 77:3 78:1 80:1 82:2 91:1 101:2 105:1 106:1 107:1 110:3 111:39
+fsdp _flat_param=44:2;fsdp cpu=43:6;fsdp degre=49:2;fsdp expect=44:6;fsdp fully_sharded_data_parallel=111:3;fsdp group=45:7;fsdp mesh=40:2;fsdp model=57:3
+fsdp parameter=43:2 50:5;fsdp rank=54:2;fsdp requir=46:3;fsdp support=46:3 48:4 111:2;fsdp torch=63:2;fsdp tp=3:2 28:2 46:2;fsdp train=111:2;fsdp unit=54:3
 fsdp1=2:1 3:1 44:1 50:1 51:1 57:2 80:2 110:2 111:5
-fsdp2=2:4 3:13 4:1 5:3 7:1 9:1 16:1 17:2 26:1 28:9 29:1 36:1 42:4 43:9 44:3 45:4 47:2 48:1 49:1 50:5 51:3 52:4 53:1 54:7 55:4 56:3 58:4 60:3 61:6 63:1 77:4 80:3 81:6 93:1 101:1 110:1 111:25
-fsdp2 cpuoffloadpolicy=43:4;fsdp2 fully_shard=52:2;fsdp2 gradient=42:2;fsdp2 meta=50:2;fsdp2 n=51:2;fsdp2 run=111:3;fsdp2 tensor=111:2;fsdp2 tp=28:5
+fsdp2=2:4 3:13 4:1 5:3 7:1 9:1 16:1 17:2 26:1 28:9 29:1 36:1 42:4 43:10 44:4 45:5 47:2 48:1 49:1 50:7 51:3 52:4 53:1 54:7 55:6 56:3 58:4 60:4 61:6 63:1 77:5 80:3 81:7 82:1 93:1 101:1 110:1 111:24
+fsdp2 cpuoffloadpolicy=43:5;fsdp2 fully_shard=52:2;fsdp2 gradient=42:2;fsdp2 meta=50:2;fsdp2 n=51:2;fsdp2 run=111:3;fsdp2 tensor=111:2;fsdp2 tp=28:5
 fsdp2 train=54:2 111:2;fsdp2_load_full_state_dict=55:2 60:2 61:4 93:1;fsdp2_mo=44:1;fsdp2_prepare_model=16:1 61:2;fsdp_auto_wrap_policy=3:1;fsdp_config=43:1
 fsdp_cpu_offload=39:1;fsdp_cpu_ram_efficient_load=43:1;fsdp_dtensor=27:1;fsdp_dtensor_checkpoint=60:1;fsdp_kwarg=3:1;fsdp_mesh=111:1;fsdp_num_gpu=54:1
-fsdp_offload_param=43:1;fsdp_util=61:1;fsdp_version=2:1 3:3 18:1 44:2 53:1 61:2 110:1 111:3;fsdp_version lora=44:2;fsdp_vllm=2:1 111:1;fsdpllamaforcausallm=52:1
-fsdpmodel=67:1;fsdpmodul=110:1 111:2;fsdptrainer=44:1;fsdptransformer=110:1;fsdpv2=38:1
-full=2:3 3:1 7:1 10:1 11:3 13:1 14:1 15:1 16:1 21:1 22:1 26:4 28:9 41:1 42:6 43:3 47:1 50:1 55:12 57:2 58:2 59:1 60:6 61:6 66:4 76:1 78:2 79:1 85:3 86:1 93:1 94:1 96:3 100:1 101:1 102:1 109:1 110:2 111:7
+fsdp_offload_param=43:1;fsdp_util=61:1;fsdp_version=2:1 3:3 18:1 44:2 53:1 60:1 61:2 77:1 110:1 111:3;fsdp_version lora=44:2;fsdp_vllm=2:1 111:1
+fsdpllamaforcausallm=52:1;fsdpmodel=67:1;fsdpmodul=110:1 111:2;fsdptrainer=44:1;fsdptransformer=110:1;fsdpv2=38:1
+full=2:3 3:1 7:1 10:1 11:3 13:1 14:1 15:1 16:1 21:1 22:1 26:4 28:9 41:1 42:6 43:3 47:1 50:1 55:13 57:2 58:2 59:1 60:7 61:6 66:4 76:1 78:2 79:1 85:3 86:1 93:1 94:1 96:3 100:1 101:1 102:1 109:1 110:2 111:8
 full dtensor=11:3;full sequenc=66:2;full_param=61:1;full_sd=55:1 61:1;full_shard=57:2 111:2;full_state_dict=2:2 58:1;full_state_dict tru=2:2
-full_tensor=2:1 3:1 13:1 16:1 22:1 26:3 28:8 41:1 42:6 43:3 55:9 58:1 60:4 78:1 79:1 85:3 86:1 94:1 96:3 101:1 102:1 110:1 111:1;full_tensor befor=42:2
+full_tensor=2:1 3:1 13:1 16:1 22:1 26:3 28:8 41:1 42:6 43:3 55:10 58:1 60:5 78:1 79:1 85:3 86:1 94:1 96:3 101:1 102:1 110:1 111:1;full_tensor befor=42:2
 full_tensor item=42:2;full_tensor return=28:2;full_tensor too=85:2;full_tensor wrong=28:2;fullgraph=71:1 72:7;fullgraph tru=72:5
-fully=1:1 2:4 3:6 5:4 7:2 9:1 16:1 28:2 42:4 43:2 44:6 45:10 46:2 47:9 48:2 49:1 50:4 51:7 52:2 54:3 55:1 56:1 57:2 58:1 61:1 62:5 63:5 77:2 81:1 89:1 105:1 107:7 110:5 111:24
-fully_shard=1:1 2:4 3:6 5:4 7:2 9:1 16:1 28:2 42:4 43:2 44:6 45:9 46:2 47:9 48:2 49:1 50:3 51:7 52:2 54:3 55:1 56:1 57:1 58:1 61:1 62:5 63:4 77:2 81:1 89:1 105:1 107:7 110:5 111:21
+fully=1:1 2:4 3:6 5:4 7:2 9:1 16:1 28:2 42:4 43:2 44:6 45:11 46:2 47:9 48:2 49:1 50:5 51:7 52:2 54:3 55:2 56:1 57:2 58:1 61:1 62:5 63:5 77:2 80:1 81:1 89:1 105:1 107:7 110:5 111:24
+fully_shard=1:1 2:4 3:6 5:4 7:2 9:1 16:1 28:2 42:4 43:2 44:6 45:10 46:2 47:9 48:2 49:1 50:4 51:7 52:2 54:3 55:2 56:1 57:1 58:1 61:1 62:5 63:4 77:2 80:1 81:1 89:1 105:1 107:7 110:5 111:20
 fully_shard call=45:2;fully_shard creat=51:2;fully_shard decoder=44:2;fully_shard doesn=62:4;fully_shard embedd=45:2;fully_shard mesh=47:2
-fully_shard mixedprecisionpolicy=44:2;fully_shard model=3:3 47:2 51:4 107:2;fully_shard module_a=45:2;fully_shard n=111:2;fully_shard optimizer=51:2
+fully_shard mixedprecisionpolicy=44:2;fully_shard model=3:3 47:2 50:2 51:4 107:2;fully_shard module_a=45:3;fully_shard n=111:2;fully_shard optimizer=51:2
 fully_shard support=107:2;fully_shard torch=111:2;fully_sharded_data_parallel=57:1 111:3;fully_sharded_data_parallel py=111:2
 fullyshardeddataparallel=57:5 110:2 111:2;fullyshardeddataparallelplugin=50:1;fun=52:1;func=3:1 38:1 77:3;func opoverload=77:3;funcol=79:4
 funcol all_gather_tensor=79:2;function=3:2 4:1 19:1 38:1 50:1 56:1 58:1 67:1 71:1 72:3 76:2 77:4 105:1 108:2 110:1 111:5;function func=77:3
-functional=1:3 3:2 4:1 38:1 70:3 74:1 79:1 83:1 97:1 111:3;functionalization=38:2;functionalization impl=38:2;functorch=70:1;further=71:1
-fus=3:4 4:1 6:1 7:5 9:2 21:1 40:5 43:1 78:1 80:2 81:3;fus adam=7:2 40:3;fus attention=9:2;fus tru=80:2 81:2;fused_linear_cross_entropy=3:1
+functional=1:3 3:2 4:1 38:1 70:3 74:1 79:1 83:1 97:1 111:3;functionalization=38:2;functionalization impl=38:2;functionaltensor=79:1;functorch=70:1;further=71:1
+fus=3:4 4:1 6:1 7:5 9:2 21:1 40:5 43:1 78:1 80:2 81:4;fus adam=7:2 40:3;fus attention=9:2;fus tru=80:2 81:3;fused_linear_cross_entropy=3:1
 fused_linear_cross_entropy_forward=3:1;fusedadam=60:1 78:1;fusion=6:2 9:1;fwd=3:1;fx=71:2 111:1;garbag=28:2 50:4 79:4 90:1 94:1 95:1 111:1;garbl=111:1
 gat=11:1 70:1;gatedrepoerror=111:1
-gather=1:1 2:1 3:4 5:1 12:2 17:3 22:1 23:2 28:2 33:1 39:1 54:12 55:1 67:1 71:1 75:1 77:3 79:3 83:5 88:1 97:1 102:1 105:2 111:11;gather numelin=111:2
-gather_dim=105:1;gaudi=9:1;gav=88:1;gb=81:1 111:1;gc=81:5;gc paus=81:2;gcc=3:1;gelu=38:1 86:1;gemm=67:1 111:1;gemma=1:1 45:1;gemma3=111:1;gemma4=55:1 111:1
-generat=3:8 8:1 64:1 100:1 111:7;generate_sequenc=3:1;generation=3:1 55:1 111:3;generator=15:1 36:1 56:1
-get=2:1 3:2 6:1 7:3 12:1 18:3 19:8 20:2 23:1 32:1 38:1 41:4 42:2 43:1 44:2 50:1 52:1 54:3 55:5 57:1 58:1 65:1 66:1 70:1 71:1 72:2 75:1 78:1 81:4 84:1 91:1 96:1 99:2 101:1 111:13
-get list=19:2;get longer=81:2;get process=20:2;get_all_group=19:3;get_all_group instead=19:2;get_full_mask=111:1;get_global_mesh=38:1 111:1;get_grad_norm=42:1
+gather=1:1 2:1 3:4 5:1 12:2 17:3 22:1 23:2 28:2 33:1 39:1 54:14 55:2 67:1 71:1 75:1 77:3 79:3 83:5 88:1 97:1 102:1 105:2 111:11;gather hang=54:2
+gather numelin=111:2;gather_dim=105:1;gaudi=9:1;gav=88:1;gb=81:1 111:2;gc=81:6;gc collect=81:2;gc paus=81:2;gcc=3:1;gelu=38:1 86:1;gemm=67:1 111:1;gemma=1:1 45:2
+gemma3=111:1;gemma4=55:1 111:1;generat=3:8 8:1 64:1 100:1 111:7;generate_sequenc=3:1;generation=3:1 55:1 111:3;generator=15:1 36:1 56:1
+get=2:1 3:2 6:1 7:3 12:1 18:3 19:9 20:2 23:1 32:1 38:1 41:4 42:2 43:1 44:2 50:1 52:1 53:1 54:4 55:5 57:1 58:1 65:1 66:1 70:1 71:1 72:2 75:1 78:1 81:4 84:1 91:1 96:1 99:2 101:1 111:13
+get list=19:3;get longer=81:2;get process=20:2;get_all_group=19:4;get_all_group instead=19:3;get_full_mask=111:1;get_global_mesh=38:1 111:1;get_grad_norm=42:1
 get_group=19:5 72:1;get_hp_fragment_mapp=111:1;get_in_dim_to_shard=23:1;get_local_rank=19:1;get_mesh=18:1;get_mesh_dim_by_nam=18:1
-get_model_state_dict=55:1 58:1 101:1;get_object=81:1;get_optimizer_state_dict=52:1;get_peft_model=44:1;get_per_tensor_param=43:1;get_rank=55:4
-get_state_dict=111:1;get_tensor_spec=111:1;get_total_norm=42:1;getitem=17:1 18:1 71:1 72:1 111:1;ghstack=2:1;gib=111:6;gib fre=111:2;gib gib=111:3;gib gpu=111:4
-gibberish=101:2 111:1;github=2:1 4:1
-giv=2:2 4:1 8:1 11:1 12:2 14:1 17:1 18:1 21:1 26:2 27:1 28:3 29:1 33:1 39:2 43:1 45:1 47:1 62:1 64:1 76:1 79:1 82:2 85:1 86:1 87:1 88:2 90:1 94:2 95:2 96:2 100:1 101:3 104:1 111:8
-giv row=28:2;given=6:1 47:1 72:2 73:1 111:1;glibc=3:1;glm=111:1
-global=2:1 11:4 12:1 13:1 26:7 34:1 38:7 42:1 46:2 52:3 58:3 64:1 69:1 71:1 78:7 88:1 89:2 92:2 94:1 105:1 111:4;global default=58:2;global global=58:3
-global mesh=46:2;global number=78:2;global shap=11:2 26:6 78:5;global siz=78:2;global torch=58:3;global_mesh=34:1;global_offset=111:1;global_shap=111:1
+get_model_state_dict=55:1 58:1 101:1;get_object=81:1;get_optimizer_state_dict=52:1 53:1;get_peft_model=44:1;get_per_tensor_param=43:1;get_rank=55:4
+get_state_dict=111:1;get_tensor_spec=111:1;get_total_norm=42:1;getitem=17:1 18:1 71:1 72:1 111:1;ghstack=2:1;gib=111:7;gib fre=111:2;gib gib=111:3;gib gpu=111:5
+gib memory=111:2;gibberish=101:2 111:1;github=2:1 4:1
+giv=2:2 4:1 8:1 11:1 12:2 14:1 17:1 18:1 21:1 26:2 27:1 28:3 29:1 33:1 39:2 43:1 45:1 47:1 50:2 54:1 62:1 64:1 76:1 79:1 82:3 85:1 86:1 87:1 88:2 90:1 94:2 95:2 96:2 100:1 101:3 104:1 111:9
+giv oom=111:2;giv row=28:2;given=6:1 47:1 72:2 111:1;glibc=3:1;glm=64:1 111:1
+global=2:1 11:4 12:1 13:1 26:7 34:1 38:7 42:1 46:2 52:3 58:3 64:1 69:1 71:1 78:6 88:1 89:2 92:2 94:1 105:1 111:4;global default=58:2;global global=58:3
+global mesh=46:2;global number=78:2;global shap=11:2 26:6 78:4;global siz=78:2;global torch=58:3;global_mesh=34:1;global_offset=111:1;global_shap=111:1
 global_tensor=13:1 38:6;global_tensor attributeerror=38:2;globally=88:1;globalmeshcoordinator=111:1;gloo=43:4;gloo cuda=43:4
-go=4:1 5:1 7:2 13:1 42:1 47:1 51:3 55:3 69:1 80:1 81:1 83:1 87:1 92:1 99:1 100:2 101:2 103:1 109:1 111:3;go down=51:2;gon=111:1
-got=1:15 2:10 3:16 5:8 6:6 7:9 8:3 12:2 16:2 17:1 19:1 20:1 25:1 27:1 40:6 41:4 44:15 46:3 54:2 65:6 68:1 69:1 70:2 73:6 76:4 77:1 78:1 97:1 105:5 106:1 110:1 111:7
-got devicemesh=41:2;got dp=46:2;got mesh=40:4;got mix=1:15 2:10 3:16 5:8 6:6 7:9 8:3 12:2 73:6 76:4;got torch=44:14;got unexpect=111:3;gpt=38:1 67:1 111:2
-gpt2=50:1;gptmodel=2:1;gptq=111:1
-gpu=1:1 3:1 17:1 20:2 26:1 28:2 34:1 42:4 43:1 47:5 48:1 52:2 53:2 54:5 55:2 60:1 64:12 65:2 74:1 78:1 80:3 81:2 82:7 87:1 89:1 100:4 101:1 106:1 111:50
-gpu after=111:2;gpu dtensor=100:2;gpu get=54:2;gpu gpu=82:2;gpu memory=81:2;gpu model=82:2;gpu tensor=64:2;gpu total=111:4;gpu vllm=64:2;gpu0=84:1;gpu1=84:1
-gpustack=64:1;grad=1:2 3:1 5:1 7:6 8:6 16:2 30:1 31:1 40:1 41:6 42:12 43:8 44:1 49:2 50:1 57:3 63:2 70:4 71:1 72:1 84:3 90:4 96:1 99:1 104:2 107:1 110:3 111:3
-grad dtensor=16:2;grad norm=42:4;grad_input=104:2;grad_norm=42:3 43:1 50:1;grad_output=70:3 99:1;grad_output typ=70:3;grad_placement=1:1 70:1 72:1 84:3
-grad_placement partial=84:2;gradaccumulator=87:1
-gradient=1:1 5:2 7:1 16:1 30:1 31:2 41:4 42:7 43:7 44:3 49:1 53:1 63:5 70:4 71:1 84:8 86:1 87:1 90:2 91:5 94:1 99:3 104:3 105:1 110:3 111:16
-gradient accumulation=44:2 111:2;gradient clipp=41:4 42:2 43:5;gradient dtyp=44:2;gradient expert=91:2;gradient norm=42:4;gradient placement=31:2
-gradient too=91:2;gradient_checkpoint=5:2;gradscaler=111:1;grant=41:1 109:1;graph=27:1 70:3 71:1 72:6 111:3;graph break=72:5 111:2;graph_trainer=70:1;great=111:1
+go=4:1 5:1 7:2 13:1 42:1 47:1 51:3 55:3 69:1 80:1 81:2 83:1 87:1 92:1 99:1 100:2 101:2 103:1 109:1 111:3;go down=51:2;go up=81:2;gon=111:1
+got=1:15 2:10 3:16 5:8 6:6 7:9 8:3 12:2 16:2 17:1 19:1 20:1 25:1 27:1 40:6 41:4 44:16 46:3 54:2 65:6 68:1 69:1 70:2 73:5 76:4 77:1 78:1 97:1 105:5 106:1 110:1 111:7
+got devicemesh=41:2;got dp=46:2;got mesh=40:4;got mix=1:15 2:10 3:16 5:8 6:6 7:9 8:3 12:2 73:5 76:4;got torch=44:15;got unexpect=111:3;gpt=38:1 67:1 111:3
+gpt oss=111:2;gpt2=50:1 111:1;gpt2lmheadmodel=111:1;gptmodel=2:1;gptneoxlayer=50:1;gptq=111:1
+gpu=1:1 3:1 17:1 20:2 26:1 28:2 34:1 42:4 43:1 47:5 48:1 50:1 52:2 53:2 54:5 55:2 60:1 64:12 65:2 74:1 78:1 80:4 81:2 82:8 87:1 89:1 100:4 101:1 106:1 111:53
+gpu dtensor=100:2;gpu get=54:2;gpu gpu=82:2;gpu memory=81:2 111:2;gpu model=82:2;gpu tensor=64:2;gpu total=111:5;gpu vllm=64:2;gpu0=84:1;gpu1=84:1
+gpu_memory_utilization=111:1;gpustack=64:1
+grad=1:2 3:1 5:1 7:6 8:6 16:2 30:1 31:1 40:1 41:6 42:12 43:9 44:1 49:2 50:1 54:1 57:3 63:2 70:4 71:1 72:1 82:1 84:3 90:4 96:1 99:1 104:2 107:1 110:3 111:4
+grad dtensor=16:2;grad norm=42:4;grad_accum_dtyp=111:1;grad_accum_step=54:1;grad_input=104:2;grad_norm=42:3 43:1 50:1 82:1;grad_output=70:3 99:1
+grad_output typ=70:3;grad_placement=1:1 70:1 72:1 84:3;grad_placement partial=84:2;gradaccumulator=87:1
+gradient=1:1 5:2 7:1 16:1 30:1 31:2 41:4 42:7 43:7 44:3 49:1 53:1 63:5 70:4 71:1 82:1 84:8 86:1 87:1 90:2 91:5 94:1 99:3 104:3 105:1 110:3 111:18
+gradient accumulation=44:2 111:4;gradient clipp=41:4 42:2 43:5;gradient dtyp=44:2;gradient expert=91:2;gradient norm=42:4;gradient placement=31:2
+gradient too=91:2;gradient_checkpoint=5:2;grant=41:1 109:1;graph=27:1 70:3 71:1 72:6 111:3;graph break=72:5 111:2;graph_trainer=70:1;great=80:1 111:1
 greatest=82:1 111:1;greedy=88:1;grid=47:1 78:3;grid siz=78:2
-group=3:1 7:2 11:2 19:7 20:2 35:8 39:7 40:2 41:1 42:1 43:5 44:5 45:8 49:1 52:1 53:1 54:3 55:1 57:1 58:2 59:2 64:1 67:1 72:1 82:1 91:1 106:2 111:15
-group already=45:2;group shar=45:2;group watchdog=111:3;group_mask=11:1;grouped_gemm=67:1;grouped_mm=11:1;groupedmmbackward0=111:1;grow=81:5 82:3;grow depth=82:3
-grow per=81:2;growth=81:1;grpo=2:1 3:1 34:1 111:1;grpotrainer=3:2;gspmd=38:1;guard=45:1 71:2;guard data=71:2;guardondatadependentsymnod=71:3
-guardondatadependentsymnod could=71:2;guess=1:1 70:2;guess metadata=70:2;guid=55:2 111:5;guid default_pg=55:2 111:2;h100=17:2 28:1 111:3;h20=111:1
-h200=55:1 111:1;had=59:1 66:1 75:1 93:1 94:1;half=6:1 52:1 96:2;halo=31:1;halv=47:1;hand=17:1 27:1 37:1 38:1 65:1 79:1 96:1 99:1 101:1 104:1 107:1 111:1
-handl=31:1 60:1 76:1 111:2;handle_swiglu_in_state_dict=60:1;handler=69:1 99:1 111:1;hang=54:11 55:8 56:3 111:6;hang gather=54:2;hang rank=54:2
-happen=1:1 11:1 111:1;hard=25:1;hardwar=106:1;hash=71:2 80:1;hccl=43:1;head=3:4 4:1 6:2 24:4 45:10 50:1 55:1 61:5 64:24 69:1 74:2 76:1 96:1 111:4;head kv=64:3
-head must=64:10;head tail=74:2;head tensor=64:2;head_dim=24:1 64:5 111:1;help=54:1 80:1;helper=2:1 41:1 42:1 52:1 53:1 78:1 101:1
-her=4:1 21:1 24:1 38:1 66:1 111:1;hf=3:1 111:1;hf_config=2:1;hf_rollout=3:1;hf_trainer=45:1;hi=1:1
-hidden=1:1 3:3 4:1 22:1 23:1 33:2 64:2 65:2 66:1 68:2 78:1 83:2 111:1;hidden redistribution=83:2;hidden_shap=64:2;hidden_stat=3:2 4:1 64:1 66:1 68:2 78:1
-high=42:1 47:1 80:1 101:1 111:1;higher=53:1 76:1 87:1 111:1;hint=111:1;histc=11:4;histogram=11:1;hit=1:1 14:1 32:1;hlo=111:1
-hold=7:1 10:1 26:1 45:1 50:3 51:1 52:1 58:1 59:1 60:1 69:1 71:1 76:1 87:1 89:1 90:1 93:1 96:1 111:1;hold garbag=50:2;homogeneou=106:1
-hook=1:1 3:1 5:4 17:1 50:1 68:3 75:1 104:1;host=3:1 45:1 81:9 111:1;host memory=81:5;host ram=81:2;host rss=81:2;hot=80:1;hour=111:1
-how=1:1 5:1 11:1 17:1 18:1 20:1 21:1 22:1 23:1 24:1 32:1 43:1 46:1 53:1 64:1 66:1 72:1 76:1 80:1 81:1 98:1 111:10;how choos=111:2;hpu=9:1
-hsdp=17:4 46:1 47:3 111:4;html=1:2 3:1 7:1;html mix=1:2;http=1:2 2:1 3:1 4:1 7:1;http doc=1:2;huang=2:1;hub=111:1;hugg=2:1 28:1 44:1 111:1;huggingfac=111:2
-huggingface_hub=111:1;hundr=81:1;hunyuan=111:1;hunyuan_video=111:1;hybrid=36:5 40:1 47:2 106:1;hybrid shard=36:5 47:2;hybrid_shard=106:1;hyper=43:1
-hyper_parallel=43:1;i64=12:1;ib=111:1;id=1:2 3:4 11:1 32:1 53:1 55:2 75:1 88:2 111:8;id pg=55:2 111:3;id_tensor_storag=58:1;idea=4:1
-identical=56:3 87:1 100:1 111:1;identity=99:2;idl=80:1 111:1;idx=1:2 3:1 10:1 12:2 42:1 111:1;ignor=7:3 16:1 29:3 63:1 67:1 68:1 77:1 89:3 98:1 110:1
-ignore_index=89:2;ignored_param=7:2 63:1;illegal=12:1 24:1 74:1 78:1 90:1 111:3;illegal memory=111:3;im2col=4:1;imag=3:3 31:1 41:1 54:6 55:1 60:1 75:2 80:1
-imag batch=54:2;impl=16:1 38:2 43:1;impl isfunctionaltensor=38:2;implement=37:2 77:2 105:1 107:3 111:1;implement forward=107:3
+group=3:1 7:2 11:2 19:8 20:2 35:8 39:7 40:2 41:1 42:1 43:6 44:5 45:9 49:1 52:1 53:1 54:4 55:2 57:1 58:2 59:2 64:1 67:1 72:1 80:1 82:1 91:1 106:2 111:15
+group already=45:2;group shar=45:3;group watchdog=111:3;group_mask=11:1;grouped_gemm=67:1;grouped_mm=11:1;groupedmmbackward0=111:1;grow=81:5 82:4;grow depth=82:3
+grow per=81:2;growth=81:1;grpo=2:1 3:1 34:1 111:2;grpotrainer=3:2;gspmd=38:1;guard=45:1 71:2;guard data=71:2;guardondatadependentsymnod=71:3
+guardondatadependentsymnod could=71:2;guess=1:1 70:3;guess metadata=70:2;guid=55:2 111:5;guid default_pg=55:2 111:2;h100=17:2 28:1 82:1 111:4;h20=111:2
+h200=55:2 111:1;had=59:1 66:1 75:1 93:1 94:1;half=6:1 52:1 96:2 111:1;halo=31:1;halv=47:1;hand=17:1 27:1 37:1 38:1 65:1 79:1 96:1 99:1 101:1 104:1 107:1
+handl=31:1 60:1 76:1 79:1 111:1;handle_swiglu_in_state_dict=60:1;handler=69:1 99:1 111:1;hang=54:12 55:10 56:3 111:7;hang gather=54:2;hang nccl=55:2
+hang rank=54:2;happen=1:1 11:1 89:1 111:1;hard=25:1;hardwar=106:1;hash=71:2 80:1;hccl=43:1
+head=3:4 4:1 6:2 24:4 45:10 50:1 55:1 61:5 64:24 69:1 74:2 76:1 96:1 111:5;head kv=64:3;head must=64:10;head tail=74:2;head tensor=64:2;head_dim=24:1 64:5 111:1
+help=54:1 80:2;helper=2:1 41:1 42:1 52:1 53:1 101:1;her=4:1 21:1 24:1 38:1 66:1 111:1;hf=3:1 78:1 111:1;hf_config=2:1;hf_rollout=3:1;hf_trainer=45:1;hi=1:1
+hidden=1:1 3:3 4:1 22:1 23:1 33:2 50:1 64:2 65:2 66:1 68:2 78:1 82:1 83:2 111:1;hidden redistribution=83:2;hidden_dim=50:1;hidden_shap=64:2
+hidden_stat=3:2 4:1 64:1 66:1 68:2 78:1;high=42:1 47:1 80:1 101:1 111:1;higher=53:1 76:1 87:1 111:1;hint=111:1;histc=11:4;histogram=11:1;hit=1:1 14:1 32:1
+hlo=111:1;hold=7:1 10:1 26:1 45:1 50:3 51:1 52:1 55:1 58:1 59:1 60:1 69:1 71:1 76:1 87:1 89:1 90:1 93:1 96:1 111:1;hold garbag=50:2;homogeneou=106:1
+hook=1:1 3:1 5:4 17:1 50:1 68:3 75:1 80:1 104:1;host=3:1 43:1 45:1 81:9 111:1;host memory=81:5;host ram=81:2;host rss=81:2;hot=80:1;hour=111:1
+how=1:1 5:1 11:1 17:1 18:1 20:1 21:1 22:1 23:1 24:1 32:1 43:1 46:1 53:1 64:1 66:1 72:1 76:1 80:1 81:1 98:1 111:9;how choos=111:2;hp_tensor_to_float8_dynamic=19:1
+hpu=9:1;hsdp=17:4 46:1 47:3 111:4;html=1:2 3:1 7:1;html mix=1:2;http=1:2 2:1 3:1 4:1 7:1 55:1;http doc=1:2;huang=2:1;hub=111:1;hugg=2:1 28:1 44:1 111:1
+huggingfac=50:1 111:2;huggingface_hub=111:1;hundr=81:1;hunyuan=111:1;hunyuan_video=111:1;hybrid=36:5 40:1 47:2 106:1;hybrid shard=36:5 47:2;hybrid_shard=106:1
+hyper=43:1;hyper_parallel=43:1;i64=12:1;ib=111:1;id=1:2 3:4 11:1 32:1 50:1 53:1 55:2 75:1 88:2 111:8;id pg=55:2 111:3;id_tensor_storag=58:1;idea=4:1
+identical=56:3 82:1 87:1 100:1;identity=99:2;idl=80:2 111:1;idx=1:2 3:1 10:1 12:2 42:1 111:1;ignor=7:3 16:1 29:3 60:1 63:1 67:1 68:1 77:1 89:3 98:1 110:1
+ignore_index=89:2;ignored_param=7:2 60:1 63:1;illegal=12:1 24:1 74:1 78:1 90:1 111:3;illegal memory=111:3;im2col=4:1;imag=3:3 31:1 41:1 54:7 55:1 60:1 75:2 80:1
+imag batch=54:3;immun=54:1;impl=16:1 38:2 43:2;impl isfunctionaltensor=38:2;implement=37:2 77:2 105:1 107:3 111:1;implement forward=107:3
 implementation=7:1 36:3 40:1 81:1 111:1;implementation support=36:3;implicit=1:2 33:7 83:3;implicit redistribution=33:7 83:2;implicit_replication=1:1
-implicitly=83:1 103:1;implicitredistributionerror=33:3;implicitredistributionerror implicit=33:3;import=5:1 58:1 76:1 107:1 111:6;import nam=111:5
-importerror=111:6;importerror cannot=111:5;impossibl=24:1 41:1;in_placement=4:1 11:1 108:4;in_src_shard=11:2;in_src_shard expect=11:2;includ=26:2 106:1 111:1
+implicitly=83:1 103:1;implicitredistributionerror=33:3;implicitredistributionerror implicit=33:3;import=5:1 58:1 111:6;import nam=111:5;importerror=111:6
+importerror cannot=111:5;impossibl=24:1 41:1;in_placement=4:1 11:1 108:3;in_src_shard=11:2;in_src_shard expect=11:2;includ=26:2 106:1 111:2;includ non=111:2
 includ shap=26:2;incom=70:1 84:1;incomplet=86:1 111:1;inconsistency=111:1;inconsistent=26:2 40:2;inconsistent tensor=26:2
-incorrect=12:1 26:1 28:1 29:2 38:1 42:1 55:1 84:1 85:2 86:3 88:2 89:1 94:1 104:1 111:1;incorrectly=70:2 101:1;incorrectly expect=70:2;increa=81:1;increas=81:3
-independent=6:1 76:1;index=1:2 3:1 4:1 11:1 12:9 13:4 17:1 25:3 30:1 34:8 35:8 43:1 68:6 74:1 78:2 88:2 89:2 106:3 111:10;index dimension=12:2;index dtensor=13:2
-index out=25:2 34:8 35:8 68:5 78:2;index rank1=111:2;index result=12:5;index support=106:2;index_put=12:7;index_put default=12:3;index_put dtensor=12:2
-index_put_=12:1 25:1;index_select=1:1 12:1;indexed_neg_dot_forward_kernel=3:1;indexerror=25:3 30:2 34:5 35:6 68:5 111:1;indexerror list=34:4 35:5
-indexerror tupl=68:4;indic=12:1 18:3 35:2 74:1 88:1 111:1;indic should=18:3;inductor=15:1 70:4 71:1 72:1 111:1;infer=22:1 111:1;infer_mesh=22:1
-infer_qwen3vl_transformer=111:1;inferenc=2:1 8:8 22:1 64:2 75:1 111:2;inference_mod=8:8;inference_mod fail=8:2;inferencemod=111:1;inferr=105:2;inferr spmd=105:2
-infiniband=111:1;infinit=56:1;inflat=65:1 86:1;info=3:2 23:2 26:1 35:6 40:1 55:1 59:1 71:1 80:3 111:5;info detail=111:2;information=3:1 25:1 111:1;infra=18:2
-infra paralleliz=18:2;inherit=107:1
-init=2:1 4:1 12:2 13:1 15:1 16:1 18:2 20:3 23:1 34:2 35:1 36:3 39:7 43:4 44:1 46:2 47:1 50:7 51:1 56:7 57:1 63:5 64:1 82:1 85:1 96:1 100:3 106:3 111:9
-init normal_=36:2;init trunc_normal_=56:2;init zeros_=12:2;init_device_mesh=4:1 13:1 18:2 20:3 23:1 34:2 35:1 46:2 47:1 85:1 96:1 106:3 111:4
-init_device_mesh cuda=18:2 20:3 46:2 106:3 111:2;init_empty_weight=50:2;init_process_group=39:7 43:3;init_process_group cpu=43:2
+incorrect=12:1 26:1 28:1 29:2 38:1 42:1 55:1 84:1 85:2 86:3 88:2 89:1 94:1 104:1 111:1;incorrectly=70:2 101:1;incorrectly expect=70:2;increa=81:1
+increas=81:3 111:1;indefinitely=54:1;independent=6:1 76:1;index=1:2 3:1 4:1 11:1 12:9 13:4 17:1 25:3 30:1 34:8 35:8 43:1 68:6 74:1 78:2 88:2 89:2 106:3 111:11
+index dimension=12:2;index dtensor=13:2;index must=111:2;index out=25:2 34:8 35:8 68:5 78:2;index rank1=111:2;index result=12:5;index support=106:2
+index_put=12:7;index_put default=12:3;index_put dtensor=12:2;index_put_=12:1 25:1;index_select=1:1 12:1;indexed_neg_dot_forward_kernel=3:1
+indexerror=25:3 30:2 34:5 35:6 68:5 111:1;indexerror list=34:4 35:5;indexerror tupl=68:4;indic=12:1 18:3 35:2 74:1 88:1 111:1;indic should=18:3
+inductor=15:1 70:4 71:1 72:1 111:1;infer=22:1 111:1;infer_mesh=22:1;infer_qwen3vl_transformer=111:1;inferenc=2:1 8:8 22:1 64:2 75:1 111:2;inference_mod=8:8
+inference_mod fail=8:2;inferencemod=111:1;inferr=105:2;inferr spmd=105:2;infiniband=111:1;infinit=54:1 56:1;inflat=65:1 86:1
+info=3:2 23:2 26:1 35:6 40:1 55:1 59:1 71:1 80:3 111:5;info detail=111:2;information=3:1 25:1 111:1;infra=18:2;infra paralleliz=18:2;inherit=107:1
+init=2:1 4:2 12:2 13:1 15:1 16:1 18:2 20:3 23:1 34:2 35:1 36:3 39:7 43:4 44:1 46:2 47:1 50:9 51:1 56:7 57:1 63:5 64:2 82:1 85:1 96:1 100:3 106:3 111:9
+init normal_=36:2;init trunc_normal_=56:2;init zeros_=12:2;init_device_mesh=4:2 13:1 18:2 20:3 23:1 34:2 35:1 46:2 47:1 85:1 96:1 106:3 111:4
+init_device_mesh cuda=4:2 18:2 20:3 46:2 106:3 111:2;init_empty_weight=50:3;init_process_group=39:7 43:3;init_process_group cpu=43:2
 init_process_group parallelize_modul=39:2;init_weight=50:1 56:2;initial=100:1;initiali=56:1;initialis=36:1 43:2 50:3 56:2 100:2 111:1;initialisation=36:1
-initializ=19:1 43:1 50:2 56:1 107:1 111:1;initialization=2:1;initialize_tensor_parallelism=111:1;initialize_weight=50:1;inner=5:1 23:1 50:1 94:1 95:1 111:1
+initializ=19:1 43:1 50:2 56:1 107:1 111:2;initialization=2:1;initialize_tensor_parallelism=111:1;initialize_weight=50:1;inner=5:1 23:1 50:1 94:1 95:1 111:1
 inner_attention=50:1;inner_fn=111:1;innermost=105:1;inp=34:1;inplac=97:1 111:2
 input=1:3 3:5 4:1 5:1 6:1 10:2 11:3 12:2 14:7 15:1 23:3 25:2 29:1 30:1 31:1 38:5 39:1 40:2 41:1 44:1 54:2 55:1 64:9 66:6 68:5 69:5 71:2 73:1 75:2 78:1 83:3 84:1 97:2 104:4 105:2 108:1 111:9
 input different=40:2;input dimensional=69:3;input gradient=104:3;input indexerror=68:3;input placement=10:2 11:2;input shard=104:2;input siz=23:2 64:9 111:4
-input tensor=38:4 69:2;input_args_strategy=14:3;input_fn=68:1;input_id=3:2 75:1 111:1;input_kwarg_layout=68:1;input_layout=1:1 3:1 66:2;input_shap=111:1
-input_spec=14:5;input_spec len=14:3;input_spec strategy=14:3;input_split_siz=105:1;input_tensor=68:2;input_tensor input=68:2;insert=111:1
-insid=1:2 3:1 5:2 17:2 19:1 23:1 25:1 27:1 30:1 32:1 34:1 38:1 53:1 55:2 56:1 59:1 66:1 69:1 71:1 72:2 77:3 83:1 99:2 107:1 111:2;insid compil=72:2
-insid dtensor=77:2;insist=19:1;install=1:1 27:1 105:1 111:2;instanc=111:1
-instead=6:1 8:1 10:3 11:1 12:1 13:1 16:1 18:1 19:2 23:1 26:2 27:2 33:1 38:1 47:1 56:1 57:1 59:1 71:1 78:2 80:1 86:1 97:1 98:1 101:1 104:2 110:1 111:3
-instead shard=10:2;instruct=64:3;instruct tp_plan=64:2;int=6:1 12:3 77:1 96:1 106:1 107:1 108:1 111:3;int shard=12:2;int4=77:1 111:1;int64=111:1
-int8=44:2 63:2 77:2 111:2;integer=53:1 63:4;integer parameter=63:3;integration=6:1 111:3;integration tensor_parallel=111:2;interfac=6:1 38:1 111:1;interleav=28:1
-intermediat=55:1 111:1;intermediate_tensor=111:1;internal=21:6 38:3;internal assert=38:3;internal us=21:6;internvl2=64:2;internvl2_5=64:1
-into=1:2 2:2 4:1 12:1 14:1 15:1 21:1 40:1 44:1 45:1 53:2 54:2 64:1 66:1 72:1 74:1 77:1 79:1 83:1 84:1 99:1 105:1 111:3;inv=1:1 50:2 60:1;inv_freq=50:2 60:1
-inv_freq_expand=1:1;invalid=18:11 20:3 23:2 48:2 52:2 57:2 58:3 64:8 70:2 106:1 111:9;invalid input=23:2 64:8 111:4;invalid mesh_dim_nam=18:11
-invalid output=70:2;invalid parallel=20:3;invalid storag=57:2 58:3;invalid_argument=111:1;invariant=105:5;invariant typ=105:2;invok=55:1;io=111:1;ip=2:1 3:1 4:1
-is_causal=6:2 73:4 74:7;is_causal fals=74:2;is_causal requir=73:2;is_causal tru=6:2 74:5;is_main_process=55:1;is_pinn=37:1;is_rank_zero=55:1;is_replicat=14:1
-is_shard=14:1 72:1 109:1;isfunctionaltensor=38:3;isfunctionaltensor internal=38:2;isinstanc=26:1 60:1 111:1;isn=17:1 54:1 89:1;issu=4:1 54:2 57:1
-item=41:1 42:6 52:1 55:3 60:1 71:1 96:4 107:1;itemsiz=111:1;iter=42:1;iter_idx=42:1;iterabledataset=111:1;iterat=54:1 55:2;iteration=71:1 80:1 81:1 111:5
-itself=3:2 17:1 40:1 96:1 110:1;jacobian=99:1;jax=111:4;jit=70:1;jitt=71:1;jitted_fn=71:1;job=53:1 54:1 55:5 73:1 81:2 111:4;job hang=55:3;join=26:2 101:2 111:1
-json=111:1;jsondecodeerror=111:1;jump=80:1 101:1;junk=50:1;just=1:1 27:1 45:1 106:1 111:3;k_cach=25:1;k_norm=40:1 64:1;k_p=84:1;k_proj=3:1 64:2;kaggl=111:3
-kbit=44:1;keep=1:1 3:1 7:1 22:1 24:1 29:1 32:1 39:1 41:1 44:1 51:1 52:1 53:1 57:1 58:1 60:1 63:1 65:1 69:1 77:1 81:2 84:1 86:1 96:1 97:1 99:1 111:2
+input tensor=38:4 69:2;input_args_strategy=14:3;input_chunk=55:1;input_fn=68:1;input_id=3:2 75:1 111:1;input_kwarg_layout=68:1;input_layout=1:1 3:1 66:2
+input_shap=111:1;input_spec=14:5;input_spec len=14:3;input_spec strategy=14:3;input_split_siz=105:1;input_tensor=68:2;input_tensor input=68:2;insert=111:1
+insid=1:2 3:1 5:2 17:2 19:1 23:1 25:1 27:1 30:1 32:1 34:1 38:1 55:2 56:1 59:1 66:1 69:1 71:1 72:2 77:3 83:1 99:2 107:1 111:2;insid compil=72:2;insid dtensor=77:2
+insist=19:1;install=1:1 27:1 105:1 111:2;instanc=111:1
+instead=6:1 8:1 10:3 11:1 12:1 13:1 16:1 18:1 19:3 23:1 26:2 27:2 33:1 38:1 47:1 50:2 56:1 57:1 59:1 71:1 78:2 80:1 86:1 97:1 98:1 101:1 104:2 110:1 111:3
+instead shard=10:2;instead torch=50:2;instruct=64:3;instruct tp_plan=64:2;int=4:1 6:1 12:3 50:1 77:1 96:1 106:1 107:1 108:1 111:3;int shard=12:2;int4=77:1 111:1
+int64=111:1;int8=44:2 63:2 77:2 111:2;integer=53:1 63:5;integer dtyp=63:2;integer parameter=63:3;integration=6:1 111:3;integration tensor_parallel=111:2
+interfac=6:1 38:1 111:1;interleav=28:1 55:1;intermediat=55:1 111:1;intermediate_tensor=111:1;internal=21:6 38:3;internal assert=38:3;internal us=21:6
+internvl2=64:2;internvl2_5=64:1;into=1:2 2:2 4:1 12:1 14:1 15:1 21:1 40:1 44:1 45:1 53:2 54:2 64:1 66:1 72:1 74:1 77:1 79:1 80:1 83:1 84:1 99:1 105:1 111:3
+inv=1:1 50:3 60:1;inv_freq=50:3 60:1;inv_freq_expand=1:1;invalid=18:11 20:3 23:2 48:2 52:2 57:2 58:3 64:8 70:2 106:1 111:8;invalid input=23:2 64:8 111:4
+invalid mesh_dim_nam=18:11;invalid output=70:2;invalid parallel=20:3;invalid storag=57:2 58:3;invalid_argument=111:1;invariant=105:5;invariant typ=105:2
+invok=55:1;io=111:1;ip=2:1 3:1 4:1;is_causal=6:2 73:4 74:7;is_causal fals=74:2;is_causal requir=73:2;is_causal tru=6:2 74:5;is_main_process=55:1;is_pinn=37:1
+is_rank_zero=55:1;is_replicat=14:1;is_shard=14:1 72:1 109:1;isfunctionaltensor=38:3;isfunctionaltensor internal=38:2;isinstanc=26:1 50:1 60:1 111:1
+isn=17:1 54:1 89:1;issu=4:1 50:1 54:2 57:1;item=41:1 42:6 52:1 55:3 60:1 71:1 80:1 96:4 107:1;itemsiz=111:1;iter=42:1;iter_idx=42:1;iterabledataset=111:1
+iterat=54:2 55:2;iteration=71:1 80:1 81:1 111:5;iterator=54:1;itself=3:2 17:1 40:1 96:1 110:1;jacobian=99:1;jax=111:4;jit=70:1;jitt=71:1;jitted_fn=71:1
+job=53:1 54:1 55:5 73:1 81:2 111:4;job hang=55:3;join=26:2 101:2 111:1;json=111:1;jsondecodeerror=111:1;jump=80:1 101:1;junk=50:1;just=1:1 27:1 45:1 106:1 111:3
+k_cach=25:1;k_norm=40:1 64:1;k_p=84:1;k_proj=3:1 64:2;kaggl=111:3;kbit=44:1
+keep=1:1 3:1 7:1 22:1 24:1 29:1 32:1 39:1 41:1 44:1 51:1 52:1 53:1 57:1 58:1 60:2 63:1 65:1 69:1 77:1 81:2 84:1 86:1 96:1 97:1 99:1 111:2
 kept=44:1 47:1 85:1 97:1;kernel=3:4 4:2 6:2 16:1 31:2 73:5 78:6 79:3 80:2 111:4;kernel tak=78:2;kernel without=79:2
 key=2:1 6:1 26:2 50:1 52:3 53:10 55:2 58:1 61:2 64:6 67:5 81:4 90:1 105:1 106:1 111:4;key checkpoint=53:7;key dtensor=26:2;key layer=67:2;key match=67:2
-key_stat=64:2;key_stat self=64:2;keyerror=18:12 51:2 53:1 61:5 111:5;keyerror invalid=18:10;keyerror lm_head=61:3;keyerror stat=111:2
-keyword=14:5 26:1 68:2 110:1 111:3;keyword argument=14:3 68:2 111:3;kill=81:3 111:1;kind=7:1 81:1 109:1;know=1:1 16:2 58:1 72:2 110:1 111:1;kubectl=41:1
-kv=24:1 64:7 73:1 111:1;kv head=64:7;kv_head=64:1;kv_linear=111:1;kwarg=3:1 5:2 14:5 19:5 23:1 44:1 68:2 72:1 73:1 76:1 77:1 111:1;kwarg mesh_dim=19:5
-kwarg_typ=77:1;kwen2501=2:1;label=3:1 69:1 75:2 84:1 89:1 104:1 111:2;label_smooth=69:1;lack=4:2 53:1 59:1 77:1 84:1 99:1;laid=66:1;laion=111:1
-lambda=48:2 49:1 68:2;lambda shard=48:2;languag=41:1 54:2;languag model=54:2;larg=26:1 64:1 78:1 85:1 86:1 91:3 98:1 111:4;larger=20:1 26:1 42:1 53:1 91:2
-last=1:1 3:2 4:3 23:1 24:2 25:1 34:1 40:1 44:1 45:1 49:2 52:3 54:1 55:3 64:1 65:2 75:2 111:4;last complet=55:2 111:2;last dimension=24:2;last enqueu=55:2 111:2
-last rank=52:3;last token=75:2;lat=39:1 86:1;latency=80:2;later=17:1 21:2 43:1 44:1 51:2 67:1 87:2 90:1;latest=111:1;launch=3:1 16:1 18:1 20:1 78:1;lax=111:1
-layer=1:4 2:2 3:3 4:1 5:1 7:3 8:1 15:1 23:1 25:1 29:3 30:5 39:1 44:2 50:2 52:4 53:2 54:2 56:1 57:1 61:1 64:1 65:1 67:9 68:1 70:1 73:1 77:1 80:2 82:1 83:2 84:1 86:1 90:2 91:1 101:1 107:1 110:1 111:12
+key_stat=64:2;key_stat self=64:2;keyerror=18:12 51:2 53:2 61:5 111:5;keyerror invalid=18:10;keyerror lm_head=61:3;keyerror stat=111:2
+keyword=14:5 26:1 68:2 110:1 111:3;keyword argument=14:3 68:2 111:3;kill=81:3 111:3;kind=7:1 81:1 109:1;know=1:1 16:2 58:1 72:2 110:1 111:1;kubectl=41:1
+kv=24:1 64:7 73:1 111:1;kv head=64:7;kv_head=64:1;kv_linear=111:1;kwarg=3:1 5:2 14:5 19:6 23:1 44:1 68:2 72:1 73:1 76:1 77:1 111:1;kwarg mesh_dim=19:6
+kwarg_typ=77:1;kwen2501=2:1;l40=111:1;lab=111:1;label=3:1 69:1 75:2 84:1 89:2 104:1 111:2;label_smooth=69:1;lack=4:2 53:1 59:1 77:1 84:1 99:1;laid=66:1
+laion=111:1;lambda=48:2 49:1 68:2;lambda shard=48:2;land=54:1;languag=41:1 54:2 78:1;languag model=54:2;language_model=78:1
+larg=26:1 64:1 78:1 85:1 86:1 91:3 98:1 111:4;larger=20:1 26:1 42:1 53:1 91:2 111:1
+last=1:1 3:2 4:3 23:1 24:2 25:1 34:1 40:1 44:1 45:1 49:2 52:3 54:1 55:3 64:1 65:2 75:2 111:5;last complet=55:2 111:2;last dimension=24:2;last enqueu=55:2 111:2
+last rank=52:3;last token=75:2;lat=39:1 86:1;latency=80:2;later=17:1 21:2 43:1 44:1 51:2 67:1 87:2 90:1;latest=70:1 111:1
+launch=3:1 16:1 18:1 20:1 78:1 80:1 111:1;lax=111:1
+layer=1:4 2:2 3:3 4:1 5:1 7:3 8:1 15:1 23:1 25:1 29:3 30:5 39:1 44:2 50:2 52:4 53:2 54:2 56:1 57:1 61:1 64:2 65:1 67:9 68:1 70:1 73:1 77:1 78:1 80:3 82:2 83:2 84:1 86:1 90:2 91:1 101:1 107:1 110:1 111:13
 layer attention=52:2;layer attn=50:2 67:2;layer py=111:2;layer wq=67:2;layer_norm=25:1 29:3 30:2 70:1;layer_norm transpos=29:2;layer_norm_backward=30:1
 layer_norm_bwd_strategy=30:2;layer_scal=1:1;layernorm=30:4 66:3 111:1;layernorm_linear=111:1
 layout=1:1 3:1 10:1 25:1 27:1 33:1 52:1 59:1 66:2 67:1 68:1 69:1 70:3 82:1 83:1 84:1 100:2 111:3;lazily=107:1;lazy=50:1 79:1;lazy_init=50:1;le_up=58:1
-lead=21:1 24:1;leaf=27:4;leaf tensor=27:3;leak=3:1 81:3;learn=51:1 111:1;least=15:1 105:1 111:3;least two=111:3
-leav=1:1 3:1 7:1 9:1 21:1 23:1 31:1 34:1 45:1 50:2 54:2 55:1 67:1 69:1 70:1 71:1 84:1 111:1;leav loop=54:2;left=7:1 28:1 71:1 90:1 102:1 111:1;leftmost=23:6
+lead=21:1 24:1;leaf=27:4;leaf tensor=27:3;leak=3:1 81:4;learn=51:1 111:1;least=15:1 105:1 111:3;least two=111:3
+leav=1:1 3:1 7:1 9:1 21:1 23:1 31:1 34:1 45:1 50:2 54:2 55:1 67:1 69:1 70:1 71:1 84:1 111:1;leav loop=54:2;left=7:1 28:1 50:1 71:1 90:1 102:1 111:1;leftmost=23:6
 leftmost dim=23:5;len=14:3 54:1 64:1 74:1 81:1 111:1;len input_args_strategy=14:3;len input_spec=14:3
-length=3:1 6:1 18:1 21:1 27:3 38:1 54:1 66:2 67:1 71:4 73:3 74:1 75:6 76:2 81:1 111:4;length cp=75:2;length device_mesh=27:3;length divisibl=75:2
+length=3:1 6:1 18:1 21:1 27:3 38:1 54:2 66:2 67:1 71:4 73:3 74:1 75:6 76:2 81:1 111:4;length cp=75:2;length device_mesh=27:3;length divisibl=75:2
 lerp=4:1 40:1 49:3;lerp_=49:3;lerp_ grad=49:2;less=88:1 111:1;let=21:1 33:1 49:1;level=3:1 14:1 54:1;li=28:1 40:1;libc=3:1;libc10=111:1
-library=3:1 4:2 17:1 19:2 61:1 77:1 109:1 111:2;library custom=4:2;liger=3:1;liger_kernel=3:1;liger_loss=3:1;ligerfusedlinearcrossentropyloss=3:1;lightn=44:1
-lik=1:1 3:1 21:1 29:1 36:5 43:1 50:1 58:1 60:1 78:1 79:1 82:1 111:5;lik hybrid=36:5;likely=55:1;linalg=4:1 41:1 86:1;linalg_vector_norm=86:1
-linear=1:1 3:3 4:1 5:1 7:2 8:3 23:2 31:1 34:1 38:1 44:1 57:1 60:1 65:2 67:2 80:1 83:1 86:5 105:1 111:2;linear default=8:2;linear nn=67:2;linear4bit=111:1
-linear_backward=4:1;link=111:2
-list=4:2 7:4 14:1 16:1 18:1 19:2 20:1 24:1 25:3 27:1 30:1 34:6 35:8 40:1 44:1 50:1 54:1 59:1 61:1 77:1 80:1 81:1 105:1 107:1 108:2 111:2
-list index=25:2 34:6 35:8;list processgroup=19:2;lit=111:1;literal=72:1;litgpt=111:1;littl=80:1 81:1 111:1;liv=22:1 40:4 41:1 81:1
-llama=4:1 6:1 8:1 18:2 43:1 45:1 64:6 82:1 111:5;llama2=82:1 111:1;llama3=6:1 64:1 111:2;llama3_8b=111:1;llama4=18:2;llama4 infra=18:2
-llama4forconditionalgeneration=4:1;llama_tp=64:1;llamaattention=111:1;llamaforcausallm=2:1;lm=50:1 60:1 82:1 111:5;lm head=111:2;lm_head=3:4 4:1 45:8 61:5
-lm_head shar=45:3;lm_head weight=3:4 45:2 61:5;ln1=66:1
-load=2:13 16:1 28:1 43:2 44:3 45:1 49:1 50:6 52:9 53:9 55:3 56:1 58:7 59:4 60:3 61:5 63:2 74:8 93:2 101:4 111:11;load balanc=74:7;load cpu=43:2
+library=3:1 4:2 17:1 19:2 61:1 77:1 109:1 111:2;library custom=4:2;liger=3:1;liger_kernel=3:1;liger_loss=3:1;ligerfusedlinearcrossentropyloss=3:1
+lightn=44:1 53:1;lik=1:1 3:1 21:1 29:1 36:5 43:1 50:2 58:1 60:1 70:1 78:1 79:1 82:1 111:5;lik hybrid=36:5;likely=55:1;linalg=4:1 41:1 86:1
+linalg_vector_norm=86:1;linear=1:1 3:3 4:1 5:1 7:2 8:3 23:2 31:1 34:1 38:1 44:1 57:1 60:1 65:2 67:2 80:1 81:1 83:1 86:5 105:1 111:2;linear default=8:2
+linear nn=67:2;linear4bit=77:1 111:1;linear_backward=4:1;link=111:2
+list=4:2 7:3 14:1 16:1 18:1 19:3 20:1 24:1 25:3 27:1 30:1 34:6 35:8 40:1 44:1 50:1 54:1 59:1 60:1 61:1 77:1 80:1 81:1 105:1 107:1 108:1 111:2
+list index=25:2 34:6 35:8;list processgroup=19:3;lit=111:1;literal=72:1;litgpt=111:1;littl=80:1 81:1 111:1;liv=22:1 40:4 41:1 43:1 81:1
+llama=4:1 6:1 8:1 18:2 43:1 45:2 64:6 82:1 111:6;llama2=82:1 111:1;llama3=6:1 64:1 111:2;llama3_8b=111:1;llama4=18:2;llama4 infra=18:2
+llama4forconditionalgeneration=4:1;llama_tp=64:1;llamaattention=111:1;llamaforcausallm=2:1;llm=111:2;lm=50:1 60:1 82:1 111:5;lm head=111:2
+lm_head=3:4 4:1 45:8 61:5 111:1;lm_head shar=45:3;lm_head weight=3:4 45:2 61:5;lm_loss_dtensor=70:1;ln1=66:1
+load=2:13 16:1 28:1 43:2 44:3 45:1 49:1 50:7 52:9 53:8 55:3 56:1 58:7 59:4 60:3 61:5 63:2 74:8 77:1 78:1 93:2 101:4 111:11;load balanc=74:7;load cpu=43:2
 load fail=53:2 58:2;load into=53:2;load state_dict=2:2;load weights_only=58:2;load whol=111:2;load_balanc=74:1;load_balance_indic=74:1;load_checkpoint=2:1 111:1
-load_dtensor_weight=2:1;load_format=111:1;load_in_8bit=63:2;load_in_8bit tru=63:2;load_megatron_model_weight=2:1;load_state_dict=2:5 53:1 111:1
-load_state_dict torch=2:3;loaded_weight=2:1 60:1;loader=2:5 53:1 58:1 60:3 111:2
-local=1:2 3:2 4:4 6:2 11:2 12:2 13:1 14:1 15:1 16:2 19:1 21:1 23:1 26:15 27:3 36:1 37:1 39:1 42:6 43:1 52:2 55:1 60:5 65:4 67:1 69:1 70:2 71:4 72:5 73:2 76:3 78:2 79:1 80:1 84:7 85:1 87:8 96:6 105:3 106:1 108:4 111:5
-local_ax=105:2;local_data=52:1;local_kwarg=23:1 111:1;local_loaded_weight=60:1;local_map=4:1 11:2 13:1 14:1 26:1 72:1 105:2 108:4;local_map router=11:2
-local_p=43:1;local_rank=3:1 39:1 55:1 106:1 111:2;local_result=23:1 111:1;local_rowwis=67:1;local_shap=26:1 111:1;local_tensor=27:2 42:3 60:1 71:1 85:1 96:1
+load_checkpoint_and_dispatch=50:1;load_dtensor_weight=2:1;load_format=111:1;load_in_4bit=77:1;load_in_8bit=63:2;load_in_8bit tru=63:2
+load_megatron_model_weight=2:1;load_state_dict=2:5 111:1;load_state_dict torch=2:3;loaded_weight=2:1 60:1;loader=2:5 58:1 60:3 111:2
+local=1:2 3:2 4:4 6:2 11:2 12:2 13:1 14:1 15:1 16:2 19:1 21:1 23:1 26:15 27:3 36:1 37:1 39:1 42:6 43:1 50:1 52:2 55:1 60:5 65:4 67:1 69:1 70:3 71:4 72:5 73:2 76:3 78:1 79:2 80:1 84:7 85:1 87:8 96:6 105:3 106:1 108:3 111:5
+local_ax=105:2;local_data=52:1;local_kwarg=23:1 111:1;local_loaded_weight=60:1;local_map=4:1 11:2 13:1 14:1 26:1 72:1 105:2 108:3;local_map router=11:2
+local_p=43:1;local_rank=3:1 39:1 50:1 55:1 106:1 111:2;local_result=23:1 111:1;local_rowwis=67:1;local_shap=26:1 111:1;local_tensor=27:2 42:3 60:1 71:1 85:1 96:1
 local_tensor argument=27:2;local_tensor device_mesh=42:3;local_tensor_arg=23:1 111:1;local_tensor_mod=111:1;local_zero=26:1;localshardswrapper=111:1;locat=111:1
 log=3:1 4:1 41:1 42:6 54:1 55:1 66:1 69:1 90:2 99:4 111:3;log different=42:2;log_dist=111:1;log_gpu_memory_usag=111:1;log_sigmoid_forward=4:1
 log_softmax=69:1 99:4;log_softmax gradient=99:2;log_sumexp=90:1;logg=42:4 96:1 111:2;logger=111:1;logic=77:1;logical=78:1
 logit=1:1 3:2 13:1 62:3 66:1 69:4 82:1 88:1 99:1 111:1;logit dtensor=69:2;logit target=69:2;logit_scal=62:3;logit_scal tensor=62:2;logits_chunk=3:1;logprob=66:1
-logsumexp=90:3;long=12:1 66:5 111:1;longer=1:1 23:1 39:1 43:2 45:2 66:2 71:1 80:2 81:3;longer allow=43:2;longer ti=45:2
-look=13:1 15:1 25:1 31:1 61:1 68:1 79:1 87:1 92:1;lookup=3:1 32:1 58:1;loop=8:1 40:1 54:2 55:1 56:3 80:1;lora=2:2 3:2 44:10 50:1 53:1 58:1 63:1 67:2 111:2
+logsumexp=90:3;long=12:1 50:1 54:1 66:5 111:1;longer=1:1 23:1 39:1 43:2 45:2 63:1 66:2 71:1 80:2 81:3;longer allow=43:2;longer ti=45:2
+look=13:1 15:1 25:1 31:1 61:1 68:1 79:1 87:1 92:1;lookup=3:1 32:1 58:1;loop=8:1 40:1 54:3 55:1 56:3 80:1;lora=2:2 3:2 44:10 50:1 53:1 58:1 63:1 67:2 111:6
 lora adapter=44:2;lora peft=44:3;lora_b=2:1;lora_dpo_distribut=3:1;lora_magnitude_vector=50:1;loraconfig=3:1;los=29:4 32:1 84:1;los split_factor=29:2
-loss=1:1 3:4 4:1 5:3 13:1 28:1 33:1 42:1 43:1 50:4 51:7 55:1 57:1 66:1 69:9 75:1 79:1 82:4 84:1 87:1 89:5 96:5 98:1 99:4 101:3 105:2 111:20;loss backward=5:3
-loss becom=111:2;loss dtensor=96:2;loss go=51:2;loss nan=50:3 111:2;loss stay=51:2;loss to_local=96:3;loss_dt=55:1;loss_parallel=69:9 99:4
-loss_parallel log_softmax=99:2;loss_parallel should=69:3;loss_parallel support=69:3;loss_typ=3:1;lost=12:2 29:1 32:2 45:1 58:1 75:1 84:1 97:1 111:1;low=42:1
-lower=14:1 42:3 111:1;loweringexception=111:1;lr=40:1 51:1 81:1 111:2;lru=71:1 81:2;lru_cach=71:1 81:2;lt=1:1 3:1;lucasllc=2:1;ly=111:1
-m=2:1 17:1 45:1 50:1 54:1 55:8 72:1 80:4 111:17;m dtensor=80:2;m ran=55:6 111:17;m_out=15:2;machin=20:1 58:1;maco=111:1;macro=111:1
-mad=1:1 7:1 21:1 38:1 39:1 42:1 43:1 46:2 50:2 51:2 81:1 83:1 85:1 96:1;magnitud=50:2;main=1:2 2:1 3:2 7:1 16:1 55:1 64:1;main distribut=1:2;main_ppo=3:1
-main_task=2:1;maintain=106:1;mak=1:2 11:1 12:1 21:1 23:1 24:1 26:2 27:1 40:1 42:1 50:2 51:2 54:3 60:1 63:1 65:1 66:1 69:2 72:1 76:1 80:1 93:1 106:1 107:2 111:4
-malloc=111:1;mamba=23:1 50:1;manag=45:6;manag another=45:6;manager=2:1 110:1 111:1;manual=82:1 100:1 107:2;manual_s=82:1 100:1
-many=5:1 11:1 20:1 24:1 32:1 35:1 66:1 80:5;many small=80:3;map=4:1 11:3 13:1 14:1 16:1 26:1 50:1 52:1 72:1 105:2 108:4 111:2;map_fun=52:1;mapp=27:1 111:1
-mark=38:8 71:1 72:1 111:1;mark_dynamic=71:1;mark_shard=38:7 111:1;mask=1:2 4:2 6:3 11:2 13:5 25:1 30:3 32:6 54:1 66:1 68:1 73:6 74:1 75:2 76:6 100:1 111:6
-mask bool=13:2;mask built=6:2;mask_buffer=32:3;mask_mod=111:1;maskbuffer=32:4;maskbuffer been=32:4;masked_fill_=4:2;masked_fill_ scalar=4:2;masked_select=13:2
-maskpartial=32:3;mat=78:1;mat1=65:1 111:3;mat1 mat2=111:3;mat2=65:1 111:3;mat2 shap=111:3
-match=10:2 20:2 27:1 40:1 42:1 43:2 49:5 64:1 66:4 67:5 70:1 74:2 78:2 108:1 111:14;match broadcast=10:2;match siz=49:4 66:4 78:2 111:12;match token=67:2
-materiali=50:1;materialis=42:1 50:1;materialisation=50:1;materializ=32:4 43:2 50:5;materializ conflict=32:2;materializ cpu=43:2;materializ meta=50:5
-math=30:3 73:5 84:1;math backend=73:2;math_op=30:1;matmul=1:1 3:1 4:1 8:2 29:1 49:1 65:2 71:1 95:2;matmul_backward=4:1;matric=111:1;matrix=28:1 111:1
-max=3:2 7:1 10:1 43:2 54:1 71:1 82:1 86:3 97:1 98:1 111:2;max min=86:2;max_diff=111:1;max_grad_norm=7:1 43:1;max_new_token=3:1;max_norm=43:2
-max_norm total_norm=43:2;max_prompt_length=3:1;max_token_len=54:1;may=10:1 11:1 48:1 49:1 60:1 73:1 79:1 111:2;mb=81:3;mb per=81:3;md=52:1
-mean=1:1 28:1 29:1 47:1 59:1 89:4 96:1 110:1 111:1;mean over=89:2;meant=19:1 83:1 98:1 103:1 109:1;measur=111:1;media=54:1;medium=50:1;meet=3:1 5:1 65:1 71:1
-meetvadakkanchery=2:1;megatron=2:1 60:1 82:1 111:9;megatron cor=111:2;megatron lm=111:3;megatron_patch=111:1;megatron_worker=2:1;mem=111:1
-memory=1:1 7:1 37:8 43:1 47:8 50:2 73:1 74:1 78:2 81:12 83:1 90:1 107:1 111:23;memory access=111:3;memory constant=81:2;memory expect=47:2;memory grow=81:4
-memory leak=81:3;memory per=47:4;memory tri=111:4;mend=30:1 34:1;mention=50:1;merg=2:2 23:1 60:1 111:3;merge_and_unload=111:1;merge_sort=111:1
-mesh=1:1 2:2 3:3 4:3 6:1 7:2 10:1 12:3 13:1 14:2 15:4 16:4 17:10 18:17 19:8 20:11 22:9 23:6 24:7 25:4 26:7 27:6 28:4 34:7 35:9 36:5 38:10 39:1 40:13 41:10 42:3 43:1 46:6 47:10 57:2 58:2 59:3 60:4 66:1 67:4 68:1 69:3 70:1 71:1 72:2 73:2 74:2 75:5 76:1 85:1 87:5 92:1 93:3 94:3 95:1 96:2 100:1 101:1 102:4 103:1 105:5 106:5 111:23
+loss=1:1 3:4 4:1 5:3 13:1 28:1 33:1 42:1 43:1 50:4 51:7 55:1 57:1 66:1 69:9 70:1 75:1 79:1 82:5 84:1 87:1 89:6 96:5 98:1 99:4 101:3 105:2 111:19
+loss backward=5:3;loss becom=111:2;loss dtensor=96:2;loss go=51:2;loss nan=50:3 111:2;loss stay=51:2;loss to_local=96:3;loss_dt=55:1;loss_dtensor=70:1
+loss_parallel=69:9 70:1 99:4;loss_parallel log_softmax=99:2;loss_parallel should=69:3;loss_parallel support=69:3;loss_typ=3:1
+lost=12:2 29:1 32:2 45:1 58:1 75:1 84:1 97:1 111:1;low=42:1;lower=14:1 42:3 111:1;loweringexception=111:1;lr=40:1 51:1 81:2 111:2;lru=71:1 81:2
+lru_cach=71:1 81:2;lshift=4:1;lt=1:1 3:1;lucasllc=2:1;ly=111:1;m=2:1 17:1 45:1 50:1 54:1 55:8 72:1 80:5 111:17;m dtensor=80:2;m ran=55:6 111:17;m_out=15:2
+machin=20:1 58:1 64:1;maco=111:1;macro=111:1;mad=1:1 7:1 21:1 38:1 39:1 42:1 43:1 46:2 50:3 51:2 81:1 83:1 85:1 96:1;magnitud=50:2
+main=1:2 2:1 3:2 7:1 16:1 55:1 60:1 64:1 111:2;main distribut=1:2;main_ppo=3:1;main_task=2:1;maintain=106:1
+mak=1:2 11:1 12:1 19:1 21:1 23:1 24:1 26:2 27:1 40:1 42:1 50:2 51:2 54:3 55:1 60:1 63:1 65:1 66:1 69:2 72:1 76:1 80:1 93:1 106:1 107:2 111:4;malloc=111:1
+mamba=23:1 50:1;manag=45:7;manag another=45:7;manager=2:1 110:1 111:1;manual=82:1 100:1 107:2;manual_s=82:1 100:1;many=5:1 11:1 20:1 24:1 32:1 35:1 66:1 80:5
+many small=80:3;map=4:1 11:3 13:1 14:1 16:1 26:1 50:1 52:1 72:1 105:2 108:3 111:2;map_fun=52:1;mapp=27:1 111:1;mark=38:8 71:1 72:1 111:1;mark_dynamic=71:1
+mark_shard=38:7 111:1;mask=1:2 4:2 6:3 11:2 13:5 25:1 30:3 32:6 54:1 66:1 68:1 73:5 74:1 75:2 76:6 89:1 100:1 111:6;mask bool=13:2;mask built=6:2
+mask_buffer=32:3;mask_mod=111:1;maskbuffer=32:4;maskbuffer been=32:4;masked_fill_=4:2;masked_fill_ scalar=4:2;masked_select=13:2;maskpartial=32:3;mat=78:1
+mat1=65:1 111:3;mat1 mat2=111:3;mat2=65:1 111:3;mat2 shap=111:3;match=10:2 20:2 27:1 40:1 42:1 43:2 49:5 64:1 66:4 67:5 70:1 74:2 78:3 108:1 111:14
+match broadcast=10:2;match siz=49:4 66:4 78:3 111:12;match token=67:2;materiali=50:1;materialis=42:1 50:1;materialisation=50:1;materializ=32:4 43:2 50:5
+materializ conflict=32:2;materializ cpu=43:2;materializ meta=50:5;materialization=50:1;math=30:3 73:5 84:1;math backend=73:2;math_op=30:1
+matmul=1:1 3:1 4:1 8:2 29:1 49:1 65:2 71:1 95:2;matmul_backward=4:1;matric=111:1;matrix=28:1 111:1;max=3:2 7:1 10:1 43:2 54:1 71:1 82:1 86:3 97:1 98:1 111:2
+max min=86:2;max_diff=111:1;max_grad_norm=7:1 43:1;max_new_token=3:1;max_norm=43:2;max_norm total_norm=43:2;max_prompt_length=3:1;max_token_len=54:1
+may=10:1 11:1 48:1 49:1 60:1 73:1 79:1 111:2;mb=81:3;mb per=81:3;md=52:1;mean=1:1 28:1 29:1 47:1 59:1 89:5 96:1 110:1 111:1;mean over=89:3
+meant=19:1 83:1 98:1 103:1 109:1;measur=111:1;media=54:1;medium=50:1;meet=3:1 5:1 65:1 71:1;meetvadakkanchery=2:1;megabatch=55:1
+megabatch_orthogonalize_async=55:1;megatron=2:1 60:1 78:1 82:1 111:9;megatron cor=111:2;megatron lm=111:3;megatron_patch=111:1;megatron_worker=2:1;mem=111:1
+memory=1:1 7:1 37:8 43:1 47:8 50:3 73:1 74:1 78:2 81:13 83:1 90:1 107:1 111:26;memory access=111:3;memory constant=81:2;memory expect=47:2;memory grow=81:4
+memory leak=81:3;memory per=47:4;memory process=81:2 111:2;memory tri=111:5;memory us=111:2;mend=30:1 34:1;mention=50:1;merg=2:2 23:1 60:1 111:4
+merge_and_unload=111:1;merge_sort=111:1
+mesh=1:1 2:2 3:3 4:4 6:1 7:2 10:1 12:3 13:1 14:2 15:4 16:4 17:10 18:17 19:9 20:11 22:9 23:6 24:7 25:4 26:7 27:6 28:4 34:7 35:9 36:5 38:10 39:1 40:13 41:10 42:3 43:2 46:6 47:10 57:2 58:2 59:3 60:4 66:1 67:4 68:1 69:3 70:1 71:1 72:2 73:2 74:2 75:5 76:1 79:1 85:1 87:5 92:1 93:3 94:3 95:1 96:2 100:1 101:1 102:4 103:1 105:5 106:5 111:23
 mesh adamw=40:2;mesh among=15:2;mesh arg=15:2;mesh ax=105:2;mesh axi=105:2;mesh buffer=75:2;mesh comm=22:5;mesh devicemesh=40:4 46:2;mesh dim=18:3 36:5
 mesh dimension=18:3 20:2 24:6 27:2;mesh dp=17:2;mesh dp_shard=18:2 47:3;mesh found=16:2 40:2;mesh fsdp=46:2;mesh get_group=19:3;mesh got=40:2 41:4 46:2
 mesh hsdp=111:2;mesh layer=67:2;mesh mesh=47:4;mesh mesh_dim_nam=18:2;mesh non=46:2;mesh operation=40:5 41:2;mesh pickl=59:2;mesh placement=72:2;mesh rank=106:2
 mesh redistribut=22:2;mesh replicat=87:4;mesh sam=46:3;mesh shard=26:5 27:3;mesh should=20:7;mesh siz=34:3 75:4;mesh2=22:1 102:1;mesh_1d=18:1
-mesh_2d=13:1 47:1 106:1;mesh_3d=18:1;mesh_dim=19:7 20:1 35:2;mesh_dim n=19:5;mesh_dim_group=35:1;mesh_dim_indic=35:2;mesh_dim_indic rank1=35:2
+mesh_2d=13:1 47:1 106:1;mesh_3d=18:1;mesh_dim=19:8 20:1 35:2;mesh_dim n=19:6;mesh_dim_group=35:1;mesh_dim_indic=35:2;mesh_dim_indic rank1=35:2
 mesh_dim_nam=13:1 18:15 20:1 23:1 34:1 40:4 41:1 46:2 47:1 105:1 106:4 111:1;mesh_dim_nam dp=18:3 40:3 106:2;mesh_dim_nam dp_cp=18:3
 mesh_dim_nam dp_replicat=18:3;mesh_dim_nam dp_shard_cp=18:4;mesh_dim_nam pass=106:2;mesh_dim_nam tp=18:4;mesh_dim_siz=26:1;mesh_dp=105:1;mesh_shap=18:2
 mesh_shap mesh_dim_nam=18:2;meshbuffer=111:1;meshshap=111:1;messag=1:1 13:3 18:1 50:1 51:1 58:1 105:1;messag about=13:2;met=1:1 6:1
-meta=2:1 13:1 16:2 27:1 50:17 55:1 71:1 111:2;meta devic=50:12;meta shard=50:2;meta tensor=50:2;meta_init=50:1;meta_init_transformer=50:1;meta_sharded_sd=55:1
-metadata=26:2 52:1 57:1 70:2 111:5;metadata dur=111:2;metadata includ=26:2;metadata incorrectly=70:2;metadata shap=111:3;method=3:3 72:5 107:1 110:1 111:3
-mi300=111:1;mib=111:1;micro=54:3;micro batch=54:2;micro_batch=54:1;microbatch=44:1 54:1;microsecond=80:1;middl=111:1;might=111:2;migrat=57:1 110:1
-migration=111:1;millisecond=54:1 55:5 111:17;millisecond befor=55:5 111:17;min=10:1 14:2 54:1 86:2 97:1 103:1 107:1;min arg=14:2;mini=54:1;mini_batch=54:1
-miniconda3=3:1 44:1 64:1 111:2;miniconda3 env=111:2;minimal=82:1 111:1;minimum=111:1;minut=55:1 111:1;misalign=55:1
-mismatch=12:4 28:1 42:1 44:1 52:7 55:5 66:1 70:1 71:1 78:1 82:1 104:1 105:2 108:1 111:4;mismatch between=52:5 55:4;mismatch valu=12:3
-miss=4:1 9:1 13:1 26:1 30:1 50:1 53:10 54:1 55:2 61:1 67:1 81:2 84:1 105:2 111:1;miss axi=105:2;miss key=53:7;miss rank=55:2;mistak=20:1
-mix=1:15 2:11 3:18 5:9 6:7 7:12 8:3 12:2 16:1 27:1 41:1 44:2 55:1 73:6 76:4 77:2 98:1 105:2 111:3;mix other=105:2;mix precision=111:2;mix tensor=1:2
-mix torch=1:15 2:10 3:18 5:8 6:7 7:9 8:3 12:2 73:6 76:4;mixedprecisionpolicy=44:2 110:1;mixedprecisionpolicy param_dtyp=44:2;mixtral=111:1;mixtur=111:1
-mlp=1:1 52:1 65:1 67:1 101:1 111:1;mm=1:2 3:8 5:3 8:2 33:2 95:1 111:1;mm default=3:8 5:3 8:2 33:2;mnt=40:1
-mo=11:5 21:1 34:1 41:1 43:1 44:1 49:1 54:3 67:1 70:1 111:6;mo router=11:2;mo train=54:2;mod=8:8 53:2 67:1 68:1 77:1 105:2 107:1 111:3;modal=54:1
-model=1:3 2:14 3:16 4:3 5:1 6:2 7:3 8:2 9:2 12:1 15:1 16:2 18:1 21:1 28:2 30:1 32:1 34:2 38:4 41:3 42:2 43:4 44:8 45:3 46:1 47:3 50:7 51:9 52:6 53:4 54:2 55:7 56:3 57:4 58:5 60:1 61:6 62:1 63:1 64:8 66:1 67:5 69:1 70:1 73:1 77:2 80:5 82:4 87:1 93:1 100:1 101:2 106:1 107:2 110:3 111:38
-model bf16=44:2 82:2;model built=50:2;model dcp=52:2;model embed_token=45:2;model encode_imag=3:3;model generat=3:6 111:2;model gpu=111:3;model layer=52:2 111:2
-model lm_head=3:3;model load_state_dict=2:4;model many=80:3;model mesh=38:2 47:2 67:2;model model=3:3;model optimizer=51:3;model parameter=51:4;model py=1:2
-model state_dict=55:2 58:2;model torch=2:3 52:2 111:2;model under=54:2;model_executor=2:1 64:1 111:1;model_loader=2:1;model_name_or_path=7:1;modeling_llama=6:1
-modeling_qwen2=64:1;modeling_qwen2_vl=64:1;modeling_qwen3=6:1;modeling_util=50:1 58:1;modelparallelstrategy=8:1;modifi=12:1 111:1
-modul=1:3 2:1 3:4 5:2 7:2 16:3 23:3 27:1 28:1 34:5 38:5 39:5 43:3 44:2 45:3 46:2 50:5 51:1 53:2 54:4 57:5 61:1 64:3 65:2 66:2 67:10 68:2 70:2 72:2 82:2 107:2 110:5 111:9
-modul call=68:2;modul path=67:2;modul reset_parameter=50:3;modul to_empty=43:2 50:2;module_a=45:2;module_a module_b=45:2;module_b=45:2;module_b plac=45:2
-module_nam=61:1;moduledict=107:1;modulelist=107:2;modulenotfounderror=111:1;moe_mesh=34:1;molmo=111:1;moment=3:1;momentum=7:1
-mor=1:2 3:2 7:1 20:1 25:1 29:1 35:1 41:1 81:1 111:4;mor detail=1:2;most=1:1 3:2 4:1 12:1 23:1 25:1 34:1 40:1 52:2 55:1 64:1 80:2 81:1 86:1 111:1
-most recent=3:2 52:2;most tim=80:2;mostly=61:1;mov=1:2 3:1 10:1 14:1 22:3 23:1 24:1 43:1 50:1 51:1 83:1 102:1 111:2;mp=110:1;mp_policy=44:1 110:1;mp_siz=64:1
-mpu=111:2;ms=4:1;mse_loss=4:1;msg=55:1 111:1;much=42:1 78:1 80:1 89:1;mul=5:1 6:1 7:2 40:2 97:1 105:1;mul_=7:1 97:1;multi=7:1 19:1 40:1 54:1 80:1 111:2
-multilinear=105:1;multimodal=3:1 54:2;multioutput=111:1;multipl=23:3 40:1 41:1 44:1 48:2 52:1 65:1 74:1 75:3 76:1 105:2 106:2 111:1;multipl dimension=23:3
-multipl processgroup=106:2;multipli=50:1 65:1 89:1 95:1 111:3;multiply=1:1 26:1 35:1;multiproc=64:1 111:1;multiproc_worker_util=64:1 111:1
-multiprocess=3:1 57:1 111:2;muon=10:1 40:1 111:4
-must=17:1 18:1 20:1 27:4 31:3 40:1 41:4 43:2 44:6 46:2 49:4 53:1 55:1 57:3 64:12 65:6 66:4 73:1 74:1 75:4 77:1 78:2 105:3 106:2 107:1 108:1 111:16
-must annotat=105:2;must divisibl=64:12 75:3;must flatten=44:6;must fsdp=57:2;must got=105:2;must match=43:2 49:4 66:4 78:2 111:12;must padd=31:2;must pass=106:2
-must sam=27:3 41:4 65:6 111:2;mutat=14:1 105:1;mutate_typ=105:1;mx_format=77:1;mx_tensor=77:1;mxdynamicactivationmxweightconfig=77:1;mxfp4=111:1;mxtensor=77:1
-mykernel=4:1;mylib=4:1 14:2;mymodel=66:1
-n=1:11 2:9 3:14 4:1 5:7 6:5 7:9 8:2 10:2 12:1 19:5 20:2 21:1 22:1 24:1 32:2 35:1 39:2 40:2 41:1 42:1 43:2 44:1 47:1 51:2 54:1 64:1 73:7 76:2 84:1 90:2 94:1 111:9
-n convert=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:5 76:2;n gradient=90:2;n newer=111:2;n pass=51:2;n reduc=111:2;n specifi=19:5;n1=41:1;n2=41:1;n_class=111:1;n_emb=66:1
-n_head=24:1 64:3;n_kv_head=64:5
-nam=2:4 7:1 13:1 18:16 19:1 20:2 23:1 29:1 34:2 35:2 40:4 41:1 46:3 47:1 50:1 53:2 55:1 58:1 59:3 61:2 67:3 75:1 92:1 105:3 106:4 109:1 111:7
-nam fully_shard=111:2;named_buffer=55:1;namedshard=111:1;nan=50:5 79:1 89:1 111:8;nan after=111:3;nan loss=111:2;nasty=111:1;nativ=5:1 30:3 81:2 111:2
-nativ cach=81:2;native_layer_norm=5:1;native_layer_norm_backward=30:3;natur=111:1;nccl=39:2 43:9 54:5 55:7 111:12;nccl error=111:3;nccl timeout=111:2
-nccl version=111:2;nccl work=55:2;nccl_debug=111:2;nccl_debug info=111:2;nccl_ib_disabl=111:1;ncclsystemerror=111:1;ncclunhandledcudaerror=111:1;ncclutil=111:1
-nd=19:1 46:1;nd_reformulated_orig_global_shap=111:1;ndim=19:4 27:3 46:2 106:1;ndim found=27:2;ndim want=19:2;near=67:1;nearly=80:1;need=17:1 27:1 33:1 94:1 111:1
-neg=3:1;neither=4:1 96:1;nemo=6:1 111:1;nemo_rl=6:1 111:1;nemo_rl_2=111:1;nemotronh=50:1;nest=5:2 71:3 108:1 111:2;nest symint=71:3;net=51:1 111:1
-network=107:1 111:2;neuron=111:1;never=1:1 13:1 26:1 45:1 50:1 51:2 54:1 55:3 56:3 58:1 81:1 83:2 84:3 88:1 96:1;never chang=51:2;never return=56:2
-nevertheless=2:1;new=3:1 22:2 52:1 81:2 97:1 107:1 111:4;new mesh=22:2;new scalar=81:2;newer=111:2;newton=111:1;next=4:1 55:1 65:1 111:5;next releas=111:2
-ngpu=18:1;nightly=23:1 28:1 36:1 111:3;nll=3:1 69:2 89:1 111:1;nll_loss=69:1 89:1;nll_loss_forward_reduce_cuda_kernel_2d=111:1
-nn=1:1 3:1 4:2 5:1 7:3 8:1 12:2 15:1 32:1 36:2 38:2 41:5 42:2 43:3 56:3 62:2 63:1 65:1 66:1 67:2 74:1 80:1 107:2 110:1 111:4;nn embedd=67:2
-nn init=12:2 36:2 56:3;nn linear=67:2;nn parameter=62:2;nn sequential=111:2;nn util=7:3 41:5 42:2 43:3;nnod=7:2 111:3;nnod nproc_per_nod=7:2 111:2
-no_grad=3:1 8:6 90:1 107:1;no_init_weight=50:1;no_other_failur=3:1;no_sync=110:4;nobody=4:1 26:1 83:1 84:1 87:1
-nod=1:1 2:1 3:2 7:2 18:1 20:4 23:1 44:1 47:1 64:3 70:2 71:3 78:2 81:1 111:12;node041=40:1;nois=87:1
-non=3:1 4:2 12:2 13:1 15:1 16:1 25:2 26:3 27:2 30:4 32:1 34:1 38:2 39:1 43:2 46:2 49:5 50:4 54:1 66:3 67:3 68:1 69:1 71:4 74:2 78:4 81:1 82:1 86:2 89:1 93:2 97:1 105:1 107:1 108:3 111:17
-non causal=74:2;non cpu=43:2;non empty=49:2;non leaf=27:2;non linear=86:2;non nest=71:3;non non=38:2;non persistent=50:3;non placement=108:2;non pleas=26:2
-non singleton=49:3 66:3 78:2 111:12;non_tensor_batch=3:1;nonetyp=25:1 30:1 34:1 111:1;nonlinear=86:1 105:1;nonsens=64:1 100:1 101:1 111:1;nonzero=4:1 13:7
-nonzero default=13:3;nonzero_static=4:1;nor=4:1
-norm=4:2 5:1 7:7 9:3 10:1 21:1 25:1 29:4 30:5 40:1 41:8 42:14 43:10 44:1 45:1 50:2 55:1 61:1 64:1 66:3 70:1 84:2 86:4 96:2 110:3 111:4;norm clip_grad_norm_=42:2
-norm each=41:2;norm first_devic=41:2;norm gradient=42:2;norm half=96:2;norm log=42:2;norm norm=41:2;norm norm_typ=41:2;norm weight=50:2 84:2
-norm_typ=7:1 41:2 42:3;normal=10:1 36:3 56:5 111:1;normal_=10:1 36:3 56:1;normaliz=27:1;normpartial=10:1 42:4;not=2:1 111:1
+meta=2:1 13:1 16:2 27:1 50:20 55:1 71:1 111:2;meta devic=50:12;meta different=50:2;meta shard=50:2;meta tensor=50:4;meta_init=50:1;meta_init_transformer=50:1
+meta_sharded_sd=55:1;metadata=26:2 52:1 57:1 70:2 111:5;metadata dur=111:2;metadata includ=26:2;metadata incorrectly=70:2;metadata shap=111:3
+method=3:3 50:1 72:5 107:1 110:1 111:3;mi=111:1;mi300=111:1;mib=111:2;micro=54:5;micro batch=54:4;micro_batch=54:1;microbatch=44:1 54:1 82:1;microsecond=80:1
+middl=111:1;might=111:2;migrat=57:1 110:1;migration=111:1;millisecond=54:1 55:5 111:17;millisecond befor=55:5 111:17;min=10:1 14:2 54:1 86:2 97:1 103:1 107:1
+min arg=14:2;mini=54:1;mini_batch=54:1;miniconda3=3:1 44:1 64:1 111:2;miniconda3 env=111:2;minimal=82:1 111:1;minimum=111:1;minut=55:1 111:1;misalign=55:1
+mismatch=12:4 28:1 42:1 44:1 52:7 55:4 66:1 70:1 71:1 78:2 82:1 104:1 105:2 108:1 111:4;mismatch between=52:5 55:4;mismatch valu=12:3
+miss=4:1 9:1 13:1 26:1 30:1 50:1 53:9 54:1 55:2 61:1 67:1 81:2 84:1 105:2 111:1;miss axi=105:2;miss key=53:7;miss rank=55:2;mistak=20:1
+mix=1:15 2:11 3:18 5:9 6:7 7:11 8:3 12:2 16:1 27:1 41:1 44:2 54:1 55:1 73:5 76:4 77:2 98:1 105:2 111:2;mix other=105:2;mix tensor=1:2
+mix torch=1:15 2:10 3:18 5:8 6:7 7:9 8:3 12:2 73:5 76:4;mixedprecisionpolicy=44:2 110:1;mixedprecisionpolicy param_dtyp=44:2;mixtral=111:1;mixtur=111:1
+mlp=1:1 52:1 65:1 67:1 101:1;mm=1:2 3:8 5:3 8:2 33:2 95:1 111:1;mm default=3:8 5:3 8:2 33:2;mnt=40:1;mo=11:5 21:1 34:1 41:1 43:1 44:1 49:1 54:3 67:1 70:2 111:6
+mo router=11:2;mo train=54:2;mod=8:8 53:3 67:1 68:1 77:1 105:2 107:1 111:4;modal=54:1;modality=54:1
+model=1:3 2:14 3:16 4:3 5:1 6:2 7:3 8:2 9:2 12:1 15:1 16:2 18:1 21:1 28:2 30:1 32:1 34:2 38:4 41:3 42:2 43:4 44:9 45:4 46:1 47:3 50:9 51:9 52:6 53:5 54:3 55:7 56:3 57:4 58:5 60:1 61:6 62:1 63:1 64:8 66:1 67:5 69:1 70:1 73:1 77:2 78:1 80:6 81:1 82:4 87:1 93:1 100:1 101:2 106:1 107:2 110:3 111:42
+model bf16=44:2 82:2;model built=50:2;model dcp=52:2;model embed_token=45:3 111:2;model encode_imag=3:3;model generat=3:6 111:2;model gpu=111:3
+model layer=52:2 111:3;model lm_head=3:3;model load_state_dict=2:4;model many=80:3;model mesh=38:2 47:2 67:2;model model=3:3 111:3;model optimizer=51:3
+model parameter=51:4;model py=1:2;model state_dict=55:2 58:2;model to_empty=50:2;model torch=2:3 52:2 111:2;model under=54:2;model weight=53:2
+model_executor=2:1 64:1 111:1;model_loader=2:1;model_name_or_path=7:1;modeling_llama=6:1;modeling_qwen2=64:1;modeling_qwen2_vl=64:1;modeling_qwen3=6:1
+modeling_util=50:1 58:1;modelparallelstrategy=8:1 53:1;modifi=12:1 111:1
+modul=1:3 2:1 3:4 5:2 7:2 16:3 23:3 27:1 28:1 34:5 38:5 39:5 43:3 44:2 45:4 46:2 50:7 51:1 53:2 54:4 57:5 61:1 64:3 65:2 66:2 67:10 68:2 70:2 72:2 80:1 82:2 107:2 110:5 111:9
+modul call=68:2;modul meta=50:3;modul model=50:2;modul mov=50:2;modul path=67:2;modul reset_parameter=50:3;modul to_empty=43:2 50:4;module_a=45:3
+module_a module_b=45:3;module_b=45:3;module_b plac=45:3;module_nam=61:1;moduledict=107:1;modulelist=107:2;modulenotfounderror=111:1;moe_mesh=34:1;molmo=111:1
+moment=3:1;momentum=7:1;mor=1:2 3:2 7:1 20:1 25:1 29:1 35:1 41:1 50:1 55:1 81:1 111:4;mor detail=1:2
+most=1:1 3:2 4:1 12:1 23:1 25:1 34:1 40:1 52:2 55:1 64:1 80:2 81:1 86:1 111:1;most recent=3:2 52:2;most tim=80:2;mostly=61:1 80:1
+mov=1:2 3:1 10:1 14:1 22:3 23:1 24:1 43:1 50:3 51:1 83:1 102:1 111:2;mov modul=50:2;mp=110:1;mp_policy=44:1 110:1;mp_siz=64:1;mpu=111:2;ms=4:1;mse_loss=4:1
+msg=111:1;much=42:1 78:1 80:1 82:1 89:1;mul=5:1 6:1 7:2 40:2 97:1 105:1;mul_=7:1 97:1;multi=7:1 19:1 40:1 54:1 80:1 111:2;multilinear=105:1;multimodal=3:1 54:3
+multioutput=111:1;multipl=23:3 40:1 41:1 44:1 48:2 52:1 65:1 74:1 75:3 76:1 105:2 106:2 111:1;multipl dimension=23:3;multipl processgroup=106:2
+multipli=50:1 65:1 89:1 95:1 111:3;multiply=1:1 26:1 35:1;multiproc=64:1 111:1;multiproc_worker_util=64:1 111:1;multiprocess=3:1 57:1 111:2;muon=10:1 40:1 111:4
+must=17:1 18:1 20:1 27:4 31:3 40:1 41:4 43:2 44:6 46:2 49:4 55:1 57:3 64:12 65:6 66:4 73:1 74:1 75:4 77:1 78:3 105:3 106:2 107:1 108:1 111:17;must annotat=105:2
+must divisibl=64:12 75:3;must flatten=44:6;must fsdp=57:2;must got=105:2;must match=43:2 49:4 66:4 78:3 111:12;must padd=31:2;must pass=106:2
+must sam=27:3 41:4 65:6 111:3;mutat=14:1 105:1;mutate_typ=105:1;mx_format=77:1;mx_tensor=77:1;mxdynamicactivationmxweightconfig=77:1;mxfp4=111:1;mxtensor=77:1
+my_dtensor=4:1;mykernel=4:1;mylib=4:1 14:2;mymodel=66:1
+n=1:11 2:9 3:14 4:1 5:7 6:5 7:9 8:2 10:2 12:1 19:6 20:2 21:1 22:1 24:1 32:2 35:1 39:2 40:2 41:1 42:1 43:2 44:1 47:1 51:2 54:1 64:1 73:6 76:2 84:1 90:2 94:1 111:8
+n convert=1:11 2:9 3:13 5:7 6:5 7:8 8:2 73:4 76:2;n gradient=90:2;n newer=111:2;n pass=51:2;n reduc=111:2;n specifi=19:6;n1=41:1;n2=41:1;n_class=111:1;n_emb=66:1
+n_expert=50:1;n_head=24:1 64:3;n_kv_head=64:5
+nam=2:4 7:1 13:1 18:16 19:1 20:2 23:1 29:1 34:2 35:2 40:4 41:1 46:3 47:1 50:1 53:3 55:1 58:1 59:3 61:2 67:3 75:1 78:1 80:1 92:1 105:3 106:4 109:1 111:8
+nam fully_shard=111:2;named_buffer=55:1;namedshard=111:1;nameerror=111:1;nan=50:6 79:1 89:2 111:8;nan after=111:3;nan loss=111:2;nasty=111:1
+nativ=5:1 30:3 81:2 111:2;nativ cach=81:2;native_layer_norm=5:1;native_layer_norm_backward=30:3;natur=111:1;nccl=39:2 43:10 54:5 55:8 111:12;nccl error=111:3
+nccl timeout=111:2;nccl version=111:2;nccl work=55:2;nccl_debug=111:2;nccl_debug info=111:2;nccl_ib_disabl=111:1;ncclsystemerror=111:1
+ncclunhandledcudaerror=111:1;ncclutil=111:1;nd=19:1 46:1;nd_reformulated_orig_global_shap=111:1;ndim=19:5 27:3 46:2 106:1;ndim found=27:2;ndim want=19:3
+near=67:1;nearly=80:1;need=17:1 27:1 33:1 94:1 111:1;neg=3:1;neither=4:1 96:1;nemo=6:1 111:1;nemo_rl=6:1 111:1;nemo_rl_2=111:1;nemotronh=50:1;nest=5:2 71:3 111:2
+nest symint=71:3;net=51:1 111:1;network=107:1 111:2;neuron=111:1;never=1:1 13:1 26:1 45:1 50:1 51:2 54:1 55:3 56:3 58:1 81:2 83:2 84:3 88:1 96:1;never chang=51:2
+never fr=81:2;never return=56:2;nevertheless=2:1;new=3:1 22:2 52:1 81:2 97:1 107:1 111:4;new mesh=22:2;new scalar=81:2;newer=111:2;newton=111:1
+next=4:1 54:1 55:2 65:1 111:5;next releas=111:2;ngpu=18:1;nightly=4:1 23:1 28:1 36:1 70:1 111:3;nll=3:1 69:2 89:1 111:1;nll_loss=69:1 89:1
+nll_loss_forward_reduce_cuda_kernel_2d=111:1
+nn=1:1 3:1 4:2 5:1 7:3 8:1 12:2 15:1 32:1 36:2 38:2 41:5 42:2 43:3 50:2 56:3 62:2 63:1 65:1 66:1 67:2 74:1 80:1 107:2 110:1 111:3;nn embedd=67:2
+nn init=12:2 36:2 56:3;nn linear=67:2;nn modul=50:2;nn parameter=62:2;nn sequential=111:2;nn util=7:3 41:5 42:2 43:3;nnod=4:1 7:2 111:3
+nnod nproc_per_nod=7:2 111:2;no_grad=3:1 8:6 90:1 107:1;no_init_weight=50:1;no_other_failur=3:1;no_sync=110:4 111:1;nobody=4:1 26:1 83:1 84:1 87:1
+nod=1:1 2:1 3:2 4:1 7:2 18:1 20:4 23:1 44:1 47:1 50:1 64:3 70:2 71:3 78:2 81:1 111:14;node041=40:1;nois=87:1
+non=3:1 4:2 12:2 13:1 15:1 16:1 25:2 26:3 27:2 30:4 32:1 34:1 38:2 39:1 43:2 46:2 49:5 50:5 53:1 54:1 66:3 67:3 68:1 69:1 71:4 74:2 78:4 81:1 82:1 86:2 89:1 93:2 97:1 105:1 107:1 108:3 111:19
+non causal=74:2;non cpu=43:2;non empty=49:2;non leaf=27:2;non linear=86:2;non nest=71:3;non non=38:2;non persistent=50:4;non placement=108:2;non pleas=26:2
+non pytorch=111:2;non singleton=49:3 66:3 78:2 111:12;non_tensor_batch=3:1;nonetyp=25:1 30:1 34:1 111:1;nonlinear=86:1 105:1;nonsens=64:1 100:1 101:1 111:1
+nonzero=4:1 13:7;nonzero default=13:3;nonzero_static=4:1;nor=4:1
+norm=4:2 5:1 7:7 9:3 10:1 21:1 25:1 29:4 30:5 40:1 41:8 42:14 43:11 44:1 45:1 50:2 55:1 61:1 64:1 66:3 70:1 82:1 84:2 86:4 96:2 110:3 111:3
+norm clip_grad_norm_=42:2;norm each=41:2;norm first_devic=41:2;norm gradient=42:2;norm half=96:2;norm log=42:2;norm norm=41:2;norm norm_typ=41:2
+norm weight=50:2 84:2;norm_typ=7:1 41:2 42:3;normal=10:1 36:3 56:5 79:1 111:1;normal_=10:1 36:3 56:1;normaliz=27:1;normpartial=10:1 42:4;not=2:1 111:1
 noth=1:1 2:1 12:1 17:1 26:1 49:1 50:1 67:1 83:2 89:1 94:2 96:1 102:2 111:1;noth rais=94:2;notimplement=37:2 73:1 77:1
-notimplementederror=4:11 8:3 9:3 12:1 16:1 22:3 29:2 37:3 40:3 41:1 46:1 48:2 50:1 67:1 73:1 77:7 111:3;notimplementederror aten=40:3
-notimplementederror attempt=77:2;notimplementederror cross=22:3;notimplementederror fsdp=48:2;notimplementederror nyi=37:2
-notimplementederror operator=4:11 8:3 9:3 77:2;now=4:1 19:1 24:1 33:1 43:1 45:1 54:1 66:1 71:1 87:1 111:2
-nproc=1:1 2:1 3:2 7:2 20:3 23:1 44:1 64:1 71:2 78:2 111:5;nproc_per_nod=3:2 7:2 20:3 23:1 71:2 78:2 111:4;npu=6:3 9:5 43:1 44:1;npu _npu_dtype_cast=9:2
-npu npu_fusion_attention=6:2;npu_dtype_cast=9:1;npu_fusion_attention=6:2 9:1;npu_fusion_attention default=6:2;npu_rms_norm=9:1;npufusionattention=6:1
-num=3:1 11:2 16:1 18:1 20:1 24:1 35:2 49:3 54:1 64:6 111:6;num_attention_head=64:1;num_expert=49:3;num_expert ep=49:2;num_gpu=111:1;num_head=64:2 111:2
-num_key_value_head=64:4;num_kv_head=64:1;num_process=3:1 16:1 18:1 20:1 35:2;num_query_group=64:1;num_token=11:1 111:1;num_tokens_per_expert=11:2
-num_worker=111:1
-number=4:1 14:2 20:1 24:1 26:2 27:1 29:1 35:1 42:2 45:1 49:1 53:3 54:2 55:2 64:11 71:1 73:1 78:3 80:1 81:1 82:2 85:3 89:1 91:1 94:1 96:2 98:1 100:4 101:2 103:1 106:2 108:1 111:2
-number attention=64:10;number depend=100:2;number head=64:2;number rank=101:2;number row=26:2;numel=62:3 78:3 111:1;numel dtensor=78:2;numel equal=62:3
-numelin=54:2 55:7 111:15;numelin numelout=55:7 111:15;numelout=54:1 55:7 111:15;numelout timeout=55:7 111:15;numeric=82:1 94:1;numerical=82:1;numerically=94:1
-numpy=3:1;nv24=111:1;nvcr=111:1;nvfp4=111:1;nvidia=3:1 111:4;nvidia smi=111:2;nyi=37:4;nyi aten=37:4;o=3:1 106:1 111:2;o_proj=3:1;obj=52:1
-object=4:1 25:1 30:1 34:1 38:5 51:1 55:1 57:1 58:1 59:5 60:8 72:1 79:4 81:6 106:1 109:1 110:3 111:6;object attribut=38:5 59:5 60:8 79:4 110:3 111:5
-observ=3:1 111:1;occur=34:1;occurr=2:4 33:6 58:2;occurr aten=2:3 33:4;occurr befor=58:2;ocr=6:1;odd=65:1 75:2 111:1;odd length=75:2;odict=61:1;odict_key=61:1
-off=9:1 17:1 43:1 45:1 74:3 77:1 82:1 85:3 98:1 111:1;offlin=3:1;offload=37:2 39:1 43:14 56:5 110:1 111:3;offload exampl=43:2;offload gradient=43:2
-offload requir=43:3;offload_param=43:2;offload_policy=43:2 110:1;offset=1:1 12:1 32:1 36:1 52:1 100:1 111:3;offset_shap=32:1;often=18:1;ok=3:1 111:1;okay=17:1
-old=31:1 51:3 59:1 97:2 101:1;old valu=97:2;oldest=2:1;on=4:1 12:1 17:1 26:1 41:2 51:1 62:1 71:1 78:1 80:1 87:1 102:1
-onc=24:1 27:1 28:1 36:1 45:1 50:1 53:1 67:1 79:1 83:1 85:1 87:1 96:1 106:1 107:2;only=58:2;onto=111:1;oom=47:1 81:1 111:4
+notimplementederror=4:12 8:3 9:3 12:1 16:1 22:3 29:2 37:3 40:3 41:1 46:1 48:2 50:3 67:1 73:1 77:7 111:3;notimplementederror aten=40:3
+notimplementederror attempt=77:2;notimplementederror cannot=50:3;notimplementederror cross=22:3;notimplementederror fsdp=48:2;notimplementederror nyi=37:2
+notimplementederror operator=4:12 8:3 9:3 77:2;notwithstand=111:1;now=4:1 19:1 24:1 33:1 43:1 45:1 54:1 66:1 71:1 87:1 111:2
+nproc=1:1 2:1 3:2 4:1 7:2 20:3 23:1 44:1 50:1 64:1 71:2 78:2 111:7;nproc per=111:2;nproc_per_nod=3:2 7:2 20:3 23:1 50:1 71:2 78:2 111:5;npu=6:3 9:5 43:1 44:1
+npu _npu_dtype_cast=9:2;npu npu_fusion_attention=6:2;npu_dtype_cast=9:1;npu_fusion_attention=6:2 9:1;npu_fusion_attention default=6:2;npu_rms_norm=9:1
+npufusionattention=6:1;num=3:1 11:2 16:1 18:1 20:1 24:1 35:2 49:3 54:2 64:6 82:1 111:6;num_attention_head=64:1;num_expert=49:3;num_expert ep=49:2;num_gpu=111:1
+num_head=64:2 111:2;num_key_value_head=64:4;num_kv_head=64:1;num_micro_batch=54:1;num_microbatch=82:1;num_process=3:1 16:1 18:1 20:1 35:2;num_query_group=64:1
+num_token=11:1 111:1;num_tokens_per_expert=11:2;num_worker=111:1
+number=4:1 14:2 20:1 24:1 26:2 27:1 29:1 35:1 42:2 45:1 49:1 53:2 54:4 55:2 64:11 71:1 73:1 78:3 80:1 81:1 82:2 85:3 89:1 91:1 94:1 96:2 98:1 100:4 101:2 103:1 106:2 108:1 111:2
+number attention=64:10;number depend=100:2;number head=64:2;number micro=54:2;number rank=101:2;number row=26:2;numel=62:3 78:3 111:1;numel dtensor=78:2
+numel equal=62:3;numelin=54:2 55:7 111:15;numelin numelout=55:7 111:15;numelout=54:1 55:7 111:15;numelout timeout=55:7 111:15;numerator=64:1;numeric=82:1 94:1
+numerical=82:1;numerically=94:1;numpy=3:1;nv24=111:1;nvcr=111:1;nvfp4=111:1;nvidia=3:1 111:4;nvidia smi=111:2;nyi=37:4;nyi aten=37:4;o=3:1 4:1 106:1 111:2
+o_proj=3:1;obj=52:1;object=4:1 25:1 30:1 34:1 38:5 51:1 55:1 57:1 58:1 59:5 60:9 72:1 77:1 79:4 81:7 106:1 109:1 110:3 111:8
+object attribut=38:5 59:5 60:9 79:4 110:3 111:7;observ=3:1 111:1;occur=34:1;occurr=2:4 33:6 58:2;occurr aten=2:3 33:4;occurr befor=58:2;ocr=6:1
+odd=65:1 75:2 111:1;odd length=75:2;odict=61:1;odict_key=61:1;off=9:1 17:1 43:1 45:1 74:3 77:1 82:1 85:3 98:1 111:1;offlin=3:1
+offload=37:2 39:1 43:14 56:5 110:1 111:4;offload exampl=43:2;offload gradient=43:2;offload requir=43:3;offload_param=43:2;offload_policy=43:2 110:1
+offset=1:1 12:1 32:1 36:1 52:1 100:1 111:3;offset_shap=32:1;often=18:1;ok=3:1 4:1 111:1;okay=17:1;old=31:1 51:3 59:1 70:1 97:2 101:1;old valu=97:2;oldest=2:1
+olmo=111:1;on=4:1 12:1 17:1 26:1 41:2 51:1 54:1 60:1 62:1 71:1 78:1 80:1 87:1 102:1
+onc=24:1 27:1 28:1 36:1 45:1 50:1 53:1 67:1 79:1 83:1 85:1 87:1 96:1 106:1 107:2;onlinedpotrainer=60:1;only=58:2;onto=111:1;oom=47:1 81:1 111:5
 op=3:1 4:7 6:1 9:1 10:2 12:1 14:7 15:2 16:2 21:1 23:4 24:2 25:5 29:1 30:4 31:1 34:2 36:1 38:1 41:1 43:1 71:2 76:1 77:4 79:1 80:5 81:2 98:1 102:1 105:1 110:1 111:4
-op aten=23:4 25:3 77:3;op op=23:4 25:3;op without=14:2;op_call=3:1 16:1 23:1 111:1;op_info=3:1 23:2 111:1;op_schema=81:1;op_shard=38:1;opaqu=53:1 72:1
-open=3:1 111:1;open_mesh_devic=111:1;openai=50:1;openflamingo=111:1;opensora=111:1;openxla=38:1;operand=1:1 6:1 10:1 41:3 78:1 83:1 95:1 105:3 111:1
-operand aten=41:3;operand must=105:2;operation=1:2 4:1 7:1 10:8 11:4 14:1 23:2 24:2 39:1 40:6 41:2 54:2 55:8 58:1 83:1 86:1 111:18;operation instead=10:3
-operation mor=1:2;operation requir=10:7 11:4;operation timeout=54:2 55:8 111:17;operation would=10:3;operation yet=40:3
-operator=1:11 2:9 3:13 4:16 5:7 6:6 7:8 8:6 9:5 10:1 11:1 12:3 14:3 16:3 21:1 23:2 29:1 33:1 36:3 37:1 41:1 56:1 73:5 76:2 77:10 80:1 83:1 86:2 97:1 105:1 111:2
-operator abov=23:2;operator aten=4:12 8:3 12:2 77:2;operator function=77:4;operator implementation=36:3;operator meta=16:2;operator npu=9:2;operator partial=86:2
+op aten=23:4 25:3 77:3;op op=23:4 25:3;op without=14:2;op_call=3:1 16:1 23:1 111:1;op_info=3:1 23:2 111:1;op_schema=81:1;op_shard=38:1;opaqu=72:1
+opdispatcher=81:1;open=3:1 111:1;open_mesh_devic=111:1;openai=50:1 111:1;openflamingo=111:1;opensora=111:1;openxla=38:1
+operand=1:1 6:1 10:1 41:3 78:1 83:1 95:1 105:3 111:1;operand aten=41:3;operand must=105:2
+operation=1:2 4:1 7:1 10:8 11:4 14:1 23:2 24:2 39:1 40:6 41:2 54:2 55:8 58:1 83:1 86:1 111:18;operation instead=10:3;operation mor=1:2;operation requir=10:7 11:4
+operation timeout=54:2 55:8 111:17;operation would=10:3;operation yet=40:3
+operator=1:11 2:9 3:13 4:17 5:7 6:6 7:8 8:6 9:5 10:1 11:1 12:3 14:3 16:3 21:1 23:2 29:1 33:1 36:3 37:1 41:1 56:1 73:4 76:2 77:10 80:1 83:1 86:2 97:1 105:1 111:2
+operator abov=23:2;operator aten=4:13 8:3 12:2 77:2;operator function=77:4;operator implementation=36:3;operator meta=16:2;operator npu=9:2;operator partial=86:2
 operator pleas=1:2;operator shard=4:2;opoverload=77:3;opoverload op=77:3;opoverloadpacket=111:1;opschema=81:1
-opt=2:1 3:1 4:1 6:1 18:1 35:2 41:1 43:1 44:1 51:2 52:1 60:1 64:1 111:2;opt adamw=51:2;opt conda=35:2;optim=7:2 40:2 49:3 51:2 52:2 53:1 81:1 110:1 111:1
-optim stat=52:2;optim_state_dict=110:1;optimizer=2:1 7:7 26:1 27:1 37:1 40:5 43:1 49:2 50:1 51:8 52:4 53:5 55:1 60:2 78:1 80:8 81:4 111:7;optimizer befor=51:2
-optimizer singl=51:2;optimizer stat=52:2 53:3 60:2;optimizer step=7:5 40:4 49:2 80:6 81:2 111:2;optimizer updat=51:2;optimizer_step=7:1
-option=2:1 58:1 74:3 105:1 111:2;optional=19:5 25:1 30:1;optional kwarg=19:5;optyp=54:2 55:11 111:17;optyp _allgather_bas=55:8 111:5;optyp allgather=55:2
-optyp allreduc=55:6 111:7;optyp gather=111:2;order=18:3 28:7 29:1 47:1 51:1 54:1 55:4 67:1 74:3 76:1 82:1 95:3 101:3 105:1 107:1 111:2;order collectiv=55:2
-ordinary=1:3 2:2 6:1 7:2 60:1 72:1;ordinary tensor=1:3;org=1:2 3:1 7:1;org doc=1:2;orig=53:2 57:3 67:1 73:1 111:3;orig_fn=73:1;original=28:3 44:6 78:2 111:1
-original parameter=44:5;original weight=28:2;original_hidden_stat=78:1;orthogonal=105:1;orthogonalisation=111:1;osd=111:1;oserror=111:2;oss=67:1 111:1
-other=1:1 2:1 3:2 10:1 12:1 22:2 26:2 28:1 40:1 41:1 45:2 48:1 50:2 54:9 55:4 59:1 70:1 84:1 87:2 90:1 91:1 93:1 95:1 98:1 99:1 100:2 101:1 102:3 105:2 110:2 111:8
-other mesh=22:2 102:2;other rank=54:3;other typ=105:2;other valu=100:2;other_mesh=102:1;otherwis=2:1 42:1 64:1;ought=66:1
+opt=2:1 3:1 4:1 6:1 18:1 35:2 41:1 43:1 44:1 51:2 52:1 60:1 64:1 82:1 111:2;opt adamw=51:2;opt conda=35:2;optim=7:2 40:2 49:3 51:2 52:2 53:1 81:2 110:1 111:1
+optim adamw=81:2;optim stat=52:2;optim_state_dict=110:1;optimization=111:2
+optimizer=2:1 7:7 26:1 27:1 37:1 40:5 43:2 49:2 50:1 51:8 52:4 53:5 55:1 60:2 78:1 80:8 81:4 111:7;optimizer befor=51:2;optimizer singl=51:2
+optimizer stat=52:2 53:3 60:2;optimizer step=7:5 40:4 49:2 80:6 81:2 111:2;optimizer updat=51:2;optimizer_step=7:1;option=2:1 58:1 74:3 105:1 111:2
+optional=19:6 25:1 30:1;optional kwarg=19:6;optyp=54:2 55:11 111:17;optyp _allgather_bas=55:8 111:5;optyp allgather=55:2;optyp allreduc=55:6 111:7
+optyp gather=111:2;order=18:3 28:7 29:1 47:1 51:1 54:1 55:4 67:1 74:3 76:1 82:1 95:3 101:3 105:1 107:1 111:2;order collectiv=55:2
+ordinary=1:3 2:2 6:1 7:1 60:2 72:1;ordinary tensor=1:3;org=1:2 3:1 7:1;org doc=1:2;orig=53:3 57:3 67:1 73:1 111:3;orig_fn=73:1;original=28:3 44:7 78:2 111:1
+original parameter=44:6;original weight=28:2;original_hidden_stat=78:1;orthogonal=105:1;orthogonalisation=111:1;orthogonaliz=55:1;osd=111:1;oserror=111:2
+oss=67:1 111:2
+other=1:1 2:1 3:2 4:1 10:1 12:1 22:2 26:2 28:1 40:1 41:1 45:2 48:1 50:2 54:10 55:5 59:1 70:1 84:1 87:2 89:1 90:1 91:1 93:1 95:1 98:1 99:1 100:2 101:1 102:3 105:2 110:2 111:8
+other mesh=22:2 102:2;other rank=54:3;other typ=105:2;other valu=100:2;other_mesh=102:1;otherwis=2:1 42:1 64:1 111:1;ought=66:1
 our=1:1 3:1 4:2 10:1 11:1 17:2 54:1 55:1 64:1 78:2 79:1 111:2
-out=1:2 3:1 4:1 6:1 7:2 10:6 11:3 12:1 13:1 14:1 15:6 17:1 18:1 21:1 25:3 26:1 27:1 29:1 30:1 31:1 34:9 35:8 36:1 47:1 50:1 54:1 55:8 58:1 65:1 66:1 68:5 71:1 74:1 76:1 78:4 81:1 85:2 86:1 90:1 94:1 96:2 97:1 105:2 108:2 111:35
-out block=55:2;out bound=78:2;out memory=111:12;out plac=10:6 11:2;out rang=25:2 34:8 35:8 68:5 78:2;out rank0=55:2;out rank1=55:2;out rank4=111:2
-out rank7=111:2;out_featur=65:1;out_placement=4:1 11:1 105:1 108:2;out_shap=27:1;out_spec=111:1;out_typ=105:1;outliv=57:1;outofmemoryerror=111:6
-outofmemoryerror cuda=111:6
-output=1:3 3:2 4:1 6:2 10:2 14:3 24:5 26:1 27:1 29:1 30:3 32:1 38:1 44:1 45:2 64:1 65:4 66:2 67:1 69:1 70:9 72:1 73:1 74:5 76:1 78:1 82:3 83:1 85:1 86:1 90:1 94:2 99:1 105:3 108:1 111:4
-output differ=82:3;output dimension=24:4;output permut=74:2;output shap=10:2;output tensor=105:2;output_fn=27:1;output_layer_parallelism=111:1
-output_layout=67:1 69:1 70:1 111:1;output_mask=30:3;output_mask should=30:2;output_split_siz=105:1;outsid=3:2 7:1 50:1 72:1 99:3 107:1 111:1
-over=4:1 6:1 7:1 11:1 12:1 24:3 26:2 29:1 31:2 39:1 40:1 41:3 42:1 47:5 49:1 52:1 54:1 57:1 64:1 65:1 69:1 70:1 73:1 76:1 77:1 78:1 81:5 83:1 84:1 85:1 88:2 89:3 95:1 96:2 99:1 105:1 110:1 111:6
-over cp=96:2;over first=47:2;over mesh=111:3;over rank=24:2 26:2 47:2 89:2;over run=81:2;overhead=80:4;overhead per=80:2;overlap=82:1;overlapp=18:1 46:1
-overload=4:1 77:3;overload default=77:2;overrid=106:1 107:1 111:1;overwritten=93:1
-own=7:1 9:1 10:1 22:1 23:1 36:1 37:1 38:1 39:1 42:1 44:1 45:2 49:2 50:2 54:3 56:1 84:2 85:1 86:1 87:2 89:1 96:1 99:2 100:1 103:1 107:1 111:1;p=111:1;p100=111:1
+out=1:2 3:1 4:1 6:1 7:2 10:6 11:3 12:1 13:1 14:1 15:6 17:1 18:1 21:1 25:3 26:1 27:1 29:1 30:1 31:1 34:9 35:8 36:1 47:1 50:3 53:1 54:1 55:9 58:1 65:1 66:1 68:5 71:1 74:1 76:1 78:4 79:1 81:1 85:2 86:1 90:1 94:1 96:2 97:1 105:2 108:2 111:37
+out block=55:2;out bound=78:2;out memory=111:14;out meta=50:3;out plac=10:6 11:2;out rang=25:2 34:8 35:8 68:5 78:2;out rank0=55:2;out rank1=55:2;out rank4=111:2
+out rank7=111:2;out_featur=65:1;out_placement=4:1 11:1 105:1 108:2;out_shap=27:1;out_spec=111:1;out_typ=105:1;outliv=57:1;outofmemoryerror=111:7
+outofmemoryerror cuda=111:7
+output=1:3 3:2 4:1 6:2 10:2 14:3 24:5 26:1 27:1 29:1 30:3 32:1 38:1 44:1 45:2 64:1 65:4 66:2 67:1 69:1 70:10 72:1 73:1 74:5 76:1 78:3 79:1 82:3 83:1 85:1 86:1 90:1 94:2 99:1 105:3 108:1 111:5
+output differ=82:3;output dimension=24:4;output permut=74:2;output shap=10:2;output tensor=105:2;output_fn=27:1;output_layer=78:1;output_layer_parallelism=111:1
+output_layout=67:1 69:1 70:1 111:1;output_mask=30:3;output_mask should=30:2;output_merg=111:1;output_split_siz=105:1;outsid=3:2 7:1 50:1 72:1 99:3 107:1 111:1
+over=4:1 6:1 7:1 11:1 12:1 24:3 26:2 29:1 31:2 39:1 40:1 41:3 42:1 43:1 47:5 49:1 50:1 52:1 54:1 55:1 57:1 64:1 65:1 69:1 70:1 73:1 76:1 77:1 78:1 81:5 83:1 84:1 85:1 88:2 89:4 95:1 96:2 99:1 105:1 110:1 111:6
+over cp=96:2;over first=47:2;over mesh=111:3;over rank=24:2 26:2 47:2 89:2;over run=81:2;overflow=111:1;overhead=80:4;overhead per=80:2;overlap=82:1
+overlapp=18:1 46:1;overload=4:1 77:3;overload default=77:2;overrid=106:1 107:1 111:1;overwritten=93:1
+own=9:1 10:1 22:1 23:1 36:1 37:1 38:1 39:1 42:1 44:1 45:2 49:2 50:2 54:3 55:1 56:1 84:2 85:1 86:1 87:2 89:1 96:1 99:2 100:1 103:1 107:1 111:1;p=111:1;p100=111:1
 p2p=111:1;p2p_communication=111:1;pack=44:1 66:2 73:1;packag=9:1 105:1 111:1;pad=1:1 48:1 52:1 65:1 71:1 74:1 75:2
-padd=1:1 3:1 13:1 31:6 48:1 49:1 52:3 73:2 75:1 89:1 111:1;padd mask=73:2;padd tensor=31:2;padding_idx=1:1 3:1;paddl=111:1;pair=5:1 14:1;pairwiseparallel=34:1
-paligemma=111:1;panic=111:1
-parallel=1:2 4:3 6:1 7:1 8:2 11:1 18:2 20:3 28:3 31:6 32:1 34:4 39:1 40:4 41:1 43:1 46:2 50:1 51:1 52:1 54:2 55:1 57:3 64:20 65:1 66:4 67:4 68:3 69:9 70:1 73:10 74:6 75:10 76:3 77:2 78:2 79:1 82:4 89:2 90:1 91:3 93:1 99:4 100:1 111:39
-parallel accept=67:2;parallel convolution=31:4;parallel differenc=82:2;parallel dim=20:3;parallel dtensor=57:2;parallel model=111:3;parallel siz=64:10 111:3
+padd=1:1 3:1 13:1 31:6 48:1 49:1 52:3 73:2 75:1 89:1 111:1;padd mask=73:2;padd tensor=31:2;padding_idx=1:1 3:1;paddl=111:1;pair=5:1 14:1 55:1
+pairwiseparallel=34:1;paligemma=111:1;panic=111:1
+parallel=1:2 4:3 6:1 7:1 8:2 11:1 18:2 20:3 28:3 31:6 32:1 34:4 39:1 40:4 41:1 43:1 46:2 50:1 51:1 52:1 54:2 55:1 57:3 64:22 65:1 66:4 67:4 68:3 69:9 70:2 73:9 74:6 75:10 76:3 77:2 78:3 82:4 89:3 90:1 91:3 93:1 99:4 100:1 111:42
+parallel accept=67:2;parallel convolution=31:4;parallel differenc=82:2;parallel dim=20:3;parallel dtensor=57:2;parallel model=111:3;parallel siz=64:11 111:3
 parallel styl=67:2 68:2;parallel_dim=18:1;parallelis=7:1 51:1 111:1;parallelisation=51:1;parallelism=1:1 16:1 18:4 28:1 34:1 46:1 64:2 70:1 75:1 105:1 111:12
 parallelism dimension=18:2;parallelism_config=18:1;parallelism_config_cp_siz=111:1;parallelism_config_tp_siz=18:1;parallelismconfig=20:2 35:1
 parallelismconfig total_siz=20:2;paralleliz=1:1 3:1 8:1 16:1 18:2 28:1 34:4 38:5 39:5 46:2 51:1 57:4 64:3 65:2 67:10 70:1 82:2 111:1;paralleliz plan=67:3
 paralleliz py=18:2;parallelize_function=67:1;parallelize_llama=18:2
 parallelize_modul=1:1 3:1 16:1 28:1 34:4 38:5 39:5 46:2 51:1 57:4 64:3 65:2 67:6 70:1 82:2 111:1;parallelize_modul dtensor=57:2;parallelize_modul embedd=57:2
 parallelize_modul model=34:2 38:2 67:2;parallelize_plan=34:1 67:1;parallelizer=34:1;parallelstyl=8:1 67:1
-param=2:2 5:1 7:4 16:5 38:1 40:3 43:4 44:6 45:2 46:1 50:1 51:1 52:4 53:1 57:5 60:1 61:2 63:6 78:2 80:2 81:1 107:2 110:2 111:6;param dtensor=16:2
-param shap=52:3 111:2;param_dtyp=44:3;param_dtyp bf16=44:2;param_dtype_override_fn=107:1;param_group=52:1 53:1;param_nam=61:2
-parameter=2:8 3:3 5:2 7:4 10:1 15:1 16:3 26:2 28:3 29:1 30:1 36:1 38:2 40:3 41:4 42:2 43:4 44:10 45:10 47:4 49:1 50:11 51:7 52:1 53:3 54:2 56:2 57:1 60:3 62:7 63:5 67:1 78:2 80:6 81:4 84:1 101:1 105:1 107:6 110:1 111:13
-parameter already=45:4;parameter chang=62:3;parameter dtensor=7:2;parameter dtyp=44:7;parameter first=44:2;parameter gather=3:2;parameter lm_head=45:2
-parameter nam=2:4;parameter non=43:2;parameter print=28:2 47:3;parameter should=43:2 50:5;parameter still=50:3;parameter torch=62:2;parameter unsupport=63:2
-parameter us=45:2;parent=46:4;parent mesh=46:3;part=4:1 8:1 42:1 70:1 81:1 84:1 85:1 87:1 96:2 100:1 111:1
+param=2:2 5:1 7:4 16:5 38:1 40:3 43:4 44:6 45:2 46:1 50:1 51:1 52:4 53:2 57:5 60:2 61:2 63:6 78:3 80:2 81:1 107:2 110:2 111:6;param dtensor=16:2
+param shap=52:3 111:2;param_dtyp=44:3;param_dtyp bf16=44:2;param_dtype_override_fn=107:1;param_group=52:1 53:1;param_nam=61:2 78:1
+parameter=2:8 3:3 5:2 7:4 10:1 15:1 16:3 26:2 28:3 29:1 30:1 36:1 38:2 40:3 41:4 42:2 43:4 44:11 45:11 47:4 49:1 50:12 51:7 52:1 53:2 54:2 56:2 57:1 60:4 62:7 63:5 67:1 78:2 80:6 81:5 84:1 101:1 105:1 107:6 110:1 111:13
+parameter already=45:5;parameter chang=62:3;parameter dtensor=7:2;parameter dtyp=44:8;parameter first=44:2;parameter gather=3:2;parameter lm_head=45:2
+parameter model=45:2;parameter nam=2:4;parameter non=43:2;parameter print=28:2 47:3;parameter should=43:2 50:5;parameter still=50:3;parameter torch=62:2
+parameter unsupport=63:2;parameter us=45:3;parent=46:4;parent mesh=46:3;part=4:1 8:1 42:1 55:1 70:1 81:1 84:1 85:1 87:1 89:1 96:2 100:1 111:1
 partial=10:3 11:1 21:10 27:1 32:1 42:3 53:1 58:1 70:6 72:1 84:2 85:8 86:6 87:1 96:5 97:5 98:3 105:2 109:1 111:1;partial avg=98:2;partial dtensor=85:3
 partial internal=21:6;partial partial=21:2;partial placement=86:3;partial redistribut=21:2;partial refus=21:2;partial sum=10:2 21:5 85:3;partial tensor=96:2
 partial valu=42:2;partialsum=21:1;participat=55:1;partition=38:1 111:3;partition_parameter=111:1;partition_vocab_siz=111:1;partitioner=111:1;partitionspec=105:2
-partitionspec conflict=105:2;partly=41:1;pass=3:2 8:1 14:1 19:3 26:4 30:1 39:7 46:1 47:4 51:2 54:1 57:1 67:2 68:1 71:1 72:1 73:1 79:2 105:1 106:4 111:5
+partitionspec conflict=105:2;partly=41:1;pass=3:2 8:1 14:1 19:3 26:4 30:1 39:7 46:1 47:4 51:2 54:3 57:1 67:2 68:1 71:1 72:1 73:1 79:2 105:1 106:4 111:5
 pass both=26:3;pass init_process_group=39:6;pass mesh=47:3;pass mesh_dim_nam=106:2;pass model=51:2;pass multipl=106:2;past=55:1 81:1;patch=31:3 111:1
-patch_emb=31:2;path=7:1 11:1 12:1 50:1 55:1 67:2 80:1 111:1;pattern=78:1;pattern_bas=78:1;paus=81:2;paus get=81:2;pci=111:1;peak=111:1;peft=2:1 3:3 44:6 111:1
-peftmodel=3:1;per=1:1 2:1 3:2 7:2 11:4 15:1 20:3 23:2 26:1 36:1 42:1 43:1 44:2 47:4 49:1 55:1 64:2 71:2 78:2 80:3 81:7 82:1 83:1 84:1 85:1 87:3 89:1 111:9
-per expert=11:3;per gpu=47:4;per nod=64:2;per op=80:3;per rank=87:3;per second=111:2;per step=81:5;perform=23:3 39:6;perform collectiv=39:6;perform without=23:2
-performanc=80:1;permeshaxislocalspmdtyp=105:2;permut=24:1 28:3 70:1 74:4 101:1 111:1;permutation=28:1;persistent=50:3;persistent buffer=50:3;pg=55:2 58:1 111:5
-pg guid=55:2 111:3;pg id=55:2 111:3;pg rank=111:2;phon=6:1;pick=73:1;pickl=58:7 59:3;pickl unpickl=58:2;pictur=6:1 111:1;pid=2:3 3:2 4:1 5:1 64:1 111:6
-pid error=111:2;pid rank1=111:2;pid runtimeerror=2:2;piec=26:2 36:1 74:2 88:1 93:1 95:1;pin=1:1 7:1 37:8 111:1;pin_memory=1:1 7:1 37:5;pin_memory dtensor=37:2
-pinn=37:2;pip=4:1 24:1 111:2;pip3=3:1;pipelin=22:1 41:1 111:9;pipelin parallel=111:4;pipelin parallelism=111:2;pipeline_model_parallel_siz=111:1;pixel=3:2
-pixel_valu=3:1;pl=79:1 87:1 93:1;plac=4:1 10:10 11:5 14:2 19:1 27:1 38:1 43:1 45:2 72:1 80:1 82:1 93:1 94:1 97:3 110:1;plac op=10:2;plac operation=10:8 11:4
-plac them=45:2;plac version=10:5;placeholder=26:1 50:1
-placement=1:1 2:1 4:4 10:10 11:6 12:2 13:1 14:1 16:1 21:3 22:1 23:1 24:2 25:2 26:2 27:5 28:4 29:2 31:3 32:3 33:1 42:3 46:1 47:1 48:5 49:1 58:1 60:1 66:1 69:1 70:4 71:1 72:7 78:2 79:2 83:1 84:3 85:2 86:5 87:2 88:1 92:1 94:1 95:1 96:2 97:3 98:1 101:2 102:2 103:1 104:4 105:2 108:5 109:2 111:5
+patch_emb=31:2;path=7:1 11:1 12:1 50:2 55:1 60:1 67:2 80:1 111:1;pattern=78:1;pattern_bas=78:1;paus=81:2;paus get=81:2;pci=111:1;peak=111:1
+peft=2:1 3:3 44:6 77:1 111:1;peftmodel=3:1
+per=1:1 2:1 3:2 4:1 7:2 11:4 15:1 20:3 23:2 26:1 36:1 42:1 43:1 44:2 47:4 49:1 50:1 54:1 55:2 64:2 71:2 78:2 80:3 81:7 82:1 83:1 84:1 85:1 87:3 89:1 111:11
+per expert=11:3;per gpu=47:4;per nod=64:2 111:2;per op=80:3;per rank=87:3;per second=111:2;per step=81:5;perform=23:3 39:6;perform collectiv=39:6
+perform without=23:2;performanc=80:1;permeshaxislocalspmdtyp=105:2;permut=24:1 28:3 70:1 74:4 101:1 111:1;permutation=28:1;persistent=50:4;persistent buffer=50:3
+pg=55:2 58:1 111:5;pg guid=55:2 111:3;pg id=55:2 111:3;pg rank=111:2;phon=6:1;pick=73:1;pickl=58:7 59:3;pickl unpickl=58:2;pictur=6:1 111:1
+pid=2:3 3:2 4:1 5:1 64:1 111:6;pid error=111:2;pid rank1=111:2;pid runtimeerror=2:2;piec=26:2 36:1 74:2 88:1 93:1 95:1;pin=1:1 7:1 37:8 111:1
+pin_memory=1:1 7:1 37:5;pin_memory dtensor=37:2;pinn=37:2;pip=4:1 24:1 111:2;pip3=3:1;pipelin=22:1 41:1 111:9;pipelin parallel=111:4;pipelin parallelism=111:2
+pipeline_model_parallel_siz=111:1;pixel=3:2;pixel_valu=3:1;pl=79:1 87:1 93:1
+plac=4:1 10:10 11:5 14:2 19:1 27:1 38:1 43:1 45:3 72:1 80:1 82:1 93:1 94:1 97:3 110:1;plac op=10:2;plac operation=10:8 11:4;plac them=45:3;plac version=10:5
+placeholder=26:1 50:1
+placement=1:1 2:1 4:4 10:10 11:6 12:2 13:1 14:1 16:1 21:3 22:1 23:1 24:2 25:2 26:2 27:5 28:4 29:2 31:3 32:3 33:1 42:3 46:1 47:1 48:5 49:1 58:1 60:1 66:1 69:1 70:4 71:1 72:7 78:1 79:1 83:1 84:3 85:2 86:5 87:2 88:1 92:1 94:1 95:1 96:2 97:3 98:1 101:2 102:2 103:1 104:4 105:2 108:4 109:2 111:5
 placement _normpartial=42:3;placement chang=10:7 11:4;placement forward=70:2;placement length=27:2;placement must=27:3;placement partial=10:2 21:2
 placement receiv=108:2;placement replicat=4:2 12:2 97:2;placement result=86:2;placement shard=4:2 10:2 11:2 12:2 27:2 104:3;placementclassvariabl=72:1
-placementvariabl=72:4;plain=1:2 2:3 3:2 4:1 5:1 6:1 7:4 9:1 12:1 15:2 16:1 28:1 29:1 42:1 58:1 60:2 65:1 66:3 67:2 70:2 73:2 76:4 80:5 103:2 111:2
-plain input=66:3;plain tensor=76:2 80:3 103:2;plan=1:3 3:1 4:2 6:1 7:2 9:1 31:3 34:4 38:1 40:1 52:3 64:3 67:8 68:1 76:2 90:1 100:1 109:1 111:5;plan entry=67:2
-plan key=67:5;plann=81:1;planner=52:3 53:2 111:1;platform=43:1;pleas=1:2 3:1 7:1 10:3 11:1 18:1 19:2 20:1 23:1 24:2 25:1 26:3 40:1 43:1 44:1 58:1 106:1 111:5
-pleas pass=26:3;pleas redistribut=24:2;pleas se=1:2;pleas us=10:3 19:2;plu=85:2;plugin=55:1;po=6:1 12:1 25:1 50:1 75:1 111:2;pod=41:1;point=63:6 81:2 111:1
-point dtyp=63:5;pointer=58:3 79:2 111:2;pointer invalid=58:3;pointwis=4:1 40:3 41:1;pointwis computation=40:3
-policy=3:1 6:1 7:1 42:1 43:3 44:2 50:1 105:1 106:1 110:2 111:1;policy_kl=50:1;pool=12:1;port=4:1;pos_emb=50:1 111:1;posembmlpswinv2d=111:1
-position=1:1 12:1 14:1 50:1 66:1 75:1 111:2;position_id=111:1;position_ids_expand=1:1;positional=1:1 14:2 68:1 72:1;positional argument=14:2;positionally=68:1
-possibl=13:1 23:1 73:1;post=5:1 43:1 111:1;post_backward=5:1 43:1;post_forward_device_mesh_info=111:1;post_forward_mesh_info=111:1;potentially=111:1
-pow=10:1 86:1;pow_=10:1;pp=18:1 20:2 21:1 105:1 111:2;ppo=3:2 111:1;pr=3:1 5:1 26:1 28:1 64:1 68:1 111:4;practic=111:1;pre_backward=5:1;preced=25:1
-precision=44:1 77:1 82:2 105:1 111:2;precomput=111:1;precompute_ref_log_prob=111:1;prefix=53:1 61:1 67:2
-prepar=16:1 44:2 50:1 51:2 54:1 61:3 68:3 75:1 93:2 110:1 111:2;prepare_dynamic_batch=54:1;prepare_fsdp=110:1;prepare_model_for_kbit_train=44:1
-preparemoduleinput=1:1 3:1 23:1 66:1 68:3;present=105:2;present mesh=105:2;preserv=10:2 11:2;preserv placement=10:2 11:2
-pretrain=15:1 16:1 27:1 40:1 50:3 58:3 111:1;pretrain_gpt=111:1;pretrainedmodel=2:1;prev=111:1;previously=4:1;primitivetyp=111:1
-print=2:1 4:2 18:1 28:2 29:1 32:1 38:3 42:4 47:3 55:5 67:1 85:1 94:1 96:5 98:1 106:1 109:1 111:5;print loss=96:2;print replicat=47:2;prior=51:1 111:3
-prior iteration=111:2;privat=9:1;prob=3:1 54:1 66:1 111:1;probability=69:1;problem=8:1 77:1
-process=3:2 16:1 18:1 19:1 20:4 35:4 39:7 42:1 43:5 50:1 54:1 55:1 57:2 58:2 78:1 81:2 106:3 111:16;process group=20:2 43:2 111:5;process without=58:2
-process_group=57:1 106:1;processexitedexception=111:1;processgroup=19:2 58:1 106:2;processgroup devicemesh=19:2;processgroupnccl=3:1 54:1 55:5 111:16
-processgroupnccl cpp=55:5 111:16;processraisedexception=57:1;prod=34:1;produc=21:1;producer=33:1 83:1;product=6:3 13:1 20:1 34:1 73:4 74:1 90:2 95:1 106:1
-profil=80:6;profil show=80:4;profiler=80:2;profiler show=80:2;program=3:1 55:2 105:1;progressively=81:1;proj=1:2 2:1 3:2 23:1 24:2 28:1 40:1 52:1 61:1 64:2 67:1
-projection=64:1;projector=7:1;prologu=70:3;prompt=3:1 111:1;prop=4:2 13:1 25:1 34:1 71:1;propagat=4:2 13:1 23:1 71:1 105:1;propagate_op_sharding_non_cach=4:2
-propagate_tensor_meta=71:1;propagation=10:4 12:2 13:1 14:3 23:7 24:2 25:7 71:2 81:6 90:2;propagation cach=81:5;propagation fail=10:4 12:2 14:3 23:6 24:2 25:7
-propagator=23:1 81:1;propos=111:1;protocol=58:1 111:1;prototyp=77:1;prov=2:1;proxy=71:1 72:1;prun=1:1;pt=2:1 40:1;ptr=58:1 79:1 111:1;purpos=7:1 44:1
-put=7:1 12:7 25:1 40:1 41:1 45:1 66:1 72:1 74:1 111:1
-py=1:6 2:3 3:5 4:3 5:6 6:2 7:6 8:1 12:1 13:1 16:2 17:1 18:3 21:2 23:2 25:1 27:1 30:4 31:3 34:1 35:3 38:2 40:1 41:3 43:5 44:4 45:1 49:2 50:1 52:3 54:2 56:1 57:3 58:1 60:2 61:1 63:3 64:8 68:2 70:5 71:2 72:1 73:1 75:2 77:1 78:2 109:1 111:45
-py _backward_prologue_functional=70:2;py _get_total_norm=41:3;py _init_sharded_param=63:2;py _prepare_input_fn=68:2;py _validate_tensors_to_flatten=44:2
-py clip_grad_norm_=43:2;py convolution_rul=30:2;py create_default_local_load_plan=52:2;py create_sub_mesh=35:3;py dispatch=23:2 111:2;py forward=1:3 64:4 111:5
-py layer_norm_bwd_strategy=30:2;py modul=23:2;py parallelize_llama=18:2;py propagate_op_sharding_non_cach=4:2;py recompute_fn=5:3;py unpack_hook=5:3
-py unwrap_to_op_info=3:2;py3=111:1;pytb=3:1;pytest=111:1;python3=3:3 4:1 5:1 6:2 7:1 16:2 18:1 23:2 35:2 38:1 40:1 41:2 43:1 44:2 52:1 64:2 73:1 78:1 111:7
-python3 torch=3:2 23:2 35:2 41:2 44:2 111:4;python3 transformer=64:2
-pytorch=1:2 2:1 3:1 4:4 7:2 8:1 12:1 15:1 17:2 18:2 25:1 28:1 38:1 40:2 53:1 55:1 58:2 82:1 111:11;pytorch org=1:2;pytorch torch=111:2
-pytorch_cuda_alloc_conf=111:1;pytorch_model=2:1;pytorch_util=58:1;pytorchdtensorparallelbackend=111:1;pytre=71:1;q_emb=6:1;q_len=64:1;q_norm=40:1
-q_proj=3:1 24:2 28:1 61:1 67:1;qkv=75:1;qkv_format=75:1;qlora=44:2 55:1 63:1 111:2;qr=4:1;quantis=63:2 67:1 77:1;quantiz=9:1 44:1 64:1 77:2;quantization=111:1
-quantize_=77:1;quantize_symmetric=9:1;quanto=9:1;query=1:1 6:1 64:2 73:2 75:1 76:2 111:1;query context=73:2;query_stat=64:1;question=111:2;qwen=64:1 111:2
-qwen2=2:1 3:1 16:1 64:4 66:1;qwen2 vl=64:2;qwen2_vl=64:1;qwen3=3:1 4:1 6:1 40:1 54:2 111:5;qwen35=105:1;qwen35_debugmodel=105:1;qwen3moesparsemoeblock=54:1
-qwen3vl=111:1;r=23:1 57:1 64:1 73:1 75:1 85:1 111:4;r1=64:1 111:1;rac=79:2
-rais=1:2 3:5 4:2 5:2 7:1 9:1 10:1 11:1 16:1 17:1 18:4 24:2 25:1 26:3 27:1 33:1 34:2 36:1 38:1 43:2 44:2 50:1 52:2 53:1 54:1 58:1 63:3 64:2 67:1 70:1 71:1 72:1 73:1 74:1 77:1 94:3 96:1 97:1 105:1 109:1 111:4
-rais notimplementederror=4:2;rais runtimeerror=3:4;rais valueerror=18:2 63:3;ram=16:1 43:1 45:1 50:1 55:1 81:2 111:1;ran=4:1 18:1 54:1 55:6 111:17
-ran millisecond=55:5 111:17;rand=87:1;randn=1:1 5:1 7:1 23:1 70:1 96:1;random=36:3 39:1 56:1 79:4 82:3 87:2 100:3 111:1;random number=100:2;random valu=79:2 82:2
-rang=12:1 25:2 30:1 34:8 35:8 68:5 78:2 82:1 111:1;rang indexerror=34:2;rang tp=34:2
-rank=1:1 2:1 3:1 5:2 11:2 12:3 16:1 19:1 20:9 22:3 23:1 24:3 26:11 28:1 31:1 35:2 36:1 38:1 39:2 41:1 42:12 45:2 47:2 48:1 49:3 50:4 52:4 53:4 54:17 55:23 56:1 58:1 61:1 63:1 64:2 65:5 66:2 74:1 75:1 78:2 80:1 81:1 82:1 83:1 84:6 85:6 86:1 87:8 88:1 89:6 91:1 92:1 93:6 94:2 96:5 98:1 100:2 101:5 102:1 103:2 106:3 111:39
-rank after=55:2;rank another=26:2;rank call=55:2;rank clip=42:2;rank dict_key=52:2;rank dtensor=26:2;rank end=93:2;rank gather=54:3;rank hang=54:2;rank imag=54:3
-rank load=101:2;rank model=64:2;rank other=26:2;rank print=55:2;rank process=111:3;rank rank=26:2 54:2 55:6 87:2;rank row=26:2;rank runn=55:3;rank skip=54:4
-rank together=96:2;rank watchdog=54:2 55:4 111:16;rank writ=111:2
-rank0=1:1 2:1 3:2 6:1 8:1 12:1 16:2 18:2 23:1 25:1 40:1 43:2 50:1 55:7 58:1 59:1 60:1 63:1 64:1 71:1 73:1 111:8;rank0 runtimeerror=3:2 43:2;rank0 watchdog=55:3
-rank1=1:1 3:1 23:1 35:2 39:1 55:6 111:6;rank1 device_mesh=35:2;rank1 indexerror=35:2;rank1 processgroupnccl=111:3;rank1 recomput=111:2;rank1 sav=111:2
-rank1 watchdog=55:2;rank2=3:1 5:1 44:1 54:1 64:1 111:5;rank24=111:1;rank3=3:1 4:1 23:1 111:7;rank4=5:1 24:1 78:1 111:2;rank5=5:1 41:1 65:1 111:2;rank6=17:1 111:1
-rank7=7:1 111:5;rarely=105:1;rat=111:1;rather=3:1 78:1 86:2;raw=16:1 105:1;ray=2:1 4:1 6:1 111:3;ray train=111:2;ray_venv=6:1;ray_worker=111:1;raylight=111:1
-raytaskerror=2:1;raytrainworker=4:1;rayworkerwrapper=111:2;rayworkerwrapper pid=111:2;reach=79:2 111:1
-read=3:2 25:1 42:2 47:1 50:1 52:1 59:1 68:1 78:4 79:4 96:1 111:2;read out=78:2;real=25:1 28:1 50:1 52:1 53:1 67:1;reason=25:1 44:1 55:1 111:2
-rebuild=28:1 50:1 101:1;rebuilt=1:1;receiv=55:1 57:1 108:2 111:1;recent=1:1 3:2 4:1 23:1 25:1 34:1 40:1 52:2 64:1 111:1;recent call=3:2 52:2
-recip=3:1 7:1 17:1 55:1 77:1;recognis=67:1;recommend=58:1 106:1 111:2;recompil=71:4;recompil dynamic=71:2;recompilation=111:1;recomput=5:8 111:3
-recomput metadata=111:2;recomput recomputation=5:2;recomput valu=111:2;recomputation=5:2;recompute_fn=5:5;recompute_fn arg=5:2;record=28:1;recorder=55:3
-recv=111:1;recv_next=111:1;recv_prev=111:1
-redistribut=1:1 4:2 10:1 12:2 16:1 21:11 22:5 23:3 24:4 25:1 27:3 29:3 31:1 33:1 38:1 55:1 60:1 67:1 70:1 71:2 72:4 73:1 77:1 79:4 83:4 85:1 86:2 88:1 92:2 94:1 95:1 96:1 97:3 98:1 102:4 104:1 109:1 111:2
+placementvariabl=72:4;plain=1:2 2:3 3:2 4:1 5:1 6:1 7:4 9:1 12:1 15:2 16:1 28:1 29:1 42:1 58:1 60:2 65:1 66:3 67:2 70:3 73:2 76:4 80:5 103:2 111:2
+plain input=66:3;plain tensor=70:2 76:2 80:3 103:2;plan=1:3 3:1 4:2 6:1 7:2 9:1 31:3 34:4 38:1 40:1 52:3 64:3 67:8 68:1 76:2 90:1 100:1 109:1 111:5
+plan entry=67:2;plan key=67:5;plann=81:1;planner=52:3 53:2 111:1;platform=43:1
+pleas=1:2 3:1 7:1 10:3 11:1 18:1 19:3 20:1 23:1 24:2 25:1 26:3 40:1 43:1 44:1 50:2 58:1 106:1 111:5;pleas pass=26:3;pleas redistribut=24:2;pleas se=1:2
+pleas us=10:3 19:3 50:2;plu=85:2;plugin=55:1;po=6:1 12:1 25:1 50:1 75:1 111:2;pod=41:1;point=63:6 81:2 111:1;point dtyp=63:5;pointer=58:3 79:2 111:1
+pointer invalid=58:3;pointwis=4:1 40:3 41:1;pointwis computation=40:3;policy=3:1 6:1 7:1 42:1 43:3 44:2 50:1 105:1 106:1 110:2 111:1;policy_kl=50:1;pool=12:1
+port=4:1;pos_emb=50:1 111:1;posembmlpswinv2d=111:1;position=1:1 12:1 14:1 50:2 66:1 75:1 111:2;position_id=111:1;position_ids_expand=1:1
+positional=1:1 14:2 68:1 72:1;positional argument=14:2;positionally=68:1;possibl=13:1 23:1 73:1;post=5:1 43:1 111:1;post_backward=5:1 43:1
+post_forward_device_mesh_info=111:1;post_forward_mesh_info=111:1;potentially=111:1;pow=10:1 86:1;pow_=10:1;pp=18:1 20:2 21:1 105:1 111:2;ppo=3:2 111:1
+pr=3:1 5:1 26:1 28:1 64:1 68:1 80:1 111:4;practic=111:1;pre_backward=5:1;pre_forward=80:1;preced=25:1;precision=44:1 77:1 82:2 105:1 111:1;precomput=111:1
+precompute_ref_log_prob=111:1;prefix=53:1 61:1 67:2;prepar=16:1 44:2 45:1 50:1 51:2 54:2 61:3 68:3 75:1 93:2 110:1 111:2;prepare_dynamic_batch=54:2
+prepare_fsdp=110:1;prepare_model_for_kbit_train=44:1;preparemoduleinput=1:1 3:1 23:1 66:1 68:3;prescal=111:1;prescale_gradient=111:1;present=105:2
+present mesh=105:2;preserv=10:2 11:2;preserv placement=10:2 11:2;pretrain=15:1 16:1 27:1 40:1 50:3 58:3 111:2;pretrain_gpt=111:1;pretrainedmodel=2:1;prev=111:1
+previously=4:1;primitivetyp=111:1;print=2:1 4:2 18:1 28:2 29:1 32:1 38:3 42:4 47:3 55:5 67:1 85:1 94:1 96:5 98:1 106:1 109:1 111:5;print loss=96:2
+print replicat=47:2;prior=51:1 111:3;prior iteration=111:2;privat=9:1;prob=3:1 54:1 66:1 111:1;probability=69:1;problem=8:1 77:1
+process=3:2 16:1 18:1 19:1 20:4 35:4 39:7 42:1 43:5 50:1 54:1 55:2 57:2 58:2 78:1 81:3 82:1 106:3 111:18;process gib=111:2;process group=20:2 43:2 111:5
+process without=58:2;process_group=57:1 106:1;processexitedexception=111:1;processgroup=19:3 58:1 106:2;processgroup devicemesh=19:3
+processgroupnccl=3:1 54:1 55:5 111:16;processgroupnccl cpp=55:5 111:16;processraisedexception=57:1;prod=34:1;produc=21:1;producer=33:1 83:1
+product=6:3 13:1 20:1 34:1 73:3 74:1 90:2 95:1 106:1;profil=80:6;profil show=80:4;profiler=80:2;profiler show=80:2;program=3:1 55:2 105:1;progressively=81:1
+proj=1:2 2:1 3:2 23:1 24:2 28:1 40:1 52:1 61:1 64:2 67:1;projection=64:1;projector=7:1;prologu=70:3;prompt=3:1 111:1;prop=4:2 13:1 25:1 34:1 71:1
+propagat=4:2 13:1 23:1 71:1 105:1;propagate_op_sharding_non_cach=4:2;propagate_tensor_meta=71:1;propagation=10:4 12:2 13:1 14:3 23:7 24:2 25:7 71:2 81:6 90:2
+propagation cach=81:5;propagation fail=10:4 12:2 14:3 23:6 24:2 25:7;propagator=23:1 81:1;propos=111:1;protocol=58:1 111:1;prototyp=77:1;prov=2:1;proxy=71:1 72:1
+prun=1:1;pt=2:1 40:1;ptr=58:1 79:1;purpos=7:1 44:1;put=7:1 12:7 25:1 40:1 41:1 45:1 66:1 72:1 74:1 111:1
+py=1:6 2:3 3:5 4:4 5:6 6:2 7:6 8:1 12:1 13:1 16:2 17:1 18:3 19:1 21:2 23:2 25:1 27:1 30:4 31:3 34:1 35:3 38:2 40:1 41:3 43:5 44:4 45:1 49:2 50:2 52:3 54:2 56:1 57:3 58:1 60:2 61:1 63:3 64:9 68:2 70:5 71:2 72:1 73:1 75:2 77:1 78:2 109:1 111:46
+py __init__=64:2;py _backward_prologue_functional=70:2;py _get_total_norm=41:3;py _init_sharded_param=63:2;py _prepare_input_fn=68:2
+py _validate_tensors_to_flatten=44:2;py clip_grad_norm_=43:2;py convolution_rul=30:2;py create_default_local_load_plan=52:2;py create_sub_mesh=35:3
+py dispatch=23:2 111:2;py forward=1:3 64:4 111:5;py layer_norm_bwd_strategy=30:2;py main=111:2;py modul=23:2;py parallelize_llama=18:2
+py propagate_op_sharding_non_cach=4:2;py recompute_fn=5:3;py unpack_hook=5:3;py unwrap_to_op_info=3:2;py3=111:1;pytb=3:1;pytest=111:1
+python3=3:3 4:1 5:1 6:2 7:1 16:2 18:1 23:2 35:2 38:1 40:1 41:2 43:1 44:2 52:1 64:2 73:1 78:1 111:7;python3 torch=3:2 23:2 35:2 41:2 44:2 111:4
+python3 transformer=64:2;pytorch=1:2 2:1 3:1 4:4 7:2 8:1 12:1 15:1 17:2 18:2 25:1 28:1 38:1 40:2 53:1 55:1 58:2 70:1 82:1 111:12;pytorch memory=111:2
+pytorch org=1:2;pytorch torch=111:2;pytorch_cuda_alloc_conf=111:1;pytorch_model=2:1;pytorch_util=58:1;pytorchdtensorparallelbackend=111:1;pytre=71:1;q_emb=6:1
+q_len=64:1;q_norm=40:1;q_proj=3:1 24:2 28:1 61:1 67:1;qkv=75:1;qkv_format=75:1;qlora=44:2 55:1 63:2 111:2;qr=4:1;quantis=63:2 67:1 77:1
+quantiz=9:1 44:1 64:1 77:2;quantization=111:1;quantize_=77:1;quantize_symmetric=9:1;quanto=9:1;query=1:1 6:1 64:2 73:2 75:1 76:2 111:1;query context=73:2
+query_stat=64:1;question=111:2;qwen=64:1 111:2;qwen2=2:1 3:1 16:1 64:4 66:1;qwen2 vl=64:2;qwen2_vl=64:1;qwen3=3:1 4:1 6:1 40:1 45:1 50:1 54:2 55:1 111:5
+qwen35=105:1;qwen35_debugmodel=105:1;qwen3_5moetextrotaryembedd=50:1;qwen3moesparsemoeblock=54:1;qwen3vl=111:1;r=23:1 57:1 64:1 73:1 75:1 85:1 111:4
+r1=64:1 111:1;rac=55:1 79:2
+rais=1:2 3:5 4:2 5:2 7:1 9:1 10:1 11:1 16:1 17:1 18:4 24:2 25:1 26:3 27:1 33:1 34:2 36:1 38:1 43:2 44:2 50:1 52:2 54:1 58:1 63:3 64:2 67:1 70:1 71:1 72:1 73:1 74:1 77:1 94:3 96:1 97:1 105:1 109:1 111:4
+rais notimplementederror=4:2;rais runtimeerror=3:4;rais valueerror=18:2 63:3;ram=16:1 43:2 45:1 50:1 55:1 81:2 111:2;ran=4:1 18:1 54:1 55:6 111:17
+ran millisecond=55:5 111:17;rand=87:1;randint=4:1;randn=1:1 5:1 7:1 23:1 70:1 96:1;random=36:3 39:1 56:1 79:4 82:3 87:2 100:3 111:2;random number=100:2
+random valu=79:2 82:2;rang=12:1 25:2 30:1 34:8 35:8 68:5 78:2 82:1 111:1;rang indexerror=34:2;rang tp=34:2
+rank=1:1 2:1 3:1 5:2 11:2 12:3 16:1 19:1 20:9 22:3 23:1 24:3 26:11 28:1 31:1 35:2 36:1 38:1 39:2 41:1 42:12 43:1 45:2 47:2 48:1 49:3 50:6 52:4 53:4 54:20 55:24 56:1 58:1 61:1 63:1 64:2 65:5 66:2 74:1 75:1 78:1 80:1 81:1 82:1 83:1 84:6 85:6 86:1 87:8 88:1 89:7 91:1 92:1 93:6 94:2 96:5 98:1 100:2 101:5 102:1 103:2 106:3 111:39
+rank after=55:2;rank another=26:2;rank call=55:2;rank clip=42:2;rank dict_key=52:2;rank dtensor=26:2;rank end=93:2;rank gather=54:3;rank get=54:2;rank hang=54:2
+rank imag=54:3;rank load=101:2;rank mean=89:2;rank model=64:2;rank other=26:2;rank print=55:2;rank process=111:3;rank rank=26:2 54:2 55:6 87:2;rank row=26:2
+rank runn=55:3;rank skip=54:4;rank text=54:2;rank together=96:2;rank wait=54:2;rank watchdog=54:2 55:4 111:16;rank writ=111:2
+rank0=1:1 2:1 3:2 4:1 6:1 8:1 12:1 16:2 18:2 23:1 25:1 40:1 43:2 50:1 55:7 58:1 59:1 60:1 63:1 64:1 71:1 73:1 111:8;rank0 runtimeerror=3:2 43:2
+rank0 watchdog=55:3;rank1=1:1 3:1 23:1 35:2 39:1 55:6 111:7;rank1 device_mesh=35:2;rank1 indexerror=35:2;rank1 processgroupnccl=111:3;rank1 recomput=111:2
+rank1 sav=111:2;rank1 watchdog=55:2;rank2=3:1 5:1 44:1 54:1 64:1 111:5;rank24=111:1;rank3=3:1 4:1 23:1 111:7;rank4=5:1 24:1 78:1 111:3;rank5=5:1 41:1 65:1 111:2
+rank6=17:1 111:1;rank7=7:1 111:5;rarely=105:1;rat=111:1;rather=3:1 78:1 86:2;raw=16:1 105:1;ray=2:1 4:1 6:1 111:3;ray train=111:2;ray_venv=6:1;ray_worker=111:1
+raylight=111:1;raytaskerror=2:1;raytrainworker=4:1;rayworkerwrapper=111:2;rayworkerwrapper pid=111:2;reach=79:2 111:2
+read=3:2 25:1 42:2 47:1 50:2 52:1 59:1 68:1 78:3 79:4 96:1 111:2;read out=78:2;real=25:1 28:1 50:1 52:1 67:1;reason=25:1 44:1 55:1 111:2;rebuild=28:1 50:1 101:1
+rebuilt=1:1;receiv=55:1 57:1 108:2 111:1;recent=1:1 3:2 4:1 23:1 25:1 34:1 40:1 52:2 64:1 111:1;recent call=3:2 52:2;recip=3:1 7:1 17:1 55:1 77:1;recognis=67:1
+recommend=58:1 106:1 111:2;recompil=71:4;recompil dynamic=71:2;recompilation=111:1;recomput=5:8 111:3;recomput metadata=111:2;recomput recomputation=5:2
+recomput valu=111:2;recomputation=5:2;recompute_fn=5:5;recompute_fn arg=5:2;record=28:1;recorder=55:2;recv=111:1;recv_next=111:1;recv_prev=111:1
+redistribut=1:1 4:2 10:1 12:2 16:1 21:11 22:5 23:3 24:4 25:1 27:3 29:3 31:1 33:1 38:1 55:1 60:1 67:1 70:1 71:2 72:4 73:1 77:1 79:5 83:4 85:1 86:2 88:1 92:2 94:1 95:1 96:1 97:3 98:1 102:4 104:1 109:1 111:2
 redistribut async_op=79:2;redistribut instead=27:2;redistribut partial=21:8;redistribut placement=12:2 21:3;redistribut replicat=21:2 71:2;redistribut sum=21:2
 redistribut tensor=24:2;redistribute_dtensor=60:1;redistribute_input=1:1 83:1 97:1;redistribute_local_tensor=21:1;redistributeerror=105:1
 redistribution=10:3 21:2 22:1 23:3 33:7 83:3 94:1;redistribution break=10:2;redistribution disallow=23:2;redistribution occurr=33:6;redistribution support=21:2
-reduc=16:3 21:2 27:1 29:1 41:1 42:5 43:2 44:4 52:1 54:5 55:3 79:1 82:1 84:4 85:1 86:4 87:1 88:1 89:1 96:3 97:2 98:2 105:3 109:1 111:10;reduc over=96:2
-reduc scatter=111:2;reduce_dtyp=44:3;reduce_dtyp fp32=44:2;reduce_op=42:3 98:1 109:1;reduce_op sum=42:3;reduce_scatter=52:1 54:3;reduce_scatter_bas=54:1
-reduceop=43:1;reducer=111:1;reduction=42:2 43:1 65:7 69:2 82:1 84:1 85:1 86:3 89:1 98:1 110:1 111:2;reduction dim=65:7;reduction prior=111:2
-reduction_linear=86:2;redundant=83:1;ref=2:1 42:1 50:1 94:1 111:1;ref_init_model=2:1;ref_total_norm=42:1;refer=71:1;referenc=82:1 110:1 111:2
-reference_shard=111:1;reformulat=111:1;refus=1:1 2:1 6:1 7:1 17:1 21:2 22:1 24:1 31:1 44:1 45:1 62:1 67:1 69:1 70:1 83:1 106:1
-region=1:1 3:1 4:1 11:1 12:1 56:1 70:1 72:2 105:1 111:1;register=1:1 3:3 4:18 6:2 8:4 9:6 11:2 12:3 13:1 14:9 16:3 37:1 58:1 76:1 77:3 105:1 111:1
+reduc=16:3 19:1 21:2 27:1 29:1 41:1 42:5 43:3 44:4 52:1 54:6 55:2 79:1 82:2 84:4 85:1 86:4 87:1 88:1 89:1 96:3 97:2 98:2 105:3 109:1 111:12;reduc over=96:2
+reduc scatter=54:2 111:2;reduce_amax=19:1;reduce_dtyp=44:3 111:1;reduce_dtyp fp32=44:2;reduce_op=42:3 98:1 109:1;reduce_op sum=42:3;reduce_scatter=52:1 54:3
+reduce_scatter_bas=54:1;reduceop=43:1;reducer=111:1;reduction=42:2 43:1 65:7 69:2 82:1 84:1 85:1 86:3 89:1 98:1 110:1 111:2;reduction dim=65:7
+reduction prior=111:2;reduction_linear=86:2;redundant=83:1;ref=2:1 42:1 50:2 94:1 111:1;ref worker=50:2;ref_init_model=2:1;ref_total_norm=42:1;refer=71:1
+referenc=82:1 110:1 111:2;reference_shard=111:1;reformulat=111:1;refus=1:1 2:1 6:1 17:1 21:2 22:1 24:1 31:1 44:1 45:1 62:1 67:1 69:1 70:1 83:1 106:1;regard=54:1
+region=1:1 3:1 4:1 11:1 12:1 56:1 70:1 72:2 105:1 111:1;register=1:1 3:3 4:19 6:2 8:4 9:6 11:2 12:3 13:1 14:9 16:3 37:1 58:1 76:1 77:3 105:1 111:1
 register dtensor=4:2;register shard=4:2 9:2;register_buffer=1:1;register_fsdp_forward_method=3:3;register_op_strategy=14:1;register_shard=4:1 6:1 9:1 14:9
 register_shard op=14:3;register_shard operator=14:2;registration=14:1;regression=39:1;regular=7:1 76:1;reinterpret=105:1;reject=2:1 5:1 22:1 44:1 45:1
-rejection=56:1;relabel=97:1 104:1;relat=58:1;relativ=13:1 82:1 111:1;relative_bia=111:1;relax=40:1;releas=4:1 17:1 31:1 38:1 39:1 59:1 77:1 111:3;relevant=3:1
-reload=28:2 101:1;relu=86:2;remain=107:1;remot=67:1 111:2;remov=23:1 45:1 80:1 92:1 105:1;rep=111:1;repeat=64:1 66:1 111:2;replac=9:1 38:2 50:1 51:2 67:1 111:2
-replac parameter=38:2 51:2;replacement=1:1;replica=87:1 111:2;replica_id=111:1
-replicat=1:1 3:3 4:4 6:1 7:3 10:4 11:1 12:3 13:1 14:1 17:2 18:3 20:2 21:6 23:4 24:1 25:2 27:2 29:2 31:1 33:1 35:5 40:1 41:1 42:1 46:1 47:7 64:2 66:1 69:3 70:4 71:3 72:1 73:1 77:1 81:1 82:1 83:1 84:4 85:1 86:2 87:8 88:1 92:2 93:1 94:1 95:1 96:1 97:3 98:1 103:2 104:1 105:2 108:1 109:2 111:5
+rejection=56:1;rekey=53:1;rekey_optim_state_dict=53:1;relabel=97:1 104:1;relat=58:1;relativ=13:1 82:2 111:1;relative_bia=111:1;relax=40:1
+releas=4:1 17:1 31:1 38:1 39:1 59:1 77:1 111:3;relevant=3:1;reload=28:2 101:1;relu=86:2;remain=78:1 107:1;remot=67:1 111:2;remov=23:1 45:1 80:1 92:1 105:1
+rep=111:1;repeat=64:1 66:1 111:2;replac=9:1 38:2 50:1 51:2 67:1 111:2;replac parameter=38:2 51:2;replacement=1:1;replica=87:1 111:2;replica_id=111:1
+replicat=1:1 3:3 4:4 6:1 7:3 10:4 11:1 12:3 13:1 14:1 17:2 18:3 19:1 20:2 21:6 23:4 24:1 25:2 27:2 29:2 31:1 33:1 35:5 40:1 41:1 42:1 46:1 47:7 64:2 66:1 69:3 70:4 71:3 72:1 73:1 77:1 79:1 81:2 82:1 83:1 84:4 85:1 86:2 87:8 88:1 92:2 93:1 94:1 95:1 96:1 97:3 98:1 103:2 104:1 105:2 108:1 109:2 111:5
 replicat dtensor=87:2;replicat mesh=111:2;replicat partial=21:2;replicat requir=10:2;replicat run_check=87:2;replicat shard=47:4;replicat valu=97:2
 replication=1:1 111:1;report=2:1 89:1 111:2;repr=38:1 42:1 111:1;represent=105:1;reproduc=28:1 82:1;reproducer=44:1;request=52:1 111:2
-requir=5:1 10:7 11:4 23:1 26:1 30:2 31:1 40:1 43:3 44:5 46:3 53:1 63:7 69:1 71:1 73:2 74:4 90:3 96:1 105:3 107:1 110:2 111:6;requir backend=43:3;requir dp=46:3
-requir expert_mod=105:2;requir gradient=63:5;requir is_causal=74:4;requir placement=10:7 11:4;requir redistribution=10:2;requir sam=73:2;requir uniform=44:5
-requires_grad=5:1 30:1 44:1 63:1 71:1 90:3 96:1 111:1;resampl=56:1;reserv=111:2;reset=50:6 111:1;reset_parameter=50:6 111:1
-reshap=4:1 23:3 24:1 64:3 94:2 103:1 105:1 111:1;reshard=3:2 5:3 51:1 107:4 110:2 111:3;reshard_after_forward=5:2 107:4 110:1 111:2
+requir=5:1 10:7 11:4 23:1 26:1 30:2 31:1 40:1 43:3 44:5 46:3 53:1 55:1 63:7 69:1 71:1 73:2 74:4 90:3 96:1 105:3 107:1 110:2 111:6;requir backend=43:3
+requir dp=46:3;requir expert_mod=105:2;requir gradient=63:5;requir is_causal=74:4;requir placement=10:7 11:4;requir redistribution=10:2;requir sam=73:2
+requir uniform=44:5;requires_grad=5:1 30:1 44:1 63:1 71:1 90:3 96:1 111:1;resampl=56:1;reserv=111:2;reset=50:6 111:1;reset_parameter=50:6 111:1
+reshap=4:1 23:3 24:1 64:3 94:2 103:1 105:1 111:1;reshard=3:2 5:3 50:1 51:1 107:4 110:2 111:3;reshard_after_forward=5:2 50:1 107:4 110:1 111:2
 reshard_after_forward tru=107:2;residual=1:2 33:1 66:1 78:1;resiz=57:2;resize_=57:2;resize_ invalid=57:2;resnet=111:1;resolv=67:2 105:1;resolv submodul=67:2
-resourc=3:1 4:1 17:1 18:1;rest=7:1 40:1 55:1 111:1;restart=111:1;restor=50:1 56:1
+resourc=3:1 4:1 17:1 18:1;rest=7:1 40:1 54:1 55:1 111:1;restart=111:1;restor=50:1 56:1
 result=3:1 6:1 10:1 11:1 12:7 13:3 17:1 23:1 24:1 25:1 28:3 46:1 48:1 55:1 79:2 82:1 85:3 86:4 87:2 89:1 94:3 97:1 111:5;result shap=12:4
 resum=28:2 52:2 53:2 101:1 111:2
-return=1:1 3:2 5:2 14:4 26:1 28:3 34:1 38:4 42:9 43:1 48:2 54:1 56:2 57:1 58:1 67:1 70:1 72:2 78:1 79:3 88:2 94:1 96:2 99:1 102:2 107:1 111:5;return dtensor=42:3
-return norm=42:3;return row=28:2;return self=111:2;return shard=48:2;return without=102:2;reus=90:1;revers=110:1;reward=4:1;rfc=111:3;rfft=4:1
-right=12:1 28:3 38:1 51:1 77:2 84:2 96:2 99:2 100:1 101:1 104:1 111:5;ring_degre=111:1;ris=81:2;rl=6:1 111:1;rlhf=111:1;rlhf_typ=111:1;rm=9:2 30:1;rms_norm=30:1
-rms_norm_fast=9:1;rng=39:1;roadmap=111:1;robin=74:1;rocm=3:1 111:2;roll=4:1;rollout=2:3 3:3 60:1 111:1;root=3:2 17:2 18:2 22:1 42:1 45:1 46:2 64:1 107:3 111:3
-root mesh=18:2;rop=50:1 66:1;rotary=4:1 6:2 50:2 66:1 111:2;rotary_pos_embedd=111:1;rotat=6:1;rotate_half=6:1;round=2:1 18:1 74:1 82:1;rout=11:3;rout map=11:2
-router=7:1 11:7 42:1;router num_tokens_per_expert=11:2;row=12:3 26:6 28:10 32:4 38:1 49:1 52:1 78:3 86:1 92:1 94:1 109:1 111:5;row com=28:2;row rank=26:3
-row shard=32:2;row wrong=28:2;row_idx_dist_t=12:1;row_idx_t=12:1;row_parallel=111:1;rowwis=12:1 65:3 67:2 77:2 96:1 111:3;rowwis colwiseparallel=65:2
-rowwise_rep=111:1;rowwise_tensor=12:1 96:1;rowwiseparallel=32:4 65:4 82:2 85:1 111:2;rowwiseparallel embedd=32:3;rss=81:3
+return=1:1 3:2 5:2 14:4 26:1 28:3 34:1 38:4 42:9 43:1 48:2 54:1 56:2 57:1 58:1 67:1 70:1 72:2 78:1 79:3 88:2 89:1 94:1 96:2 99:1 102:2 107:1 111:5
+return dtensor=42:3;return norm=42:3;return row=28:2;return self=111:2;return shard=48:2;return without=102:2;reus=90:1;revers=110:1;reward=4:1;rfc=111:3
+rfft=4:1;right=12:1 28:3 38:1 51:1 77:2 84:2 96:2 99:2 100:1 101:1 104:1 111:5;ring_degre=111:1;ris=81:2;rl=6:1 111:1;rlhf=111:2;rlhf rlhf_typ=111:2
+rlhf_typ=111:2;rlhf_typ grpo=111:2;rm=9:2 30:1;rms_norm=30:1;rms_norm_fast=9:1;rng=39:1;roadmap=111:1;robin=74:1;rocm=3:1 111:2;roll=4:1
+rollout=2:3 3:3 60:1 111:1;root=3:2 17:2 18:2 22:1 42:1 45:1 46:2 64:1 107:3 111:3;root mesh=18:2;rop=50:1 66:1;rotary=4:1 6:2 50:2 66:1 111:2
+rotary_pos_embedd=111:1;rotat=6:1;rotate_half=6:1;round=2:1 18:1 74:1 82:1;rout=11:3;rout map=11:2;router=7:1 11:7 42:1;router num_tokens_per_expert=11:2
+row=12:3 26:6 28:10 32:4 38:1 49:1 52:1 78:3 86:1 92:1 94:1 109:1 111:5;row com=28:2;row rank=26:3;row shard=32:2;row wrong=28:2;row_idx_dist_t=12:1
+row_idx_t=12:1;row_parallel=111:1;rowwis=12:1 65:3 67:2 77:2 96:1 111:2;rowwis colwiseparallel=65:2;rowwise_rep=111:1;rowwise_tensor=12:1 96:1
+rowwiseparallel=32:4 65:4 79:1 82:2 85:1;rowwiseparallel embedd=32:3;rss=81:3
 rul=4:4 6:1 8:1 9:2 11:1 12:2 13:1 14:1 25:1 29:1 30:4 31:1 34:1 37:1 67:2 71:4 83:1 86:1 105:2 111:2;rul appli=67:2;rul chok=71:2;rulecheck=105:1
 rulecheckerror=105:1
-run=1:4 2:2 3:3 4:1 5:1 6:1 7:1 8:1 9:1 11:1 12:1 14:1 16:2 20:1 21:1 26:5 30:1 33:1 39:2 40:4 41:1 42:1 43:1 44:1 51:2 54:4 55:1 56:1 57:1 64:1 65:1 67:1 69:1 70:2 71:2 73:1 74:2 77:6 78:2 80:1 81:3 84:1 87:4 99:1 106:1 107:1 111:18
-run loss=51:2;run nccl_debug=111:2;run operator=16:2;run pointwis=40:3;run unimplement=77:6;run_check=12:1 26:5 71:1 73:1 87:4;run_check fals=87:2
-run_check tru=26:3;run_clm=7:1 111:1;run_fsdp_checkpoint_save_exampl=57:1;run_train=3:1;run_train_step=111:1;run_wan_cp=78:1;runn=1:1 6:1 23:1 55:3 111:1
-runn collectiv=55:3;runtim=3:1 4:1 64:1 70:4 111:3;runtime_resourc=4:1;runtime_wrapper=70:4;runtime_wrapper py=70:4
-runtimeerror=1:12 2:8 3:14 5:6 6:5 7:8 10:5 11:3 12:4 13:1 14:3 15:1 17:4 18:1 19:3 20:7 21:6 23:8 24:2 25:5 26:3 27:3 31:3 33:2 36:1 37:1 38:4 40:2 43:15 44:1 49:3 50:3 52:1 53:6 55:3 57:3 58:3 63:3 64:7 65:4 66:2 70:4 73:5 74:2 76:2 78:3 94:1 106:1 107:1 111:46
-runtimeerror aten=1:8 2:6 3:13 5:6 6:2 7:8 10:4 11:3 73:5;runtimeerror attempt=23:6 43:3 58:3;runtimeerror backend=43:8;runtimeerror cannot=17:4 24:2
+run=1:4 2:2 3:3 4:1 5:1 6:1 7:1 8:1 9:1 11:1 12:1 14:1 16:2 20:1 21:1 26:5 30:1 33:1 39:2 40:4 41:1 42:1 43:1 44:1 51:2 54:5 55:1 56:1 57:1 64:1 65:1 67:1 69:1 70:3 71:2 73:1 74:2 77:6 78:2 79:1 80:1 81:3 84:1 87:4 99:1 106:1 107:1 111:18
+run loss=51:2;run nccl_debug=111:2;run operator=16:2;run pointwis=40:3;run unimplement=77:6;run_check=12:1 26:5 71:1 73:1 79:1 87:4;run_check fals=87:2
+run_check tru=26:3;run_clm=7:1 111:1;run_eval_loop=54:1;run_fsdp_checkpoint_save_exampl=57:1;run_train=3:1;run_train_step=111:1;run_wan_cp=78:1
+runn=1:1 6:1 23:1 55:3 111:1;runn collectiv=55:3;runtim=3:1 4:1 64:1 70:4 111:3;runtime_resourc=4:1;runtime_wrapper=70:4;runtime_wrapper py=70:4
+runtimeerror=1:12 2:8 3:14 5:6 6:5 7:8 10:5 11:3 12:4 13:1 14:3 15:1 17:4 18:1 19:4 20:7 21:6 23:8 24:2 25:5 26:3 27:3 31:3 33:2 36:1 37:1 38:4 40:2 43:16 44:1 49:3 50:3 52:1 53:6 55:3 57:3 58:3 63:3 64:7 65:4 66:2 70:4 73:4 74:2 76:2 78:4 94:1 106:1 107:1 111:47
+runtimeerror aten=1:8 2:6 3:13 5:6 6:2 7:8 10:4 11:3 73:4;runtimeerror attempt=23:6 43:3 58:3;runtimeerror backend=43:9;runtimeerror cannot=17:4 24:2
 runtimeerror cuda=111:3;runtimeerror detect=55:3;runtimeerror distribute_tensor=27:2;runtimeerror dur=70:2;runtimeerror error=2:2;runtimeerror expect=111:4
-runtimeerror flash_attn=6:2;runtimeerror found=19:3 26:2;runtimeerror fsdp=43:3 50:3;runtimeerror functionalization=38:2;runtimeerror got=1:4
+runtimeerror flash_attn=6:2;runtimeerror found=19:4 26:2;runtimeerror fsdp=43:3 50:3;runtimeerror functionalization=38:2;runtimeerror got=1:4
 runtimeerror implicit=33:2;runtimeerror input_spec=14:2;runtimeerror load=74:2;runtimeerror mat1=111:3;runtimeerror mesh=20:6;runtimeerror miss=53:6
-runtimeerror must=65:4;runtimeerror redistribut=21:6;runtimeerror shap=12:3 64:7 111:4;runtimeerror shard=23:4 25:5;runtimeerror siz=49:2 66:2 78:3 111:12
-runtimeerror strid=31:2;runtimeerror tensor=63:3 111:2;runtimeerror weight=57:2;s=39:1 82:3 87:2 100:5 111:1;s sam=100:2;s singl=82:2;s0=71:2;saf=4:1 58:2
-safetensor=58:1 111:2;said=87:1;salar=62:3;salar parameter=62:3
-sam=1:2 2:3 8:1 12:1 18:1 22:1 26:3 27:3 28:1 32:1 38:1 39:1 40:5 41:4 42:2 43:1 44:1 45:2 46:3 47:1 51:1 53:1 54:2 55:2 56:1 65:7 67:1 73:2 75:1 80:1 82:1 84:1 86:1 87:2 90:2 91:1 93:1 95:1 100:5 101:1 102:1 103:1 105:2 106:2 108:1 111:12
-sam devic=111:5;sam fsdp=45:2;sam length=27:3;sam mesh=40:4 41:4;sam parent=46:3;sam query=73:2;sam rank=55:2;sam reduction=65:6;sam s=100:4;sam set=105:2
-sam tim=26:3;sampl=3:1 54:2 56:1 100:1 111:1;sav=2:1 9:1 26:1 28:2 52:11 53:5 55:7 57:1 58:9 59:3 60:1 71:1 101:3 110:1 111:18;sav current=52:2
-sav load=59:2 111:2;sav metadata=111:3;sav optimizer=53:2;sav siz=52:2;sav torch=52:4;save_checkpoint=111:1;save_pretrain=58:3;saved_tensor=111:1
+runtimeerror must=65:4;runtimeerror redistribut=21:6;runtimeerror shap=12:3 64:7 111:4;runtimeerror shard=23:4 25:5;runtimeerror siz=49:2 66:2 78:4 111:12
+runtimeerror strid=31:2;runtimeerror tensor=63:3 111:3;runtimeerror weight=57:2;s=39:1 82:3 87:2 100:5 111:1;s sam=100:2;s singl=82:2;s0=71:2;saf=4:1 58:2
+safetensor=58:1 111:1;said=87:1;salar=62:3;salar parameter=62:3
+sam=1:2 2:3 4:1 8:1 12:1 18:1 22:1 26:3 27:3 28:1 32:1 38:1 39:1 40:5 41:4 42:2 43:1 44:2 45:3 46:3 47:1 51:1 53:1 54:2 55:2 56:1 65:7 67:1 73:2 75:1 80:1 82:1 84:1 86:1 87:2 90:2 91:1 93:1 95:1 100:5 101:1 102:1 103:1 105:2 106:2 111:13
+sam devic=111:6;sam dtyp=44:2 111:2;sam fsdp=45:3;sam index=111:2;sam length=27:3;sam mesh=40:4 41:4;sam parent=46:3;sam query=73:2;sam rank=55:2
+sam reduction=65:6;sam s=100:4;sam set=105:2;sam tim=26:3;sampl=3:1 54:3 56:1 100:1 111:2;sampler=55:1
+sav=2:1 9:1 26:1 28:2 52:11 53:5 55:7 57:1 58:9 59:3 60:1 71:1 101:3 110:1 111:17;sav current=52:2;sav load=59:2 111:2;sav metadata=111:3;sav optimizer=53:2
+sav siz=52:2;sav torch=52:4;save_checkpoint=111:1;save_distributed_checkpoint=53:1;save_pretrain=58:3;saved_tensor=111:1
 say=1:1 4:1 10:1 12:1 13:2 16:1 17:1 19:2 28:1 43:1 46:1 50:2 52:1 65:1 66:1 75:1 81:1 92:1 101:1 103:1 105:1 111:7;say shard=13:2
-scal=1:4 3:1 6:3 25:1 50:1 62:3 73:4 74:1 84:2 89:1 90:2 91:2 98:1 111:2;scalar=3:2 4:4 7:4 10:1 40:2 42:1 43:1 62:3 73:1 81:6 85:3;scalar dtensor=40:2
-scalar got=7:3;scalar parameter=62:3;scalar partial=85:2;scalar shard=4:3;scalarlist=81:1;scale_grad_by_freq=1:1 3:1;scaled_dot_product=90:1
+scal=1:4 3:1 6:3 19:1 25:1 44:1 50:1 62:3 73:3 74:1 84:2 89:1 90:2 91:2 98:1 111:1;scalar=3:2 4:5 7:4 10:1 40:2 42:1 43:1 62:3 73:1 81:7 85:3;scalar dtensor=40:2
+scalar got=7:3;scalar parameter=62:3;scalar partial=85:2;scalar shard=4:4;scalarlist=81:1;scale_grad_by_freq=1:1 3:1;scaled_dot_product=90:1
 scaled_dot_product_attention=6:3 73:2 74:1;scaleddotproductattention=73:1;scan=4:1 38:1;scan_fn=38:1;scann=38:1
-scatter=1:1 10:1 11:4 21:1 44:1 52:1 54:4 55:1 93:1 105:1 111:3;scatter_=10:1 11:3;scatter_ valu=11:3;scatter_dim=105:1;schedul=55:1 64:1 111:3
-schema=14:1 23:4 25:3 81:1;schulz=111:1;scor=60:1 76:1;scratch=50:1;screenshot=1:1;script=1:1 51:1 58:1 111:2;sd=2:1 55:2;sd full_tensor=55:2
+scatter=1:1 10:1 11:4 21:1 44:1 52:1 54:5 55:1 82:1 93:1 105:1 111:3;scatter_=10:1 11:3;scatter_ valu=11:3;scatter_dim=105:1;schedul=55:1 64:1 111:3
+schema=14:1 23:4 25:3 81:1;schulz=111:1;scor=60:1 76:1;scratch=50:1;screenshot=1:1;script=1:1 50:1 51:1 58:1 111:2;sd=2:1 55:2;sd full_tensor=55:2
 sdpa=6:1 73:6 83:1 90:1;sdpa_kernel=6:1 73:4;sdpa_kernel sdpbackend=73:4;sdpa_math=73:1;sdpbackend=6:1 73:5;sdpbackend math=73:4
-se=1:2 3:2 7:1 8:2 29:1 45:1 49:1 51:1 52:1 64:1 83:1 84:1 96:1 111:4;se http=1:2;second=5:1 14:1 17:1 32:2 36:1 49:1 65:2 71:2 81:1 90:1 102:1 111:8
+se=1:2 3:2 7:1 8:2 29:1 45:1 49:1 51:1 52:1 64:1 83:1 84:1 96:1 111:3;se http=1:2;second=5:1 14:1 17:1 32:2 36:1 49:1 65:2 71:2 81:1 90:1 102:1 111:8
 seem=4:2 18:1 42:1 58:1 66:2;seen=111:1;seg=2:1;segment=111:1;select=1:1 12:5 13:2 29:1 111:1;select int=12:3;select_backward=12:1;selectiv=5:1
-self=1:4 2:2 3:4 5:1 6:1 12:1 13:1 15:1 16:1 18:1 21:1 23:1 25:1 35:2 38:1 40:2 43:1 44:1 54:1 61:1 64:6 66:1 67:1 107:1 111:5;self _dim_group_info=35:2
+self=1:4 2:2 3:4 5:1 6:1 12:1 13:1 15:1 16:1 18:1 21:1 23:1 25:1 35:2 38:1 40:2 43:1 44:1 50:1 54:1 61:1 64:6 66:1 67:1 107:1 111:5;self _dim_group_info=35:2
 self _try_replicate_spec_for_scalar_tensor=3:2;self head_dim=64:2;self k_proj=64:2;self optimizer=40:2;self_attn=2:1 61:1 67:1 111:1;selfattention=3:1
-semantic=10:3 105:1;semantic pleas=10:2;send=3:1 58:1 111:2;send_cpu_data_to_devic=111:1;send_next=111:1;send_prev=111:1;separat=7:1 45:1 82:1
-separately=45:3 46:1;seq=23:1 64:1 73:1 74:2 75:2 111:1;seq_dim=73:1;seq_len=74:1;seqlen=6:1 23:1 54:1 64:1;seqlen_balanc=54:1;seqnum=54:2 55:8 111:16
-seqnum optyp=54:2 55:8 111:16;sequenc=1:1 3:1 6:1 7:1 10:1 11:1 14:2 21:1 23:3 50:1 54:1 66:11 71:2 73:3 74:2 75:7 81:1 89:1 100:1 111:11
+semantic=10:3 105:1;semantic pleas=10:2;send=3:1 55:1 58:1 111:2;send_cpu_data_to_devic=111:1;send_next=111:1;send_prev=111:1;send_weight=55:1
+separat=7:1 45:1 82:1;separately=45:3 46:1;seq=23:1 64:1 73:1 74:2 75:2 111:1;seq_dim=73:1;seq_len=74:1;seqlen=6:1 23:1 54:1 64:1;seqlen_balanc=54:1
+seqnum=54:2 55:8 111:16;seqnum optyp=54:2 55:8 111:16;sequenc=1:1 3:1 6:1 7:1 10:1 11:1 14:2 21:1 23:3 50:1 54:2 66:11 71:2 73:3 74:2 75:7 81:1 89:2 100:1 111:11
 sequenc length=71:2 73:2 75:2 111:2;sequenc pack=66:2;sequenc parallel=111:2;sequenc shard=23:2;sequenc token=75:2;sequence_parallel=66:3 111:2
-sequence_parallel sequenc=66:2;sequence_parallel_siz=50:1 111:1;sequencenumber=55:3;sequencenumber optyp=55:3;sequenceparallel=66:11 111:1
-sequenceparallel layernorm=66:2;sequenceparallel norm=66:3;sequential=111:2;serialization=58:1;serv=64:1 111:1;server=111:3;session=4:1
-set=2:4 7:1 22:1 32:1 35:1 39:3 43:2 50:2 52:3 53:1 56:1 61:1 91:1 100:2 105:2 107:3 110:2 111:4;set mesh=105:2;set storag=43:2;set_=111:1;set_current_mesh=105:1
+sequence_parallel sequenc=66:2;sequence_parallel_siz=50:1 111:1;sequencenumber=55:3;sequencenumber optyp=55:3;sequenceparallel=66:11
+sequenceparallel layernorm=66:2;sequenceparallel norm=66:3;sequential=111:2;serialization=58:1;serv=64:1 111:1;server=111:4;session=4:1
+set=2:4 7:1 22:1 32:1 35:1 39:3 43:2 50:2 52:3 54:1 56:1 61:1 91:1 100:2 105:2 107:3 110:2 111:4;set mesh=105:2;set storag=43:2;set_=111:1;set_current_mesh=105:1
 set_devic=39:3 111:1;set_gradient_divide_factor=91:1;set_manual_backward_finalization=107:2;set_model_state_dict=2:3 52:1 56:1;set_modules_to=110:1
-set_optimizer_state_dict=52:2 53:1;set_peft_model_state_dict=2:1;set_requir=110:1;set_requires_gradient_sync=110:1 111:1;setattr=50:1;setstorag=111:1
-sett=9:1 110:1 111:2;setup=34:1 51:1 111:1;several=5:2 19:1 40:1 41:2 43:1 44:1 52:1 55:1 100:1 111:1;several forward=5:2;several mesh=41:2;sf=28:2 29:1
-sf shard=28:2;sformer=6:1;sft=3:3 16:1 63:1 111:3;sft_trainer=111:1;sgd=7:1;sglang=111:1;sh=44:1 111:1;shampoo=7:1
-shap=2:2 10:2 11:2 12:5 13:1 18:2 21:1 23:1 25:2 26:14 27:1 30:1 32:1 47:1 48:1 52:3 55:1 62:1 64:9 65:1 66:2 71:8 74:1 78:9 92:2 94:1 95:1 103:1 104:1 109:1 111:25
-shap cannot=12:3 111:4;shap current=52:2 111:2;shap dtensor=78:7;shap each=26:2;shap global=78:2;shap invalid=64:7 111:4;shap mismatch=12:4;shap numel=78:2
-shap rank=26:2;shap shard=10:2;shap siz=26:2;shap strid=26:6;shap torch=26:3 52:3 111:5;shar=21:1 32:2 40:1 41:1 45:8 54:1 111:4;shar parameter=45:6;shar ti=45:2
-shard=1:3 2:7 3:8 4:21 5:5 6:3 7:4 8:4 9:6 10:6 11:5 12:13 13:7 14:10 15:1 16:5 17:3 18:9 20:2 21:3 22:3 23:13 24:8 25:8 26:14 27:5 28:8 29:5 30:1 31:5 32:4 33:2 34:2 35:1 36:7 37:1 38:11 42:7 43:2 44:6 45:10 46:3 47:10 48:8 49:4 50:6 51:7 52:4 53:1 54:4 55:3 56:2 57:4 58:3 60:4 61:3 62:6 63:7 64:2 65:2 66:6 67:2 69:5 70:2 71:6 72:2 73:1 75:2 76:2 77:7 78:5 81:7 83:4 84:1 85:2 87:1 88:4 89:2 90:2 92:4 93:2 94:6 95:4 96:2 99:1 100:3 101:4 102:1 104:4 105:4 106:1 107:7 108:1 109:1 110:5 111:44
-shard cannot=23:2;shard different=95:3;shard dim=10:2 11:2 12:3 23:3 27:2 28:4 47:2 48:5 71:2 105:3;shard dimension=12:2 23:6 24:2 69:2 105:2
+set_optimizer_state_dict=52:2;set_peft_model_state_dict=2:1;set_requir=110:1;set_requires_gradient_sync=110:1 111:1;setattr=50:1;setstorag=111:1
+sett=9:1 110:1 111:2;setup=34:1 51:1 111:1;several=5:2 19:1 40:1 41:2 43:1 44:1 52:1 55:1 80:1 100:1 111:1;several forward=5:2;several mesh=41:2;sf=28:2 29:1
+sf shard=28:2;sformer=6:1;sft=3:3 16:1 63:1 111:3;sft_trainer=111:1;sgl=64:1;sglang=64:1 111:2;sh=44:1 111:1;shampoo=7:1
+shap=2:2 10:2 11:2 12:5 13:1 18:2 21:1 23:1 25:2 26:14 27:1 30:1 32:1 47:1 48:1 50:1 52:3 55:2 62:1 64:9 65:1 66:2 71:8 74:1 78:9 92:2 94:1 95:1 103:1 104:1 109:1 111:25
+shap cannot=12:3 111:4;shap current=52:2 111:2;shap dtensor=78:6;shap each=26:2;shap global=78:2;shap invalid=64:7 111:4;shap mismatch=12:4;shap numel=78:2
+shap rank=26:2;shap shard=10:2;shap siz=26:2;shap strid=26:6;shap torch=26:3 52:3 111:5;shar=21:1 32:2 40:1 41:1 45:9 54:1 111:4;shar parameter=45:7;shar ti=45:3
+shard=1:3 2:7 3:8 4:22 5:5 6:3 7:4 8:4 9:6 10:6 11:5 12:13 13:7 14:10 15:1 16:5 17:3 18:9 19:1 20:2 21:3 22:3 23:13 24:8 25:8 26:14 27:5 28:8 29:5 30:1 31:5 32:4 33:2 34:2 35:1 36:7 37:1 38:11 42:7 43:3 44:6 45:11 46:3 47:10 48:8 49:4 50:8 51:7 52:4 53:1 54:4 55:4 56:2 57:4 58:3 60:5 61:3 62:6 63:7 64:2 65:2 66:6 67:2 69:5 70:2 71:6 72:2 73:1 75:2 76:2 77:7 78:5 79:1 80:1 81:7 83:4 84:1 85:2 87:1 88:4 89:2 90:2 92:4 93:2 94:6 95:4 96:2 99:1 100:3 101:4 102:1 104:4 105:4 106:1 107:7 108:1 109:1 110:5 111:44
+shard cannot=23:2;shard different=95:3;shard dim=4:2 10:2 11:2 12:3 23:3 27:2 28:4 47:2 48:5 71:2 105:3;shard dimension=12:2 23:6 24:2 69:2 105:2
 shard dtensor=3:2 12:3 83:2;shard embedd=32:3;shard expert=48:2;shard mesh=36:4;shard over=47:3;shard parameter=111:2;shard partial=21:2
 shard propagation=10:4 12:2 14:3 23:7 24:2 25:7 71:2 81:4 90:2;shard replicat=47:2 111:2;shard rul=4:3;shard run_check=26:2;shard sav=101:2
-shard sequenc=23:2 66:2;shard shap=26:5;shard shard=28:3 36:3;shard strategy=4:18 8:4 9:5 11:2 12:3 13:3 16:2 36:5 77:3;shard tensor=23:2 24:5
+shard sequenc=23:2 66:2;shard shap=26:5;shard shard=28:3 36:3;shard strategy=4:19 8:4 9:5 11:2 12:3 13:3 16:2 36:5 77:3;shard tensor=23:2 24:5
 shard_dim_alltoall=4:1 77:2;shard_grad_op=57:3 111:1;shard_map=111:1;shard_order=67:1;shard_placement_fn=48:5 49:1;shard_placement_fn lambda=48:2
-shard_placement_fn return=48:2;sharded_param=60:1 107:1;sharded_state_dict=53:1;shardedtensor=111:1;sharding_manager=2:1 111:1;sharding_prop=4:1 34:1
-sharding_propagator=23:1;sharding_strategy=57:1 106:1;shardingspec=111:1;shardingstrategy=57:1 106:1 111:2;shift=111:1;short=74:2;shorter=111:1
-should=2:1 7:2 13:2 15:1 17:1 18:3 20:8 24:1 26:2 27:4 30:2 38:1 43:2 47:1 50:5 54:1 58:1 66:1 67:2 69:3 78:1 86:1 89:1 96:1 97:1 107:2 108:1 111:7
-should ascend=18:3;should bigger=20:7;should enabl=69:3;should factor=107:2;should get=20:2;should materializ=43:2 50:5;should say=13:2;should us=27:3
+shard_placement_fn return=48:2;shard_spec=111:1;sharded_param=60:1 107:1;sharded_state_dict=53:1;shardedtensor=111:1;sharding_manager=2:1 111:1
+sharding_prop=4:1 34:1;sharding_propagator=23:1;sharding_strategy=57:1 106:1;shardingspec=111:1;shardingstrategy=57:1 106:1 111:2;shift=4:1 111:1;shm=111:1
+short=54:1 74:2;shorter=111:1
+should=2:1 7:2 13:2 15:1 17:1 18:3 20:8 24:1 26:2 27:4 30:2 38:1 43:2 47:1 50:5 54:1 58:1 66:1 67:2 69:3 86:1 89:1 96:1 97:1 107:2 108:1 111:7;should ascend=18:3
+should bigger=20:7;should enabl=69:3;should factor=107:2;should get=20:2;should materializ=43:2 50:5;should say=13:2;should us=27:3
 show=23:1 29:1 32:1 33:1 42:1 44:1 54:1 55:1 56:1 76:1 80:6 83:1 96:2 111:4;shrink=20:1;shuffl=28:1;shutdown=3:1;sid=2:1 77:1 78:1 111:2;sid assert=111:2
-sigkill=111:1;sigmoid=4:1;sign=38:1;signal=3:1 55:1 111:2;signatur=30:1 108:1;sigsegv=111:1;sigterm=3:1;silent=12:2 94:2;silent wrong=94:2
-silently=12:1 24:1 29:1 77:1 90:1 94:3 96:1 102:1 103:1 111:1;silently wrong=94:2;silicon=111:1;silu=4:1;simpl=38:1;simplefsdp=77:1;sin=6:1 50:2
-sinc=1:1 2:1 10:1 12:1 13:1 17:1 41:1 42:1 53:1 64:1 69:1 78:1 79:1 91:1 97:1 111:1;singl=1:1 34:1 35:1 42:2 49:2 51:2 74:1 82:5 107:1 111:7;singl devic=82:2
-singl gpu=82:4 111:6;singleton=49:3 66:3 78:2 92:1 111:12;singleton dimension=49:3 66:3 78:2 111:12;sink=67:1 81:1;six=94:1
-siz=2:5 3:1 4:2 7:1 10:1 11:1 12:1 13:2 18:6 20:10 21:1 23:3 24:6 25:1 26:10 28:2 32:2 34:6 35:5 42:1 47:1 48:5 49:5 50:2 52:11 54:2 55:5 64:22 65:3 66:8 67:1 70:4 71:5 73:1 75:9 76:1 78:8 82:1 85:2 88:1 89:1 91:2 92:3 94:1 101:1 105:1 106:2 107:1 111:49
+sigkill=111:1;sigmoid=4:1;sign=38:1;signal=3:1 55:1 111:3;signatur=30:1 108:1;sigsegv=111:1;sigterm=3:1;silent=12:2 94:2;silent wrong=94:2
+silently=12:1 24:1 29:1 77:1 90:1 94:3 96:1 102:1 103:1 111:1;silently wrong=94:2;silicon=111:1;silu=4:1;simpl=38:1;simplefsdp=77:1;simpletuner=111:1
+sin=6:1 50:2;sinc=1:1 2:1 10:1 12:1 13:1 17:1 41:1 42:1 53:1 64:1 69:1 78:1 79:1 91:1 97:1 111:1;singl=1:1 34:1 35:1 42:2 49:2 51:2 74:1 82:5 107:1 111:6
+singl devic=82:2;singl gpu=82:4 111:5;singleton=49:3 66:3 78:2 92:1 111:12;singleton dimension=49:3 66:3 78:2 111:12;sink=67:1 81:1;six=94:1
+siz=2:5 3:1 4:3 7:1 10:1 11:1 12:1 13:2 18:6 20:10 21:1 23:3 24:6 25:1 26:10 28:2 32:2 34:6 35:5 42:1 47:1 48:5 49:5 50:2 52:11 54:3 55:5 64:23 65:3 66:8 67:1 70:4 71:5 75:9 76:1 78:8 82:2 85:2 88:1 89:1 91:2 92:3 94:1 101:1 105:1 106:2 107:1 111:50
 siz checkpoint=52:2 111:2;siz current=52:5;siz dim=75:3;siz dtyp=111:3;siz evenly=24:4;siz exc=20:2;siz exception=2:3;siz found=20:5;siz from_local=26:2
 siz fsdp2=52:2;siz mismatch=52:7 111:2;siz nam=106:2;siz optim=52:2;siz optimizer=52:2;siz parallelize_modul=34:3;siz pleas=24:2;siz strid=26:2 70:3
-siz tensor=49:4 66:4 78:2 111:12;siz unequal=26:2;siz unevenly=26:2;siz whos=2:3;siz world=48:3;size8=20:1;size_or_syntax_mismatch=55:2;skip=3:1 34:1 54:7 111:1
-skipp=54:2 67:2 72:1 84:2 111:2;slic=4:3 12:4 17:5 18:3 22:1 29:1 35:1 40:1 46:2 66:2 67:1 69:1 71:1 93:1 111:1;slic devicemesh=18:2;slic register=4:2
+siz tensor=49:4 66:4 78:3 111:12;siz unequal=26:2;siz unevenly=26:2;siz whos=2:3;siz world=48:3;size8=20:1;size_or_syntax_mismatch=55:1;skip=3:1 34:1 54:8 111:1
+skipp=54:2 67:2 72:1 78:1 84:2 111:2;slic=4:3 12:4 17:5 18:3 22:1 29:1 35:1 40:1 46:2 66:2 67:1 69:1 71:1 93:1 111:1;slic devicemesh=18:2;slic register=4:2
 slic slic=17:2;slic submesh=17:2;slice_backward=12:1;slice_mesh_dim=18:1;slightly=82:1;slot=1:1;slow=12:1 80:2 81:1 111:2;slower=80:3 81:1 111:4
-slowly=81:1 111:1;slurm=111:1;slurmstepd=111:1;small=7:1 80:3 82:3 96:1 98:1 107:1;small differenc=82:2;smaller=42:2 54:1 78:1 91:1 105:2 111:1
+slowly=81:1 111:1;slurm=111:1;slurmstepd=111:1;small=7:1 80:4 82:4 96:1 98:1 107:1 111:1;small differenc=82:2;smaller=42:2 54:1 55:1 78:1 82:1 91:1 105:2 111:1
 smaller dimension=105:2;smi=111:2;smooth=69:2;snippet=39:1;socket=111:2;softmax=4:1 29:3 69:1 86:1 99:4;softmax layer_norm=29:2
-som=3:1 7:2 29:1 38:1 40:1 41:1 50:3 54:8 55:2 60:1 67:1 71:1 111:4;som gpu=54:2;som parameter=7:2 50:2;som rank=54:6;someth=82:1 105:1;soon=1:1 55:1;sor=1:1 6:1
-sorry=1:1;sort=4:1 86:1 111:1;sourc=21:1 32:1 58:1 111:1;sourcelocation=111:1;sp=3:1 20:1 23:1;sp_rank=75:1;sp_siz=75:1 111:1;spac=111:1;spars=1:1 3:1 111:2
-spawn=57:1 111:1;spec=3:2 10:3 12:1 13:1 14:6 23:6 24:2 25:6 27:1 33:3 38:2 71:2 73:1 80:1 81:3 90:1 92:1 111:2;spec bf16=24:2;spec f32=10:2 25:2 33:3
-spec mesh=23:2 25:2;spec spec=25:3;specifi=18:11 19:5;specifi device_mesh=19:4;specifi mesh=18:3;specifi valid=18:7;specify=18:1;spik=111:1
-split=4:1 24:4 27:1 28:2 29:5 47:1 60:1 64:1 66:1 77:3 88:1 94:2 105:2 111:3;split dimension=24:2;split factor=29:2;split flatten=94:2;split_dim=105:1
-split_dtensor=27:1;split_factor=28:2 29:4;split_swiglu_linear_fc1=60:1;splitt=24:1 31:1;spmd=38:5 46:2 105:7 111:3;spmd typ=105:2;spmd_backend=105:1
-spmd_typ=105:6 111:1;spmd_typ inferr=105:2;spmd_typ typ=105:3;spmd_typecheck=105:1;spmdtypeerror=105:5;spy=54:1 56:1;sqrt=41:1 42:2 86:1;squar=42:1 86:1
-squeez=12:1 92:5;squeeze_=92:1;src=1:1 3:1 11:2 16:1 39:1 93:3 105:3 111:2;src dim=105:2;src_data_rank=39:1 93:3;src_data_rank non=93:2;srun=40:1
-srv=3:1 23:1 25:1 72:1 111:1;sss=85:2;sss dt=85:2;stability=111:1;stabl=3:1 111:1;stack=2:1 41:8 49:2 54:1 70:1 72:1 105:1 111:1;stack default=41:4
-stack expect=49:2;stack norm=41:4;stag=7:1 22:1 37:1 111:6;stage1=22:1;stage1_mesh=22:1;stal=51:1 79:1 97:1;stand=25:1 54:1 106:1 111:1;standalon=7:1 44:1 111:1
-start=3:1 17:1 20:3 35:1 39:2 42:1 45:1 64:2 67:1 87:1 101:1 111:3;starv=80:1
-stat=1:2 2:12 3:2 4:1 16:3 24:2 26:2 27:1 28:1 37:1 39:1 43:5 45:1 50:2 51:1 52:7 53:11 55:7 56:1 58:4 60:6 61:6 64:3 66:1 68:2 70:1 78:2 84:1 93:1 101:1 105:1 107:1 110:1 111:10
-stat dict=2:2 24:2 43:2 50:2 53:2 55:2 111:2;stat layer=52:2;stat step=53:2;state_dict=2:4 43:2 51:1 52:1 53:7 55:3 58:3 60:1 61:1 111:3;state_dict model=53:2
-state_dict optimizer=53:3;state_dict_typ=110:1;statedictoption=2:1 53:1;stateful=111:1;static=4:1 71:1 90:1;statu=111:3
-stay=7:3 14:1 21:1 50:1 51:2 67:1 81:1 92:1 102:1 107:2 111:2;std=111:1;stderr=41:1
-step=3:2 5:1 7:6 40:5 49:2 50:2 53:2 54:3 55:2 58:1 80:9 81:13 82:1 83:1 84:1 111:15;step lr=111:2;step runtimeerror=7:2;step tak=80:3;step until=81:2
-step_2=111:1;step_begin=111:1;stepid=111:1;stft=4:1;still=3:4 5:2 21:1 34:1 42:1 50:9 51:1 54:1 58:2 67:1 96:1 102:2 107:1 110:1 111:2;still dtensor=3:2
-still meta=50:8;still shard=3:2;still wher=102:2;stop=1:1 2:1 3:1 6:1 9:1 32:1 33:1 43:1 44:1 55:1 67:1 73:1;stopgap=81:1;stopp=111:1;stor=63:1
-storag=37:1 43:2 45:1 57:2 58:3 63:2 79:1 105:1 111:4;storag different=43:2;storag tensor=43:2;storage_ptr=58:1 111:1;str=53:1 111:1;straggler=7:1
-strategy=4:20 6:1 8:4 9:6 10:2 11:4 12:4 13:4 14:6 16:2 25:1 30:2 34:4 36:5 37:2 44:1 57:1 67:1 76:1 77:3 86:1 90:1 105:1 106:1 111:1;strategy arg=14:2
-strategy preserv=10:2 11:2;strategy register=4:16 8:4 9:5 11:2 12:3 16:2 77:3;strategy yet=36:4;stream=56:1 111:1;strict=53:2;strict fals=53:2
+som=3:1 7:2 29:1 38:1 40:1 41:1 50:3 54:8 55:2 60:1 67:1 71:1 80:1 111:4;som gpu=54:2;som parameter=7:2 50:2;som rank=54:6;someth=82:1 105:1;soon=1:1 55:1
+sor=1:1 6:1;sorry=1:1;sort=4:1 86:1 111:1;sourc=21:1 32:1 58:1 111:1;sourcelocation=111:1;sp=3:1 20:1 23:1;sp_rank=75:1;sp_siz=75:1 111:1;spac=111:1
+spars=1:1 3:1 111:2;spawn=57:1 111:1;spec=3:2 10:3 12:1 13:1 14:6 23:6 24:2 25:6 27:1 33:3 38:2 71:2 73:1 80:1 81:4 90:1 92:1 111:3;spec bf16=24:2
+spec f32=10:2 25:2 33:3;spec mesh=23:2 25:2;spec spec=25:3;specifi=18:11 19:6;specifi device_mesh=19:5;specifi mesh=18:3;specifi valid=18:7;specify=18:1
+spik=111:1;split=4:1 24:4 27:1 28:2 29:5 47:1 60:1 64:1 66:1 77:3 88:1 89:1 94:2 105:2 111:2;split dimension=24:2;split factor=29:2;split flatten=94:2
+split_dim=105:1;split_dtensor=27:1;split_factor=28:2 29:4;split_swiglu_linear_fc1=60:1;splitt=24:1 31:1;spmd=38:5 46:2 105:7 111:3;spmd typ=105:2
+spmd_backend=105:1;spmd_typ=105:6 111:1;spmd_typ inferr=105:2;spmd_typ typ=105:3;spmd_typecheck=105:1;spmdtypeerror=105:5;spy=54:1 56:1;sqrt=41:1 42:2 86:1
+squar=42:1 86:1;squeez=12:1 92:5;squeeze_=92:1;src=1:1 3:1 11:2 16:1 39:1 93:3 105:3 111:2;src dim=105:2;src_data_rank=39:1 93:3;src_data_rank non=93:2;srt=64:1
+srun=40:1;srv=3:1 23:1 25:1 72:1 111:1;sss=85:2;sss dt=85:2;stability=111:1;stabl=3:1 111:1;stack=2:1 41:8 49:2 54:1 70:1 72:1 105:1 111:1;stack default=41:4
+stack expect=49:2;stack norm=41:4;stag=22:1 37:1 111:7;stage1=22:1;stage1_mesh=22:1;stal=51:1 79:1 97:1;stand=25:1 54:1 106:1 111:1;standalon=4:1 7:1 44:1 111:1
+start=3:1 17:1 20:3 35:1 39:2 42:1 45:1 50:1 64:3 67:1 82:1 87:1 101:1 111:3;starv=80:1
+stat=1:2 2:12 3:2 4:1 16:3 24:2 26:2 27:1 28:1 37:1 39:1 43:5 45:1 50:2 51:1 52:7 53:11 55:7 56:1 58:4 60:7 61:6 64:3 66:1 68:2 70:1 78:2 82:1 84:1 93:1 101:1 105:1 107:1 110:1 111:10
+stat dict=2:2 24:2 43:2 50:2 53:2 55:2 60:2 111:2;stat layer=52:2;stat step=53:2;state_dict=2:4 43:2 51:1 52:1 53:7 55:3 58:3 60:1 61:1 111:3
+state_dict model=53:2;state_dict optimizer=53:3;state_dict_typ=110:1;statedictoption=2:1 53:1;stateful=111:1;static=4:1 71:1 90:1;statistic=77:1;statu=111:3
+stay=7:3 14:1 21:1 50:1 51:2 67:1 78:1 81:1 92:1 102:1 107:2 111:2;std=111:1;stderr=41:1
+step=3:2 5:1 7:6 40:5 43:1 49:2 50:2 53:2 54:4 55:2 58:1 80:10 81:14 82:2 83:1 84:1 111:17;step lr=111:2;step runtimeerror=7:2 111:2;step tak=80:3;step tim=80:2
+step until=81:2;step_2=111:1;step_begin=111:1;stepid=111:1;stft=4:1;still=3:4 5:2 21:1 34:1 42:1 50:9 51:1 54:1 58:2 67:1 96:1 102:2 107:1 110:1 111:2
+still dtensor=3:2;still meta=50:8;still shard=3:2;still wher=102:2;stop=1:1 2:1 3:1 6:1 9:1 32:1 33:1 43:1 44:1 55:1 67:1 73:1;stopgap=81:1;stopp=111:1;stor=63:1
+storag=37:1 43:2 45:1 57:2 58:3 63:2 79:1 105:1 111:3;storag different=43:2;storag tensor=43:2;storage_ptr=58:1;str=111:1;straggler=7:1
+strategy=4:21 6:1 8:4 9:6 10:2 11:4 12:4 13:4 14:6 16:2 25:1 30:2 34:4 36:5 37:2 44:1 53:1 57:1 67:1 76:1 77:3 86:1 90:1 105:1 106:1 111:1;strategy arg=14:2
+strategy preserv=10:2 11:2;strategy register=4:17 8:4 9:5 11:2 12:3 16:2 77:3;strategy yet=36:4;stream=56:1 111:1;strict=53:2;strict fals=53:2
 strid=4:1 10:3 12:1 13:1 14:1 23:2 24:2 25:2 26:6 28:1 31:6 33:1 40:3 41:1 70:4 71:1 78:1 85:1 111:2;strid devicemesh=40:3;strid dim=70:3;strid kernel=31:2
 strid must=31:2;strid non=26:2;strid padd=31:3;strid sam=26:3;stridedshard=24:1 28:6 29:8 105:1;strip=53:1;stripp=77:1;stuck=54:1 55:2 56:2 111:1
-styl=1:1 65:1 67:2 68:2 77:1 111:1;styl py=68:2;sub=1:1 17:2 18:1 35:6 111:1;subclass=13:4 70:3 77:4;subclass wher=70:2;sublayer=5:1;submesh=17:7 18:1 40:1
+styl=1:1 65:1 67:2 68:2 77:1 111:1;styl py=68:2;sub=1:1 17:2 18:1 35:6 111:1;subclass=13:4 70:4 77:4;subclass wher=70:2;sublayer=5:1;submesh=17:7 18:1 40:1
 submesh submesh=17:7;submodul=67:2 110:1;submodul match=67:2;subscriptabl=34:1;subsequent=111:1;subtract=1:1;such=4:1 18:1 28:1 53:1 54:1 111:2
 sum=1:1 5:1 10:2 11:1 21:6 29:2 38:1 42:5 43:1 69:1 70:2 83:1 84:1 85:4 86:4 87:1 89:1 96:2 97:2 98:2 105:1;sum norm=86:2;sum norm_typ=42:3;sum redistribut=21:2
-sum redistribution=21:2;sumexp=90:2;summarization=111:1;summary=17:1 111:1;summon=110:2 111:1;summon_full_param=110:2 111:1
-support=4:1 7:1 9:1 10:7 11:3 12:2 13:1 17:1 21:3 22:5 25:1 26:1 27:1 29:3 31:2 36:6 38:1 40:5 41:2 43:2 46:3 48:4 58:1 62:5 67:3 69:4 72:1 73:4 76:2 77:1 105:2 106:2 107:3 111:12
+sum redistribution=21:2;sumexp=90:2;summarization=111:1;summary=17:1 111:1;summon=110:2 111:1;summon_full_param=110:2 111:1;super=50:1
+support=4:2 7:1 9:1 10:7 11:3 12:2 13:1 17:1 21:3 22:5 25:1 26:1 27:1 29:3 31:2 36:6 38:1 40:5 41:2 43:2 46:3 48:4 58:1 62:5 67:3 69:4 72:1 73:4 76:2 77:1 105:2 106:2 107:3 111:12
 support _stridedshard=29:2;support container=107:3;support cpu=43:2;support cross=40:5 41:2;support flash=73:2;support input=10:2 11:2 69:3;support nn=67:2
 support operation=10:3;support salar=62:3;support scalar=62:3;support th=36:5;support tp=46:3;support uneven=48:4;support yet=22:5;suppress=50:1;sur=40:1 111:1
-surviv=57:1;swap=69:1;swift=111:2;swiglu=4:1 60:1;swin=4:1 111:1;switch=9:1 16:1 17:1 19:1 43:1 45:1 74:1 110:1 111:1;sxm4=3:1;symbolic=25:1 71:6 111:1
-symbolic shap=71:2;symbolic siz=71:2;symbolic_convert=111:1;symbolic_shap=71:1;symint=71:7 111:1;symmetric=9:1;sync=2:1 16:4 39:1 110:5 111:4
-sync_module_stat=16:3 111:1;sync_module_stat tru=16:2;synchron=79:1;synchronis=79:1;synchroniz=111:1;synchronization=111:1;synchronou=79:1;syntax=55:2
-system=111:2;t=111:1;t2=38:1;t3=38:1;t5=3:2 55:1 107:1 111:1;tabl=1:2 4:2 6:1 66:1 105:1 111:1;tail=74:2
-tak=3:1 7:1 14:1 16:1 17:1 27:1 30:1 40:1 41:2 42:1 48:1 54:2 55:1 57:1 64:2 66:1 71:1 73:1 78:3 80:5 83:2 84:1 93:1 96:1 107:1 108:1 111:6;tak m=80:2
-taken=8:1 58:1 66:1 67:1 78:1 103:2;talk=101:1;tangent=70:4;tangents_2=70:1;tanh=38:1;target=21:2 32:1 69:2 111:2;target_typ=111:1;task=2:1 40:1;taskrunner=3:1
-teach=4:1;tell=3:1 45:1 50:1;temperatur=3:1 62:2;templat=111:1;templatedringattention=111:1;ten=6:1
-tensor=1:19 2:14 3:19 4:8 5:8 6:9 7:14 8:4 9:1 10:4 11:1 12:8 13:6 14:6 15:2 16:3 18:2 20:1 21:1 22:1 23:4 24:6 25:1 26:6 27:7 28:10 29:1 30:4 31:7 32:1 33:3 34:4 36:4 37:1 38:12 39:10 40:5 41:1 42:8 43:11 44:7 45:1 46:2 48:1 49:5 50:2 51:1 52:3 54:1 55:12 56:1 57:3 58:6 59:1 60:10 62:4 63:6 64:22 65:1 66:6 67:5 68:4 69:2 70:3 71:5 72:2 73:6 75:4 76:8 77:7 78:6 79:7 80:4 81:2 82:4 83:3 84:2 85:5 86:2 87:3 90:1 92:1 93:6 94:3 96:5 97:2 100:2 101:1 102:1 103:2 105:5 108:2 110:1 111:65
-tensor _dispatch=3:2 23:2 111:2;tensor _op=30:3 71:2;tensor among=14:2;tensor assertionerror=111:2;tensor befor=24:2;tensor cpu=43:2 111:2;tensor devic=39:6 43:3
-tensor differ=87:3;tensor different=111:2;tensor dim=36:3;tensor dtensor=1:15 2:11 3:18 5:8 6:8 7:10 8:3 12:2 58:2 73:6 76:4;tensor float=63:5
-tensor found=27:2 43:2;tensor got=1:3 73:4;tensor html=1:2;tensor keyword=14:2;tensor metadata=26:2;tensor model=2:2;tensor must=49:4 66:4 78:2 111:12
-tensor non=49:3 66:3 78:2 111:12;tensor number=85:2;tensor numel=62:3;tensor object=60:8 79:3;tensor output=24:4
-tensor parallel=4:2 8:2 28:3 31:6 34:2 40:2 57:3 64:17 67:4 68:3 77:2 82:3 111:9;tensor parallelism=64:2 111:4;tensor plac=10:3;tensor sam=111:5;tensor shap=12:3
+surviv=57:1;swap=69:1;swift=111:3;swift rlhf=111:2;swiglu=4:1 60:1;swin=4:1 111:1;switch=9:1 16:1 17:1 19:1 43:1 45:1 74:1 110:1 111:1;sxm4=3:1
+symbolic=25:1 71:6 111:1;symbolic shap=71:2;symbolic siz=71:2;symbolic_convert=111:1;symbolic_shap=71:1;symint=71:7 111:1;symmetric=9:1
+sync=2:1 16:4 39:1 55:1 60:1 110:5 111:5;sync_module_stat=16:3 111:1;sync_module_stat tru=16:2;synchron=79:1;synchronis=79:1;synchroniz=111:1
+synchronization=111:1;synchronou=79:1;syntax=55:1;system=111:3;t=111:1;t2=38:1;t2v=111:1;t3=38:1;t5=3:2 55:1 107:1 111:1;tabl=1:2 4:2 6:1 66:1 105:1 111:1
+tail=74:2;tak=3:1 14:1 16:1 17:1 27:1 30:1 40:1 41:2 42:1 48:1 53:1 54:3 55:2 57:1 64:2 66:1 71:1 73:1 78:3 80:6 83:2 84:1 93:1 96:1 107:1 111:6;tak m=80:2
+taken=8:1 58:1 66:1 67:1 78:1 103:2;talk=101:1;tangent=70:5;tangents_2=70:1;tanh=38:1;target=21:2 32:1 69:2 78:1 111:2;target_shap=78:1;target_typ=111:1
+task=2:1 40:1;taskrunner=3:1;tatsu=111:1;teach=4:1;tell=3:1 45:1 50:1;temperatur=3:1 62:2;templat=111:1;templatedringattention=111:1;ten=6:1
+tensor=1:19 2:14 3:19 4:9 5:8 6:9 7:13 8:4 9:1 10:4 11:1 12:8 13:6 14:6 15:2 16:3 18:2 19:1 20:1 21:1 22:1 23:4 24:6 25:1 26:6 27:7 28:10 29:1 30:4 31:7 32:1 33:3 34:4 36:4 37:1 38:12 39:10 40:5 41:1 42:8 43:11 44:7 45:1 46:2 48:1 49:5 50:4 51:1 52:3 54:2 55:13 56:1 57:3 58:6 59:1 60:11 62:4 63:7 64:23 65:1 66:6 67:5 68:4 69:2 70:4 71:5 72:2 73:5 75:4 76:7 77:7 78:8 79:7 80:4 81:3 82:4 83:3 84:2 85:5 86:2 87:3 90:1 92:1 93:6 94:3 96:5 97:2 100:2 101:1 102:1 103:2 105:5 108:2 110:1 111:68
+tensor _dispatch=3:2 23:2 111:2;tensor _op=30:3 71:2;tensor among=14:2;tensor assertionerror=111:2;tensor befor=24:2;tensor cpu=43:2 111:3;tensor data=50:3
+tensor devic=39:6 43:3;tensor differ=87:3;tensor different=111:2;tensor dim=36:3;tensor dtensor=1:15 2:11 3:18 5:8 6:8 7:9 8:3 12:2 58:2 73:5 76:4
+tensor float=63:5;tensor found=27:2 43:2;tensor got=1:3 73:4;tensor html=1:2;tensor keyword=14:2;tensor metadata=26:2;tensor model=2:2
+tensor must=49:4 66:4 78:3 111:12;tensor non=49:3 66:3 78:2 111:12;tensor number=85:2;tensor numel=62:3;tensor object=60:9 79:3;tensor output=24:4
+tensor parallel=4:2 8:2 28:3 31:6 34:2 40:2 57:3 64:18 67:4 68:3 77:2 82:3 111:9;tensor parallelism=64:2 111:4;tensor plac=10:3;tensor sam=111:6;tensor shap=12:3
 tensor shard=69:2 94:2 111:2;tensor siz=75:4;tensor spec=10:3;tensor subclass=70:2;tensor uniform=44:6;tensor us=27:2;tensor xla=38:5;tensor xlafloattyp=38:2
-tensor1=14:1;tensor10=85:1;tensor2=14:1;tensor_fragment=111:1;tensor_meta=27:1;tensor_model_parallel_siz=111:2;tensor_parallel=31:1 57:1 64:1 111:2
-tensor_parallel_degre=18:1 34:1 64:1;tensor_parallel_siz=64:5 66:1 111:6;tensor_parallel_siz valueerror=64:2;tensor_split=4:1;tensorbas=111:1
-tensordevicetyp=55:1;tensordtyp=55:3;tensordtyp float=55:2;tensorflow=111:1;tensorlist=14:1 49:2;tensoroption=55:1;tensorshap=55:3;tensorshap tensordtyp=55:3
-tensorvariabl=72:1;tensorwrapper=111:1;terminat=57:1 111:5;terminat exception=111:4;tesla=111:1;test=18:2 29:1 82:1 83:1 111:11;test_build_world_mesh_cpu=18:1
-test_dtensor_compil=111:1;test_dtensor_op=111:1;test_flex_attention_with_grad=111:1;test_mesh=18:1;test_tensor_parallel_rul=111:1;teststylecoverag=111:1
-text=1:2 3:1 14:1 54:3 55:1 107:1;text_encoder=107:1;tf=111:1;tf32=82:1;tflop=111:1;th=36:5;th lik=36:5;thank=111:2
-their=41:1 44:2 45:1 50:1 53:1 54:2 56:1 75:1 86:1 96:2 98:1 100:1 101:1 106:1
-them=7:1 8:1 9:1 16:1 19:1 20:1 26:1 29:1 31:1 39:1 40:1 41:2 44:2 45:4 50:3 53:1 56:1 60:1 63:1 67:1 72:1 77:1 78:1 80:1 81:1 83:1 91:1 106:1 107:2 108:1 109:1
-them sam=45:2;themselv=44:1;thes=54:1 105:1;they=5:1 7:1 16:1 28:2 29:1 40:2 41:2 44:2 45:1 50:2 54:1 60:1 66:1 74:2 83:1 88:1 96:2 99:1 101:1 102:1
+tensor1=14:1;tensor10=85:1;tensor2=14:1;tensor_fragment=111:1;tensor_meta=27:1;tensor_model_parallel_all_reduc=111:1;tensor_model_parallel_siz=111:2
+tensor_parallel=31:1 57:1 64:1 111:2;tensor_parallel_degre=18:1 34:1 64:1;tensor_parallel_siz=64:5 66:1 111:7;tensor_parallel_siz valueerror=64:2
+tensor_split=4:1;tensor_to_amax=19:1;tensorbas=111:1;tensordevicetyp=55:1;tensordtyp=55:3;tensordtyp float=55:2;tensorflow=111:1;tensorlist=14:1 49:2
+tensoroption=55:1;tensorshap=55:3;tensorshap tensordtyp=55:3;tensorvariabl=72:1;tensorwrapper=111:1;terminat=57:1 111:5;terminat exception=111:4;tesla=111:1
+test=18:2 29:1 82:1 83:1 111:11;test_build_world_mesh_cpu=18:1;test_dtensor_compil=111:1;test_dtensor_op=111:1;test_flex_attention_with_grad=111:1;test_mesh=18:1
+test_tensor_parallel_rul=111:1;teststylecoverag=111:1;text=1:2 3:1 14:1 54:4 55:1 107:1;text_encoder=107:1;tf=111:1;tf32=82:1;tflop=111:1;th=36:5;th lik=36:5
+thank=111:2;their=41:1 44:2 45:1 50:1 53:1 54:2 56:1 75:1 80:1 86:1 96:2 98:1 100:1 101:1 106:1
+them=7:1 8:1 9:1 16:1 19:1 20:1 26:1 29:1 31:1 39:1 40:1 41:2 43:1 44:2 45:5 50:3 53:1 56:1 60:1 63:1 67:1 72:1 77:1 78:1 80:1 81:1 83:1 91:1 106:1 107:2 108:1 109:1
+them sam=45:3;themselv=44:1;thes=54:1 80:1 105:1;they=5:1 7:1 16:1 28:2 29:1 40:2 41:2 44:2 45:1 50:2 54:1 60:1 66:1 74:2 83:1 88:1 96:2 99:1 101:1 102:1
 they liv=40:2;think=111:2;third=17:1 83:1;thos=1:1 26:1 28:1 50:1 53:1 54:1 58:1 63:1 71:1 77:1;thre=19:1 80:1 96:1 107:1;thread=111:5;thread terminat=111:4
 threshold=1:1;threshold_tensor=1:1;through=1:1 2:1 3:1 7:1 13:1 16:1 51:1 53:1 80:1 105:1 107:1 109:1 111:3;throughout=38:1;throughput=81:2 111:1
-throughput degrad=81:2;throw=111:1;thunder=111:1;ti=45:10 50:1 61:3;ti embedd=45:4;ti parameter=45:4;ti weight=61:2;tianyu=3:1;tie_word_embedd=45:4
-tie_word_embedd tru=45:2;til=66:4;tim=3:1 7:1 17:1 24:1 26:4 34:1 40:1 42:1 47:1 54:2 55:7 60:1 65:1 66:6 78:1 80:8 81:2 85:1 91:3 106:1 111:25;tim larger=91:2
-tim longer=66:2;tim out=55:7 111:19;tim slower=80:2 111:2;tim too=66:2;time_embedd=60:1;timeout=54:4 55:10 111:17;timeout m=55:8 111:17
-timeout worknccl=55:7 111:17;tiny=82:1;tinyllama=7:1;titl=14:1 55:1 111:1;tmp=4:1 70:1;to_dtensor=76:1;to_empty=2:1 43:2 45:1 50:11;to_empty devic=43:2 50:3
-to_empty leav=50:2;to_empty reset_parameter=50:2;to_local=1:1 4:2 6:1 15:1 16:1 36:1 37:1 42:3 60:3 70:2 71:2 72:3 73:1 76:2 78:2 80:1 84:7 96:5
-to_local gradient=84:2;to_local partial=96:2;to_local shap=78:2;to_local without=84:2;together=7:2 45:1 46:1 57:1 66:1 96:2 105:1 106:1 111:1;together they=96:2
-tok=45:2 52:1 111:1;tok_embedd=45:2 52:1 111:1;token=2:1 3:2 11:6 21:1 43:1 45:3 52:1 54:5 67:2 74:1 75:7 81:1 88:2 89:5 100:1 111:11;token count=11:4 89:2
-token cp=75:2;token id=88:2;token last=75:2;token per=111:2;token_group_align_size_m=111:1;tokenizer=111:1;told=33:1 53:1 87:1 109:1;toleranc=82:2;toml=111:1
+throughput degrad=81:2;throw=111:1;thunder=111:1;ti=45:11 50:1 61:3;ti embedd=45:5;ti parameter=45:5;ti weight=61:2;tianyu=3:1;tie_word_embedd=45:4
+tie_word_embedd tru=45:2;til=66:4;tim=3:1 7:1 17:1 24:1 26:4 34:1 40:1 42:1 47:1 54:2 55:8 60:1 65:1 66:6 70:1 78:1 79:1 80:9 81:2 85:1 91:3 106:1 111:25
+tim larger=91:2;tim longer=66:2;tim model=80:2;tim out=55:8 111:19;tim slower=80:2 111:2;tim too=66:2;time_embedd=60:1;timeout=54:4 55:10 111:17
+timeout m=55:8 111:17;timeout worknccl=55:7 111:17;tiny=82:1;tinyllama=7:1;titl=14:1 55:1 111:1;tmp=4:1 70:1;to_dtensor=76:1;to_empty=2:1 43:2 45:1 50:14
+to_empty devic=43:2 50:4;to_empty instead=50:2;to_empty leav=50:2;to_empty reset_parameter=50:2
+to_local=1:1 4:2 6:1 15:1 16:1 36:1 37:1 42:3 60:3 70:2 71:2 72:3 73:1 76:2 78:1 79:1 80:1 84:7 96:5;to_local gradient=84:2;to_local partial=96:2
+to_local without=84:2;together=7:2 45:1 46:1 57:1 66:1 96:2 105:1 106:1 111:1;together they=96:2;tok=45:2 52:1 111:1;tok_embedd=45:2 52:1 111:1
+token=2:1 3:2 11:6 21:1 43:1 45:4 52:1 54:5 67:2 74:1 75:7 81:1 88:2 89:6 100:1 111:12;token count=11:4 89:2;token cp=75:2;token id=88:2;token last=75:2
+token per=111:2;token_group_align_size_m=111:1;tokenizer=111:1;told=33:1 53:1 87:1 109:1;toleranc=82:2;toml=111:1
 too=3:1 6:1 8:1 10:1 26:1 31:1 34:2 42:3 50:1 64:1 66:2 78:2 80:1 85:2 86:2 89:1 90:1 91:4 96:1 98:1 99:1 111:2;too few=34:2;too larg=91:3;too long=66:2
 took=52:1 66:1 94:1 109:1;top=11:1 28:1 51:1 57:1 111:1;top_k=111:1;topk=1:1 11:1 111:1
-torch=1:16 2:13 3:18 4:12 5:9 6:10 7:10 8:8 9:4 10:4 11:1 12:5 13:5 14:3 15:5 16:3 17:3 18:3 21:3 23:3 24:2 25:2 26:5 27:3 29:1 30:3 31:2 32:2 33:1 34:1 35:3 38:9 39:6 40:3 41:6 42:2 43:5 44:15 45:3 48:4 49:3 50:5 51:2 52:9 53:2 55:4 57:2 58:9 59:2 62:2 63:4 64:1 66:1 68:2 70:7 71:12 72:6 73:6 74:1 75:2 76:5 77:4 78:5 80:6 81:4 82:2 85:1 86:1 87:1 88:1 94:1 96:1 100:2 101:2 105:1 106:1 107:1 109:1 110:1 111:63
-torch _dynamo=72:4 111:3;torch _subclass=13:4;torch bfloat16=44:10 111:4;torch compil=70:6 71:9 72:4 77:2 111:9;torch csrc=111:3;torch cu121=111:2
+torch=1:16 2:13 3:18 4:13 5:9 6:10 7:10 8:8 9:4 10:4 11:1 12:5 13:5 14:3 15:5 16:3 17:3 18:3 21:3 23:3 24:2 25:2 26:5 27:3 29:1 30:3 31:2 32:2 33:1 34:1 35:3 38:9 39:6 40:3 41:6 42:2 43:5 44:16 45:4 48:4 49:3 50:7 51:2 52:9 53:3 55:4 57:2 58:9 59:2 60:1 62:2 63:4 64:1 66:1 68:2 70:8 71:12 72:6 73:5 74:1 75:2 76:4 77:5 78:6 79:1 80:7 81:5 82:3 85:1 86:1 87:1 88:1 94:1 96:1 100:2 101:2 105:1 106:1 109:1 110:1 111:63
+torch _dynamo=72:4 111:3;torch _subclass=13:4;torch bfloat16=44:11 111:4;torch compil=70:7 71:9 72:4 77:2 111:9;torch csrc=111:3;torch cu121=111:2
 torch cuda=39:2 111:4;torch devic=50:4;torch distribut=3:2 4:2 16:2 23:2 30:3 31:2 35:3 39:3 44:3 52:3 53:2 58:5 63:2 68:2 111:19;torch empty=78:3;torch ey=15:2
-torch float16=44:6;torch float32=44:11;torch inference_mod=8:6;torch int8=44:2;torch library=4:2;torch load=2:3 58:5;torch nn=4:2 7:3 41:5 42:2 43:3
-torch no_grad=8:5;torch nonzero=13:2;torch optim=7:2 40:2 49:3 51:2;torch outofmemoryerror=111:4;torch runtimeerror=21:2;torch sav=58:5
-torch siz=2:3 26:3 48:4 52:7 111:6;torch stack=41:3;torch tensor=1:15 2:12 3:18 5:8 6:8 7:9 8:3 12:2 27:2 73:6 76:4;torch tril=6:2;torch util=5:7 111:2
+torch float16=44:6;torch float32=44:11;torch inference_mod=8:6;torch int8=44:2;torch library=4:2;torch load=2:3 58:5;torch nn=4:2 7:3 41:5 42:2 43:3 50:2
+torch no_grad=8:5;torch nonzero=13:2;torch optim=7:2 40:2 49:3 51:2 81:2;torch outofmemoryerror=111:5;torch runtimeerror=21:2;torch sav=58:5
+torch siz=2:3 26:3 48:4 52:7 111:6;torch stack=41:3;torch tensor=1:15 2:12 3:18 5:8 6:8 7:9 8:3 12:2 27:2 73:5 76:4;torch tril=6:2;torch util=5:7 111:2
 torch zero=12:2;torch_dist=111:1;torch_fake_tensor_debug=72:1;torch_functional=3:1;torch_nccl_blocking_wait=55:1;torch_nccl_trace_buffer_siz=55:1 111:1
-torch_npu=6:1 9:2;torch_xla=27:1 38:7 111:2;torchao=19:1 77:9 111:1;torchao float8=77:3;torchinductor=70:1
-torchrun=1:1 3:1 7:2 16:1 20:3 23:1 44:1 64:1 71:1 78:2 111:7;torchrun nnod=111:2;torchrun nproc_per_nod=20:2 78:2 111:2;torchruntimeerror=71:1 111:1
-torchtitan=2:1 6:2 11:1 18:2 21:1 23:1 52:1 53:1 64:1 73:1 77:1 81:1 111:9;torchtitan torchtitan=18:2;torchtrainer=4:1;torchtun=17:1 77:1;torchvision=3:1
-total=7:2 20:2 41:4 42:6 43:4 64:11 96:1 111:4;total capacity=111:4;total number=64:10;total_norm=41:1 42:4 43:3;total_norm full_tensor=42:3
+torch_npu=6:1 9:2;torch_xla=27:1 38:7 111:2;torchao=19:2 77:9 111:1;torchao float8=77:3;torchgroupedexpert=50:1;torchinductor=70:1
+torchrun=1:1 3:1 4:1 7:2 16:1 20:3 23:1 44:1 50:1 64:1 71:1 78:2 111:8;torchrun nnod=111:2;torchrun nproc_per_nod=20:2 78:2 111:2;torchruntimeerror=71:1 111:1
+torchtitan=2:1 6:2 11:1 18:2 21:1 23:1 52:1 53:1 64:1 73:1 77:1 81:1 111:9;torchtitan torchtitan=18:2;torchtrainer=4:1;torchtun=17:1 77:1 111:1;torchvision=3:1
+total=7:2 20:2 41:4 42:6 43:4 64:11 96:1 111:6;total capacity=111:5;total number=64:10;total_norm=41:1 42:4 43:3;total_norm full_tensor=42:3
 total_num_kv_head=64:1;total_siz=20:2;total_siz match=20:2;touch=50:1;tower=31:2 41:1 54:4;toy=38:1;toymodel=106:1
-tp=1:2 3:2 4:1 6:2 7:1 8:2 9:2 10:2 11:2 12:2 13:2 15:1 17:3 18:13 19:1 20:2 21:2 23:3 24:3 28:10 29:1 30:1 31:1 32:1 34:4 36:1 40:8 41:3 42:1 46:7 52:2 57:1 64:6 65:3 66:5 67:5 69:2 70:4 72:1 73:1 76:2 77:5 78:1 82:6 84:4 87:1 88:1 90:2 96:2 101:3 105:5 106:1 111:16
+tp=1:2 3:2 4:1 6:2 7:1 8:2 9:2 10:2 11:2 12:2 13:2 15:1 17:3 18:13 19:1 20:2 21:2 23:3 24:3 28:10 29:1 30:1 31:1 32:1 34:4 36:1 40:8 41:3 42:1 46:7 52:2 57:1 64:7 65:3 66:5 67:5 69:2 70:4 72:1 73:1 76:2 77:5 78:2 82:6 84:4 87:1 88:1 90:2 96:2 101:3 105:5 106:1 111:16
 tp block=70:2;tp cp=96:2;tp cuda=23:2 24:2;tp degre=64:3;tp devicemesh=40:4;tp ep=46:2;tp fsdp2=28:2;tp full_tensor=28:4;tp global=46:2;tp group=111:3
 tp mesh=46:4 69:2;tp model=82:2;tp plan=67:3;tp rank=84:2;tp rul=67:2;tp specifi=18:2;tp tim=66:4;tp8=111:1;tp_convolution=31:2;tp_devic=50:1;tp_group=42:1
 tp_mesh=3:1 18:1 34:2 40:1 46:1 111:1;tp_plan=4:1 31:2 64:3 67:1 68:1 100:1 111:2;tp_plan auto=64:3 111:2;tp_siz=7:1 18:2 20:1 34:1 35:1 42:1 64:3 67:1 111:2
-tp_siz assertionerror=64:2;tpu=38:4 111:3;tpu v4=38:2;trac=1:1 32:1 55:2 70:1 72:4 83:1 111:2;traceback=1:1 3:2 4:1 23:1 25:2 34:1 40:1 52:2 64:1 111:1
-traceback most=3:2 52:2;tracemalloc=81:3;tracemalloc point=81:2;tracer=72:1 111:1;track=81:1;tracker=39:1;traffic=39:1 83:1 93:1;trail=78:1
-train=1:1 2:2 3:7 4:2 5:1 7:1 19:1 23:1 40:1 44:1 45:2 50:5 51:2 54:8 55:2 58:1 78:1 80:1 81:1 93:1 96:1 107:1 111:25;train follow=50:4;train hang=54:3
-train llama=111:2;train run=51:2;train_batch_siz=3:1;train_mem=111:1;train_model=7:1;train_step=40:1;trainabl=7:1 53:1
-trainer=2:1 3:2 7:1 16:1 17:2 22:1 23:1 35:1 41:1 45:1 70:1 111:8;trainer_util=7:1;tran=6:1;transform=1:1
-transformer=1:2 3:3 4:2 6:1 8:1 43:1 44:1 50:3 58:1 60:1 64:2 66:1 67:1 77:1 100:1 111:8;transformer integration=111:2;transformer model=64:2
+tp_siz assertionerror=64:2;tpu=38:4 111:2;tpu v4=38:2;trac=1:1 32:1 55:2 70:1 72:4 79:1 83:1 111:2;traceback=1:1 3:2 4:1 23:1 25:2 34:1 40:1 52:2 64:1 111:1
+traceback most=3:2 52:2;tracemalloc=81:3;tracemalloc point=81:2;tracer=72:1 111:1;track=81:1;tracker=39:1;traffic=39:1 83:1 93:1
+train=1:1 2:2 3:7 4:2 5:1 7:1 19:2 23:1 40:1 43:1 44:1 45:2 50:5 51:2 54:10 55:2 58:1 78:1 80:1 81:2 93:1 96:1 107:1 111:29;train follow=50:4;train hang=54:3
+train llama=111:2;train py=111:2;train run=51:2;train_batch_siz=3:1;train_llm=111:1;train_mem=111:1;train_model=7:1;train_step=40:1;trainabl=7:1
+trainer=2:1 3:2 7:1 16:1 17:2 22:1 23:1 35:1 41:1 45:1 55:1 70:1 111:8;trainer_util=7:1;tran=6:1;transform=1:1
+transformer=1:2 3:3 4:2 6:1 8:1 43:1 44:1 50:3 58:1 60:1 64:2 66:1 67:1 77:2 100:1 111:9;transformer integration=111:2;transformer model=64:2
 transformer_based_wrap=3:1;transformer_engin=77:1;transformer_impl=43:1;transformerblock=1:1;transformerengin=77:1;transpos=1:1 10:1 29:2 64:2 107:1;tre=76:1
-treat=47:1 105:1;treespec=71:1;tri=14:1 111:4;tri allocat=111:4;trigger=5:1 14:1 83:1 111:2;tril=6:2;trip=14:1;triton=3:2 4:1 78:4 79:1 111:3;triton kernel=78:4
-trl=16:1 111:1
-tru=1:1 2:2 3:1 5:3 6:2 16:2 17:1 26:3 30:3 43:4 45:2 50:2 53:1 55:1 57:1 58:3 63:2 64:1 65:1 66:1 71:4 72:5 73:1 74:6 77:1 79:3 80:2 81:2 87:1 93:1 96:1 105:2 107:2 111:10
+treat=47:1 105:1;treespec=71:1;tri=14:1 111:5;tri allocat=111:5;trigger=5:1 14:1 54:1 83:1 111:2;tril=6:2;trip=14:1;triton=3:2 4:1 78:4 79:1 111:3
+triton kernel=78:4;trl=16:1 60:1 77:1 111:1
+tru=1:1 2:2 3:1 5:3 6:2 16:2 17:1 26:3 30:3 43:4 45:2 50:3 53:1 55:1 57:1 58:3 63:2 64:1 65:1 66:1 71:4 72:5 73:1 74:6 77:1 79:4 80:2 81:3 87:1 93:1 96:1 105:2 107:2 111:12
 tru fals=30:2;trunc=56:4;trunc_normal=56:1;trunc_normal_=56:4;trunc_normal_ hang=56:2;trust=58:1 67:1 111:1;trust_remote_cod=67:1
-try=3:3 27:1 43:1 55:1 73:1 81:1 111:2;tt=111:1;tt_fatal=111:1;ttml=111:1;ttnn=111:2;tun=3:1 111:1;tuner=111:1;tupl=27:1 34:1 38:1 68:5 71:1 81:1 105:1 111:1
+try=3:3 27:1 43:1 55:1 73:1 81:2 111:3;tt=111:1;tt_fatal=111:1;ttml=111:1;ttnn=111:2;tun=3:1 111:2;tuner=111:1;tupl=27:1 34:1 38:1 68:5 71:1 81:1 105:1 111:1
 tupl index=68:5;turn=1:1 21:1 33:1 47:1 55:1 66:1;tutel=111:1;tutorial=111:3;twic=20:1 32:1 36:1 45:1 47:3 49:1 66:2 77:1;twic long=66:2;twic memory=47:2
-two=1:2 5:3 7:1 25:1 27:1 28:2 32:3 34:1 44:1 45:1 46:2 47:1 58:1 65:2 69:1 78:1 95:2 106:1 110:1 111:12;two devic=111:3;two dtensor=95:2;two embedd=32:2
-two forward=5:3;two mesh=46:2;ty=45:1;typ=3:1 5:1 7:1 12:1 13:1 16:1 22:1 27:1 41:2 42:3 43:12 55:2 67:1 69:2 70:3 71:3 75:1 77:2 105:8 106:3 110:1 111:11
-typ associat=43:10;typ axi=105:3;typ class=77:2;typ cpu=43:11;typ cuda=111:2;typ index=106:2;typ non=71:3;typecheck=105:1;typecheck_forward=105:1
-typeerror=25:1 34:1 53:1 58:1 71:2 76:1 110:1 111:5;typeerror unhashabl=71:2 111:2;typo=67:2 111:1;u=80:3;u0=71:1;u1=71:1;u3=71:1;ubuntu=3:1;uint8=63:1
+two=1:2 5:3 7:1 25:1 27:1 28:2 32:3 34:1 44:2 45:1 46:2 47:1 58:1 65:2 69:1 78:2 95:2 106:1 110:1 111:13;two devic=111:3;two dtensor=95:2;two embedd=32:2
+two forward=5:3;two mesh=46:2;ty=45:1;typ=3:1 5:1 7:1 12:1 13:1 16:1 22:1 27:1 41:2 42:3 43:13 55:1 67:1 69:2 70:3 71:3 75:1 77:2 105:8 106:3 110:1 111:13
+typ associat=43:11;typ axi=105:3;typ class=77:2;typ cpu=43:12;typ cuda=111:2;typ index=106:2;typ non=71:3;typecheck=105:1;typecheck_forward=105:1
+typeerror=25:1 34:1 58:1 71:2 76:1 110:1 111:5;typeerror unhashabl=71:2 111:2;typo=67:2 111:1;u=80:3;u0=71:1;u1=71:1;u3=71:1;ubuntu=3:1;uint8=63:1
 ulyss=75:3 78:1 89:1 111:1;ulysses_degre=75:1;ulysses_siz=75:1;unabl=58:1;unallocat=111:1;unback=71:2;unbind=29:1;unbound=81:1;uncach=81:1
 unchang=12:2 97:1 99:1 102:1 111:1;unclear=76:2;undefin=52:1
-under=1:1 3:3 8:3 18:1 29:1 32:2 39:1 40:1 42:1 44:2 50:4 54:3 56:1 58:1 59:1 61:1 63:1 71:4 72:1 74:1 76:1 79:1 82:1 90:1 101:1 104:1 107:1 110:1 111:4
+under=1:1 3:3 8:3 18:1 29:1 32:2 39:1 40:1 42:1 43:1 44:2 50:4 54:4 55:1 56:1 58:1 59:1 61:1 63:1 71:4 72:1 74:1 76:1 79:1 82:2 90:1 101:1 104:1 107:1 110:1 111:4
 under fsdp2=44:2 54:2;under torch=8:3 50:3 71:3;undocument=57:1;unequal=26:3 89:1;unequal siz=26:2;unet=111:1
 uneven=23:1 24:2 26:4 27:1 28:3 48:5 49:1 52:1 55:1 65:2 75:1 111:1;uneven shard=26:3 48:4;uneven_dtensor=27:1;unevenly=23:3 24:5 26:2 48:1 49:1
 unevenly shard=23:3 24:5 26:2;unexpect=70:1 72:1 77:1 83:2 86:1 110:1 111:5;unexpect gather=83:2;unexpect keyword=111:3;unexpectedtracererror=111:1;unflat=111:1
 unflat_osd=111:1;unflat_osd_stat=111:1;unflatten=18:1 24:5 71:1 94:1;unflatten unevenly=24:5;unflatten view=24:2;unfold=4:1 31:1;unfrozen=7:1 44:1
-unhandl=4:1 111:2;unhashabl=71:3 111:2;unhashabl typ=71:3 111:2;unifi=111:1;unified_attention=111:1;uniform=26:1 44:16;uniform dtyp=44:10;uniform original=44:5
-unimplement=77:7 111:1;unimplement operator=77:7;uninitialis=50:1;uninitializ=79:1;union=67:1 105:1;uniqu=13:2 18:1 58:1;unique_id=58:1;unit=3:1 5:1 54:3 111:2
-unknown=18:1 105:1;unless=79:1;unlik=77:1 95:1;unload=111:1;unmatch=67:1;unnecessary=83:1 93:2;unneed=83:1;unnotic=87:1 101:1;unpack=5:4 25:1;unpack_hook=5:4
-unpadd=49:1;unpickl=58:3;unpickl devicemesh=58:2;unpicklingerror=58:2;unpicklingerror weight=58:2;unpinn=111:1;unreduc=42:1 111:1;unsaf=23:2;unscal=111:1
-unshard=2:1 3:2 28:1 51:2 67:1 74:3 78:1 82:2 84:2 107:3 110:1;unsloth=43:1 111:2;unsloth_compiled_cach=111:1;unslothsfttrainer=111:1;unspecifi=111:1
-unsupport=9:1 14:1 21:1 27:1 58:3 63:2 67:2 69:2 72:6 73:1 76:1 111:1;unsupport call_method=72:4;unsupport global=58:3;unsupport tensor=67:2;unsupport typ=69:2
-unti=45:1 61:1 111:1;until=4:1 7:1 19:1 30:1 54:2 55:1 74:2 81:3;untrack=71:1;unus=54:2 111:2;unwrap=3:2 16:1 38:1 40:1 58:1 80:3 110:1 111:1;unwrap_model=58:1
-unwrap_sharded_tensor=38:1;unwrap_to_op_info=3:2 40:1 80:3;unwrapp=57:1;up=5:1 12:1 13:1 41:1 67:1 76:1 81:1 83:1 93:1 96:1 98:1 101:1 107:1 111:2;upcast=44:1
-updat=2:1 7:1 10:1 25:1 43:1 45:1 51:2 97:1 111:5;updat cpu=111:2;update_weight=43:1
+unhandl=4:1 111:2;unhashabl=71:3 111:2;unhashabl typ=71:3 111:2;unifi=111:1;unified_attention=111:1;uniform=26:1 44:17;uniform dtyp=44:10;uniform original=44:6
+unimplement=77:7 111:1;unimplement operator=77:7;uninitialis=50:1;uninitializ=50:1 79:1;union=67:1 105:1;uniqu=13:2 18:1 58:1;unique_id=58:1
+unit=3:1 5:1 54:3 111:2;unknown=18:1 105:1;unless=79:1;unlik=77:1 95:1;unload=111:1;unmatch=67:1;unnecessary=83:1 93:2;unneed=83:1;unnotic=87:1 101:1
+unpack=5:4 25:1;unpack_hook=5:4;unpadd=49:1;unpickl=58:3;unpickl devicemesh=58:2;unpicklingerror=58:2;unpicklingerror weight=58:2;unpinn=111:1;unreduc=42:1 111:1
+unsaf=23:2;unscal=111:1;unshard=2:1 3:2 28:1 51:2 67:1 74:3 78:2 82:2 84:2 107:3 110:1;unsloth=43:1 111:2;unsloth_compiled_cach=111:1;unslothsfttrainer=111:1
+unspecifi=111:1;unsupport=9:1 14:1 21:1 27:1 58:3 63:2 67:2 69:2 72:6 73:1 76:1 111:1;unsupport call_method=72:4;unsupport global=58:3;unsupport tensor=67:2
+unsupport typ=69:2;unti=45:1 61:1 111:1;until=4:1 7:1 19:1 30:1 54:3 55:1 74:2 81:3;untrack=71:1;unus=54:2 111:2;unwrap=3:2 16:1 38:1 40:1 58:1 80:3 110:1 111:1
+unwrap_model=58:1;unwrap_sharded_tensor=38:1;unwrap_to_op_info=3:2 40:1 80:3;unwrapp=57:1
+up=5:1 12:1 13:1 41:1 67:1 76:1 81:2 83:1 93:1 96:1 98:1 101:1 107:1 111:2;upcast=44:1;updat=2:1 10:1 25:1 43:1 45:1 51:2 97:1 111:5;updat cpu=111:2
+update_weight=43:1
 upgrad=4:1 5:1 8:1 11:1 12:1 13:1 17:1 23:1 25:1 28:1 29:1 30:1 31:1 32:1 34:1 38:1 39:1 40:1 42:1 46:1 52:1 61:1 71:1 77:1 79:1 80:1 81:1 85:1 86:1 88:1 90:1 92:1 97:1 111:2
-us=1:2 3:6 4:1 6:1 8:2 10:3 11:3 13:1 14:1 16:1 18:1 19:2 21:6 27:4 32:1 38:2 39:1 41:1 42:1 44:1 45:2 47:1 50:1 53:2 54:1 55:2 57:3 58:2 63:1 64:1 65:4 66:1 67:2 69:1 70:2 73:1 76:1 77:2 78:1 81:1 83:1 84:2 90:2 96:1 105:1 107:1 111:15
-us differently=84:2;us distribut=27:3;us fully_shard=45:2;us get_all_group=19:2;us out=10:3;usabl=4:1 111:1;usag=55:1 81:1 111:1;use_fused_kernel=3:1
-use_local_output=1:1 3:1 6:1 65:4 69:1 76:1;use_orig_param=57:3 111:2;use_per_device_s=111:1;use_sequence_parallel_mo=111:1;use_spmd=38:1 111:1
-use_stateful_dataloader=111:1;user=1:1 3:1 12:1 21:1 54:1 55:1 64:1 72:1 111:2;userwarn=38:1 58:1 67:2;userwarn paralleliz=67:2;usp=1:1;usual=30:1 44:1
-usually=1:1 19:1;util=2:2 3:2 5:7 7:4 16:1 34:1 41:5 42:2 43:3 50:1 52:1 58:1 61:1 64:1 71:1 110:1 111:6;util checkpoint=5:7 111:2;util clip_grad=7:2 41:2 43:3
-util clip_grad_norm_=41:3 43:2;utilisation=111:1;uv=3:1;v1=7:1 111:1;v100=64:1;v1029=111:1;v2=34:1 43:1 67:1 111:1;v3=84:1;v4=38:2 64:1;v_proj=2:1 3:1
-val=12:1 26:2;val_dist_t=12:1;val_t=12:1;valid=10:2 11:2 14:1 18:9 25:1 89:1 105:1;valid mesh_dim_nam=18:7;valid strategy=10:2 11:2
-validat=44:2 45:1 52:1 64:2 111:1;validation=3:1 55:1 111:2
-valu=2:2 3:1 6:1 11:3 12:6 13:1 14:1 25:2 27:1 29:1 37:1 39:1 42:4 50:2 53:1 55:1 56:2 58:2 60:1 64:5 79:2 81:1 82:2 86:1 93:1 94:2 96:5 97:4 98:1 100:4 103:1 111:9
+us=1:2 3:6 4:1 6:1 8:2 10:3 11:3 13:1 14:1 16:1 18:1 19:3 21:6 27:4 32:1 38:2 39:1 41:1 42:1 44:1 45:3 47:1 50:3 53:3 54:1 55:2 57:3 58:2 63:1 64:1 65:4 66:1 67:2 69:1 70:2 73:1 76:1 77:2 78:2 81:1 83:1 84:2 90:2 96:1 105:1 107:1 111:18
+us differently=84:2;us distribut=27:3;us fully_shard=45:3;us get_all_group=19:3;us out=10:3;us torch=50:2;usabl=4:1 111:1;usag=55:1 81:1 111:1
+use_fused_kernel=3:1;use_local_output=1:1 3:1 6:1 65:4 69:1 76:1;use_orig_param=57:3 111:2;use_per_device_s=111:1;use_sequence_parallel_mo=111:1
+use_spmd=38:1 111:1;use_stateful_dataloader=111:1;user=1:1 3:1 12:1 21:1 54:1 55:1 64:1 72:1 111:2;userwarn=38:1 58:1 67:2;userwarn paralleliz=67:2;usp=1:1
+usual=30:1 44:1;usually=1:1 19:1;util=2:2 3:2 5:7 7:4 16:1 19:1 34:1 41:5 42:2 43:3 50:1 52:1 58:1 61:1 64:2 71:1 110:1 111:6;util checkpoint=5:7 111:2
+util clip_grad=7:2 41:2 43:3;util clip_grad_norm_=41:3 43:2;utilisation=111:1;utilization=111:1;uv=3:1;v1=7:1 111:1;v100=64:1 111:2;v1029=111:1
+v2=34:1 43:1 67:1 111:1;v3=84:1;v4=38:2 64:1;v_proj=2:1 3:1;val=12:1 26:2;val_dist_t=12:1;val_t=12:1;valid=10:2 11:2 14:1 18:9 25:1 89:1 105:1
+valid mesh_dim_nam=18:7;valid strategy=10:2 11:2;validat=44:2 45:1 52:1 64:2 111:1;validation=3:1 54:1 55:1 111:2
+valu=2:2 3:1 6:1 11:3 12:6 13:1 14:1 25:2 27:1 29:1 37:1 39:1 42:4 50:3 53:1 55:1 56:2 58:2 60:2 64:5 79:2 81:1 82:2 86:1 93:1 94:2 96:5 97:4 98:1 100:4 103:1 111:9
 valu dtensor=2:2;valu each=42:2;valu follow=111:2;valu plac=11:3;valu tensor=12:3;value10=85:1
-valueerror=11:1 14:1 15:1 18:2 20:1 22:1 25:1 26:2 27:3 39:1 40:2 41:2 44:8 45:3 46:1 51:1 52:5 54:1 62:3 63:3 64:9 67:3 69:3 71:1 73:1 76:1 105:5 106:2 107:3 111:4
-valueerror could=40:2;valueerror flatparameter=44:3;valueerror fully_shard=62:3 107:2;valueerror integer=63:2;valueerror loss_parallel=69:2;valueerror must=44:4
-valueerror operand=41:2;valueerror parameter=45:3;valueerror placement=27:2;valueerror siz=52:3;valueerror total=64:7;variabl=111:2;variable_seq_length=111:1
-variant=15:1;varlen=6:2;vary=71:1 105:3;vec=78:1;vector=41:1 50:1 86:1;vector_norm=41:1;vectoriz=80:1;vectorized_elementwise_kernel=80:1
-venv=5:1 6:1 16:1 18:1 41:1;verify=111:1;verl=2:2 3:2 43:1 54:1 60:1 111:1;verl worker=2:2
-version=1:1 2:1 3:4 9:1 10:5 11:1 18:1 28:1 38:1 44:2 53:1 60:1 61:2 110:1 111:10;version operation=10:3;versu=80:1;very=8:1;video=1:1 75:1 111:1
-view=13:1 23:12 24:9 57:1 64:5 70:1 71:5 77:1 78:1 94:5 111:2;view bsz=64:2;view cannot=24:2;view default=23:5 24:2;view hidden_shap=64:2;view op=24:2
-view split=24:2;view_3=70:1;view_op=71:1;vision=4:1 31:2 41:1 54:6;vision encoder=54:4;vision languag=54:2;vision tower=31:2 54:3;vit=111:1
-vl=16:1 54:1 64:2 111:1;vl instruct=64:2;vllm=2:3 3:1 15:1 60:1 64:6 111:12;vllm tensor_parallel_siz=111:4;vllm vllm=111:2;vllm_model=2:1;vllm_rollout=2:1 60:1
-vllm_tensor_parallel_siz=111:1;vllmworkerprocess=64:1 111:1;vlm=54:2;vocab=3:1 32:1 52:2 64:1 88:2 111:3;vocab padd=52:2;vocab_parallel_cross_entropy=111:1
-vocab_siz=64:1 88:1;vocab_weight=3:1;vocabulary=45:1 88:1 111:1;volum=52:1;w=20:1;w0226=3:1;w1=49:1 111:1;w2=1:1;w226=3:1;w3=111:1;w_befor=101:1
-wait=1:1 54:3 55:4 79:6 83:1 111:2;wait_tensor=1:1 83:1;walk=45:1 60:1;wan=1:1 75:1 78:1;wan_14b_text_to_video_tensor_parallel=1:1;wanchaol=2:1 3:1 111:1
-wandb=42:1;want=4:1 10:1 11:1 16:1 17:1 19:2 21:1 22:2 27:3 30:1 31:1 33:1 43:1 44:2 47:1 58:1 73:1 76:2 90:1 105:1 106:1 108:1 111:3;want call=27:2
-want get=19:2;warn=3:1 17:1 67:1 111:1;wast=93:2;watchdog=54:5 55:9 111:18;watchdog caught=54:2 55:8 111:17;watchdog thread=111:4;watchdog work=111:2
+valueerror=11:1 14:1 15:1 18:2 20:1 22:1 25:1 26:2 27:3 39:1 40:2 41:2 44:8 45:4 46:1 51:1 52:5 54:1 62:3 63:4 64:9 67:3 69:3 71:1 73:1 76:1 105:5 106:2 107:3 111:5
+valueerror cannot=63:2;valueerror could=40:2;valueerror flatparameter=44:3;valueerror fully_shard=62:3 107:2;valueerror integer=63:2
+valueerror loss_parallel=69:2;valueerror must=44:4;valueerror operand=41:2;valueerror parameter=45:4;valueerror placement=27:2;valueerror siz=52:3
+valueerror total=64:7;variabl=54:1 111:2;variable_seq_length=111:1;variant=15:1;varlen=6:2;vary=71:1 105:3;vec=78:1;vector=41:1 50:1 86:1;vector_norm=41:1
+vectoriz=80:1;vectorized_elementwise_kernel=80:1;venv=5:1 6:1 16:1 18:1 41:1;verify=111:1;verl=2:2 3:2 43:1 54:1 60:1 111:1;verl worker=2:2
+version=1:1 2:1 3:4 9:1 10:5 11:1 18:1 28:1 38:1 44:2 53:1 60:2 61:2 77:1 110:1 111:10;version operation=10:3;versu=80:1;very=8:1;video=1:1 75:1 111:1
+view=13:1 23:12 24:9 57:1 64:5 70:1 71:5 77:1 94:5 111:2;view bsz=64:2;view cannot=24:2;view default=23:5 24:2;view hidden_shap=64:2;view op=24:2;view split=24:2
+view_3=70:1;view_op=71:1;vision=4:1 31:2 41:1 54:7;vision encoder=54:5;vision languag=54:2;vision tower=31:2 54:3;vit=111:1;vl=16:1 54:1 64:2 111:1
+vl instruct=64:2;vllm=2:3 3:1 15:1 55:1 60:2 64:6 111:13;vllm tensor_parallel_siz=111:4;vllm vllm=111:2;vllm_mod=111:1;vllm_model=2:1;vllm_rollout=2:1 60:1
+vllm_tensor_parallel_siz=111:1;vllmgeneration=60:1;vllmworkerprocess=64:1 111:1;vlm=54:3;vocab=3:1 32:1 52:2 64:2 88:2 111:3;vocab padd=52:2
+vocab_parallel_cross_entropy=111:1;vocab_parallel_embedd=64:1;vocab_siz=64:1 88:1;vocab_weight=3:1;vocabulary=45:1 88:1 111:1;volum=52:1;w=20:1;w0226=3:1
+w1=49:1 50:1 111:1;w2=1:1;w226=3:1;w3=111:1;w_befor=101:1;wait=1:1 54:4 55:4 79:7 83:1 111:2;wait_tensor=1:1 83:1;walk=45:1 60:1;wan=1:1 75:1 78:1;wan2=111:1
+wan_14b_text_to_video_tensor_parallel=1:1;wanchaol=2:1 3:1 111:1;wandb=42:1
+want=4:1 10:1 11:1 16:1 17:1 19:3 21:1 22:2 27:3 30:1 31:1 33:1 43:1 44:2 47:1 58:1 73:1 76:2 90:1 105:1 106:1 108:1 111:2;want call=27:2;want get=19:3
+warn=3:1 17:1 67:1 111:1;wast=93:2;watchdog=54:5 55:9 111:18;watchdog caught=54:2 55:8 111:17;watchdog thread=111:4;watchdog work=111:2
 way=2:1 4:1 18:1 22:1 25:1 34:1 50:1 107:1 111:2;wconstab=2:1;weak=42:1;weathergen=3:1;weigh=89:1
-weight=1:2 2:10 3:11 5:2 6:1 15:1 16:1 22:1 23:1 28:5 30:4 36:1 40:3 43:3 44:4 45:7 48:2 50:5 51:2 52:7 53:4 55:2 56:4 57:6 58:5 60:2 61:7 63:1 64:1 67:4 77:9 78:2 80:1 82:1 83:1 84:3 87:1 89:2 91:1 100:2 101:1 111:16
-weight bf16=44:2;weight copy=52:2 111:2;weight directly=3:2;weight dtensor=67:2;weight exp_avg=52:2;weight load=58:2;weight must=57:3;weight never=51:2
-weight shar=45:4;weight still=3:4;weight whos=2:3;weight0=101:1;weight_decay=40:1;weight_loader=2:2;weight_util=2:1;weight_v=60:1;weight_w=60:1;weights_only=58:2
-weights_only tru=58:2;weightsunpickler=58:2;weightsunpickler error=58:2;weightwithdynamicfloat8casttensor=77:1;welcom=111:1;well=4:2 58:1;went=16:1 81:1
-whatever=104:1 111:2;wheel=111:1
-wher=6:1 7:1 11:1 13:1 15:2 16:1 19:1 21:1 23:1 26:1 27:2 29:1 33:1 41:1 54:1 70:3 75:1 78:1 83:2 89:1 92:1 94:1 100:1 101:1 102:3 105:1 108:1 111:2
+weight=1:2 2:10 3:11 5:2 6:1 15:1 16:1 22:1 23:1 28:5 30:4 36:1 40:3 43:3 44:5 45:8 48:2 50:6 51:2 52:7 53:5 55:4 56:4 57:6 58:5 60:3 61:7 63:1 64:1 67:4 77:9 78:4 80:1 82:2 83:1 84:3 87:1 89:2 91:1 100:2 101:1 111:17
+weight bf16=44:3;weight copy=52:2 111:2;weight directly=3:2;weight dtensor=67:2;weight exp_avg=52:2;weight fully_shard=55:2;weight load=58:2;weight model=111:2
+weight must=57:3;weight never=51:2;weight shar=45:5;weight still=3:4;weight whos=2:3;weight0=101:1;weight_decay=40:1;weight_loader=2:2;weight_util=2:1
+weight_v=60:1;weight_w=60:1;weights_only=58:2;weights_only tru=58:2;weightsunpickler=58:2;weightsunpickler error=58:2;weightwithdynamicfloat8casttensor=77:1
+welcom=111:1;well=4:2 58:1;went=16:1 81:1;whatever=104:1 111:2;wheel=111:1;whenever=55:1
+wher=6:1 7:1 11:1 13:1 15:2 16:1 19:1 21:1 23:1 26:1 27:2 29:1 33:1 41:1 44:1 54:1 70:4 75:1 78:1 83:2 89:1 92:1 94:1 100:1 101:1 102:3 105:1 108:1 111:2
 wher guess=70:2;wherea=3:1;wherever=78:1;whether=86:1 90:1 105:1
-whil=1:1 2:6 3:2 5:2 6:1 11:1 25:1 28:1 30:1 33:3 36:1 44:2 49:1 54:1 55:2 56:1 70:1 74:1 79:1 83:1 87:3 111:5;whil checkpoint=111:2;whil copy=2:4
+whil=1:1 2:6 3:2 5:2 6:1 11:1 25:1 28:1 30:1 33:3 36:1 44:2 49:1 53:1 54:2 55:2 56:1 70:1 74:1 78:1 79:1 83:1 87:3 111:5;whil checkpoint=111:2;whil copy=2:4
 whil explicitredistributioncontext=33:3;who=111:1;whol=4:1 11:1 12:1 18:1 24:1 25:1 26:1 45:1 63:1 66:1 78:3 83:1 85:1 86:1 88:1 89:1 96:2 107:1 110:1 111:4
-whos=2:3 4:1 18:1 19:1 26:1 31:1 49:1 59:1 66:1 92:2 95:2 104:1 111:1;whos dimension=2:3;whos siz=92:2;why=4:1 13:1 31:1 64:1 66:1 111:2;width=31:2 48:1 104:1
+whos=2:3 4:1 18:1 19:1 26:1 31:1 49:1 59:1 66:1 92:2 95:2 104:1 111:1;whos dimension=2:3;whos siz=92:2;why=4:1 13:1 31:1 64:1 66:1 111:1;width=31:2 48:1 104:1
 will=55:1 58:1 111:1;window=111:1;wis=32:1 64:1 86:1;with=7:1 43:1 77:1 111:1;within=40:1 111:1
-without=3:1 5:2 14:3 18:2 23:4 26:2 27:1 30:1 42:1 43:1 45:1 46:1 51:1 53:1 54:4 57:1 58:2 62:1 63:1 66:1 67:2 71:1 74:1 79:2 82:1 84:2 86:1 90:1 91:1 92:1 93:1 98:1 101:1 102:2 105:2 106:1 107:1 110:1 111:1
+without=3:1 5:2 14:3 18:2 23:4 26:2 27:1 30:1 42:1 43:1 45:1 46:1 51:1 53:1 54:5 57:1 58:2 62:1 63:1 66:1 67:2 70:1 71:1 74:1 79:2 82:2 84:2 86:1 90:1 91:1 92:1 93:1 98:1 101:1 102:2 105:2 106:1 107:1 110:1 111:1
 without mesh_dim_nam=18:2;without redistribution=23:3;without return=14:2;without shap=26:2;without wait=79:2;wizardlm=64:1;wk=53:1 64:2;wk wv=64:2;wo=1:1
 word=45:4 50:1 61:1 67:1 100:1 110:1 111:1;word_embedd=111:1
-work=1:1 2:1 3:3 4:2 5:2 6:1 7:1 8:3 13:1 15:1 18:1 19:1 20:1 22:1 23:2 25:1 31:3 34:4 36:1 39:1 40:1 42:2 43:2 45:1 50:1 51:1 53:1 55:4 57:1 64:2 65:1 66:1 70:1 75:1 77:1 97:1 100:1 110:1 111:16
-work last=55:2 111:2;work torch=111:3;worker=2:2 4:1 6:1 43:1 50:1 60:1 64:1 66:1 67:1 111:6;workerdict=2:2 5:1 111:1;worknccl=54:1 55:8 111:17
-worknccl seqnum=55:8 111:16;world=17:2 18:4 20:9 26:1 28:1 48:4 50:1 52:3 54:2 66:3 75:1 82:1 85:2 91:1 100:1 101:1 105:1 111:4;world siz=20:7 48:4 52:3 111:3
-world_mesh=17:1 18:1;world_siz=20:2 50:1 54:1 66:3 75:1 85:2 91:1 105:1 111:1;world_size8=20:1;would=10:5 16:1 18:1 21:1 23:1 94:2 96:1 105:1 111:2
-would chang=10:3;would lik=111:2;wq=2:1 52:2 64:2 67:4;wq could=67:2;wq weight=52:2;wq wk=64:2
+work=1:1 2:1 3:3 4:2 5:2 6:1 7:1 8:3 13:1 15:1 18:1 19:1 20:1 22:1 23:2 25:1 31:3 34:4 36:1 39:1 40:1 42:2 43:2 45:1 50:1 51:1 53:1 55:4 57:1 63:1 64:2 65:1 66:1 70:2 75:1 77:1 97:1 100:1 110:1 111:17
+work last=55:2 111:2;work torch=111:3;worker=2:2 4:1 6:1 43:1 50:2 60:1 64:1 66:1 67:1 111:7;workerdict=2:2 5:1 111:1;worknccl=54:1 55:8 111:17
+worknccl seqnum=55:8 111:16;workspac=64:1 111:1;world=4:1 17:2 18:4 20:9 26:1 28:1 48:4 50:1 52:3 54:2 55:1 66:3 75:1 82:1 85:2 91:1 100:1 101:1 105:1 111:4
+world siz=20:7 48:4 52:3 111:3;world_mesh=17:1 18:1;world_siz=4:1 20:2 50:1 54:1 55:1 66:3 75:1 85:2 91:1 105:1 111:1;world_size8=20:1
+would=10:5 16:1 18:1 21:1 23:1 94:2 96:1 105:1 111:2;would chang=10:3;would lik=111:2;wq=2:1 52:2 64:2 67:4;wq could=67:2;wq weight=52:2;wq wk=64:2
 wrap=1:1 3:3 6:1 25:1 44:3 45:1 54:1 67:1 77:1 83:1 87:1 105:1 106:1 107:1 110:2 111:1
-wrapp=1:1 2:1 3:1 4:1 7:1 9:1 26:1 40:1 45:4 51:1 53:2 54:1 55:1 57:1 63:1 67:1 73:1 77:1 80:1 107:1 110:1 111:4;wrapp fully_shard=111:2;wrapp separately=45:2
-wrapper=1:1 3:1 11:1 17:1 38:1 44:1 53:1 67:1 70:4 110:1 111:1;wrapper_cuda__index_select=111:1;writ=4:2 10:1 12:2 15:1 31:1 110:1 111:3
-written=12:2 19:1 30:1 52:3 53:1 58:1 64:1 71:1 80:1 111:2
+wrapp=1:1 2:1 3:1 4:1 7:1 9:1 26:1 40:1 45:4 51:1 53:2 54:1 55:1 57:1 63:1 67:1 73:1 77:1 80:1 82:1 107:1 110:1 111:5;wrapp fully_shard=111:2
+wrapp separately=45:2;wrapper=1:1 3:1 11:1 17:1 38:1 44:1 53:1 67:1 70:4 110:1 111:1;wrapper_cuda__index_select=111:1;writ=4:2 10:1 12:2 15:1 31:1 110:1 111:3
+written=12:2 19:1 30:1 52:3 53:1 58:1 64:1 71:1 80:1 111:1
 wrong=4:1 12:2 18:1 21:1 26:5 27:1 28:7 29:4 31:2 39:1 42:2 50:1 55:1 60:1 64:1 66:1 67:1 69:1 70:1 78:1 79:1 82:1 83:1 84:3 85:1 86:1 87:1 88:1 89:1 90:1 93:1 94:5 95:1 96:2 97:1 98:1 99:2 101:1 104:1 105:1 111:7
 wrong order=28:3;wrong result=28:3 94:2;wrong valu=94:2;wrongly=86:2 101:1 111:1;wrot=4:1 83:1;wt=45:1;wv=64:2;wz337=2:1;x=38:6 111:1;x mark_shard=38:6;x0=66:1
 x86=3:1;x86_64=3:1;x_dt=84:1;xfuserlongcontextattention=75:1;xilunwu=2:1;xk=64:1;xl=111:1;xla=27:1 38:10 111:3;xla devic=38:4;xla tensor=38:4
 xla_downcast_bf16=111:1;xla_shard=38:1;xla_sharded_tensor=38:1;xla_spmd=38:1;xlafloattyp=38:2;xlashardedtensor=38:8;xlashardedtensor object=38:5;xm=111:1
 xpu=6:1 10:1 111:1;xr=38:1 111:1;xt1=38:1;xt2=38:1;xtensor=38:1;yaml=111:2;yet=21:1 22:5 29:1 36:5 40:3 41:1 73:1 105:1 111:2;yet got=40:3;yet shard=36:3
-your=1:1 13:1 23:1 109:1 111:1;yourself=110:1;zero=1:1 2:1 12:5 26:1 30:1 31:1 43:1 54:2 55:2 60:1 78:2 111:18;zero bubbl=111:2;zero siz=111:2;zero stag=111:3
-zero3=55:1 111:3;zero3_offload=111:1;zero_1=111:1;zeros_=12:2;zeros_lik=43:1 60:1 78:1 111:2;zigzag=74:1;zip=26:1 55:1;zipp=40:1
+your=1:1 13:1 23:1 109:1 111:1;yourself=110:1;zero=1:1 2:1 12:5 26:1 30:1 31:1 43:1 54:2 55:2 60:1 78:2 89:1 111:19;zero bubbl=111:2;zero siz=111:2
+zero stag=111:3;zero3=55:1 111:3;zero3_offload=111:1;zero_1=111:1;zero_optimization=111:1;zeros_=12:2;zeros_lik=43:1 60:1 78:1 111:2;zigzag=74:1;zip=26:1 55:1
+zipp=40:1
 ]]}
