@@ -252,14 +252,16 @@ static void set_moves (lua_State *L, const DtRecOp *r) {
 static void set_error (lua_State *L, const DtRecOp *r) {
   const DtDebug *d = dt_debug_of(dtL_session(L));
   DtStatus st = r->st;
-  const char *message = r->error;
+  const char *message = r->error, *reason = r->reason;
   if (st == DT_E_INTERRUPTED && d && d->failed.valid &&
       d->failed.seq == r->seq) {
     st = d->failed.code;
     message = d->failed.message;
+    reason = d->failed.reason;
   }
   dtL_set_str(L, "error", dt_error_info(st)->id);
   dtL_set_str(L, "message", message ? message : "");
+  if (reason) dtL_set_str(L, "reason", reason);
 }
 
 /* A collective the script asked for itself: {kind, reduce, mesh, mesh_dim, dim,
@@ -446,7 +448,7 @@ static int l_new_gradients (lua_State *L) {
 }
 
 /* dt.debug.failed() -> the call that failed last: {op, code, class, message,
-** seq, file, line}; nothing when none did.  Local. */
+** reason, seq, file, line}; nothing when none did.  Local. */
 static int l_failed (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
   const DtFailed *f = &d->failed;
@@ -457,6 +459,7 @@ static int l_failed (lua_State *L) {
   dtL_set_str(L, "class", f->pyclass ? f->pyclass
                                  : dt_error_info(f->code)->pyclass);
   dtL_set_str(L, "message", f->message);
+  if (f->reason) dtL_set_str(L, "reason", f->reason);
   dtL_set_int(L, "seq", f->seq);
   dtL_set_str(L, "file", f->file ? f->file : "");
   dtL_set_int(L, "line", f->line);

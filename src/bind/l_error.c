@@ -211,9 +211,10 @@ int dtL_raise (lua_State *L) {
     dt_error_clear(s->cx);
     return lua_error(L);
   }
-  push_error(L, code, e->pyclass, dt_buf_str(&e->message),
-             dt_buf_str(&e->explain));
+  push_object(L, code, e->pyclass, dt_buf_str(&e->message),
+              dt_buf_str(&e->explain));
   if (e->reason) dtL_set_str(L, "reason", e->reason);
+  dtL_note_raised(L);           /* with its reason */
   if (e->cause) {
     dtL_set_str(L, "cause", e->cause);
     if (e->cause_pyclass) dtL_set_str(L, "cause_class", e->cause_pyclass);
@@ -318,6 +319,9 @@ static DtStatus raise_caught (lua_State *L, DtStatus code) {
       cls = dt_error_info(row)->pyclass;            /* the literal */
     st = dt_raise_as(cx, own ? own : code, cls, "%s",
                      string_field(L, lua_absindex(L, -1), "message"));
+    const char *reason = string_field(L, lua_absindex(L, -1), "reason");
+    if (*reason)
+      (void)dt_error_reason(cx, st, dt_session_intern(dtL_session(L), reason));
     luaL_unref(L, LUA_REGISTRYINDEX, dtL_state(L)->last_ref);
     lua_pushvalue(L, -1);
     dtL_state(L)->last_ref = luaL_ref(L, LUA_REGISTRYINDEX);

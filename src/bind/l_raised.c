@@ -175,6 +175,7 @@ static int note_raised (lua_State *L) {
   if (known) set_call(L, &call, level);
   dtL_set_int(L, "seq", dtL_session(L)->seq);
   copy_field(L, 1, "message", "message");
+  copy_field(L, 1, "reason", "reason");
   copy_field(L, 1, "id", "code");
   copy_field(L, 1, "class", "class");
   copy_field(L, 1, "where", "where");
@@ -192,8 +193,9 @@ void dtL_note_raised (lua_State *L) {
 }
 
 /* dt.debug.raised() -> the last call that raised: {call = function, args, n,
-** name, method, meta, seq = operators before, message, code, class, where,
-** stopped = true inside of it}; nothing when none did, or operators of the program came after it.  Local. */
+** name, method, meta, seq = operators before, message, reason, code, class,
+** where, stopped = true inside of it}; nothing when none did, or operators of
+** the program came after it.  Local. */
 static int l_raised (lua_State *L) {
   const DtBind *b = dtL_state(L);
   if (b->raised == 0) lua_pushnil(L);

@@ -12,6 +12,7 @@ typedef struct DtFailed {
   bool valid, fresh;            /* fresh: not yet reported */
   DtStatus code;
   char *pyclass, *message;
+  const char *reason;           /* DtError's */
   const DtOpDef *op;
   DtArgs args;
   int nin; DtVar **in;          /* owned references */

@@ -427,6 +427,7 @@ static void rop (In *in, DtRecOp *r) {
   r->cost = rf(in);
   error = rstr(in);
   r->error = error;
+  r->reason = rstr(in);
   if (has_op) rargs(in, r);
   r->in = rvars(in, &r->arena, &r->nin);
   r->out = rvars(in, &r->arena, &r->nout);

@@ -203,6 +203,7 @@ static void wop (Out *o, const DtRecOp *r) {
   wn(o, r->backward); wn(o, r->hit); wn(o, r->done);
   wstr(o, r->st != DT_OK ? dt_error_info(r->st)->id : NULL);
   wn(o, r->depth); wn(o, (int64_t)r->via); wf(o, r->cost); wstr(o, r->error);
+  wstr(o, r->reason);
   if (r->op) {
     wn(o, r->args.n); wn(o, r->args.npos); wn(o, r->args.given);
     wn(o, r->args.nslots);

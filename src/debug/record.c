@@ -310,9 +310,11 @@ static void on_end (DtDebug *d, const DtEvent *e) {
   r->done = true;
   r->st = e->status;
   if (e->status == DT_OK && d->s->fix_done != 0) rec_fixed(d, r);
-  if (e->status != DT_OK && d->s->cx->err.code != DT_OK)
-    r->error = dt_arena_strdup(d->s->cx, &r->arena,
-                               dt_buf_str(&d->s->cx->err.message));
+  if (e->status != DT_OK && d->s->cx->err.code != DT_OK) {
+    const DtError *err = &d->s->cx->err;
+    r->error = dt_arena_strdup(d->s->cx, &r->arena, dt_buf_str(&err->message));
+    r->reason = err->reason;
+  }
   if (r->draw) {
     r->draw->end = d->s->rng.cpu.offset;
     r->draw->end_pair = d->s->rng.cpu.pair;

@@ -106,6 +106,7 @@ typedef struct DtRecOp {
   const DtRecRaw *raw;          /* in the arena; NULL = no raw collective */
   DtRecDraw *draw;              /* in the arena; NULL = draws no numbers */
   const char *error;            /* message when it failed, else NULL */
+  const char *reason;           /* DtError's, lives as long as the session */
   DtArena arena;
   DtArgs args;                  /* last: only args.n values are written */
 } DtRecOp;

@@ -43,13 +43,13 @@ static const char *node_name (DtSession *s, const DtOpDef *op) {
 static DtStatus check_written (DtSession *s, const DtVar *v) {
   const DtVar *b = v->view_base;
   DT_TRY(s->cx, dt_view_check_written(s, v));
-  DT_CHECK(s->cx, !(b && b->requires_grad && b->grad_fn == NULL),
-           DT_E_AUTOGRAD, "a view of a leaf Variable that requires grad is "
-           "being used in an in-place operation.");
-  DT_CHECK(s->cx, !(v->requires_grad && v->grad_fn == NULL), DT_E_AUTOGRAD,
-           "a leaf Variable that requires grad is being used in an in-place "
-           "operation.");
-  return DT_OK;
+  bool view = b && b->requires_grad && b->grad_fn == NULL;
+  if (!view && !(v->requires_grad && v->grad_fn == NULL)) return DT_OK;
+  return dt_error_reason(
+    s->cx, dt_raise(s->cx, DT_E_AUTOGRAD, "%s leaf Variable that requires grad "
+                    "is being used in an in-place operation.",
+                    view ? "a view of a" : "a"),
+    view ? "leaf view written" : "leaf written");
 }
 
 static DtStatus check_value (DtSession *s, const DtValue *v,

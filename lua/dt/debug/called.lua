@@ -144,7 +144,8 @@ function M.step(P, entries)
   if not how then return nil end
   local s = {kind = "raise", how = how, name = name, lua = lua, torch = torch,
     ins = {}, outs = {}, args = {}, seq = c.seq, file = "", line = 0,
-    op = name or "mesh", error = c.code, message = c.message, class = c.class,
+    op = name or "mesh", error = c.code, message = c.message,
+    reason = c.reason, class = c.class,
     where = c.where ~= "" and c.where or nil}
   for i = 1, c.n do
     local v = convert(c.args[i], P, s.ins, placed[name])

@@ -244,7 +244,7 @@ end
 -- what was written into them before is past.
 local function ask_gradients(W, s, asked)
   if s.no_grad or s.kind == "detach" or s.kind == "view" then return end
-  local own = s.message and s.message:find("^a leaf Variable") and s.ins[1]
+  local own = s.reason == "leaf written" and s.ins[1]
   for _, id in ipairs(s.ins) do
     if (W.P.values[id].requires_grad or id == own) and not asked[id] and W.names[id] then
       asked[id] = true

@@ -241,12 +241,13 @@ end
 -- of those that ask for gradients then.
 local function written(e)
   local all, asking = {}, {}
-  local own_words = e.message and e.message:find("leaf Variable", 1, true)
+  local leaf_written = e.reason == "leaf written"
+    or e.reason == "leaf view written"
   for slot in pairs(e.writes) do
     local v = e.inputs[slot]
     if v and v.id then
       all[#all + 1] = v.id
-      if v.needs_grad and not own_words then asking[#asking + 1] = v end
+      if v.needs_grad and not leaf_written then asking[#asking + 1] = v end
     end
   end
   return all, asking
@@ -305,6 +306,7 @@ end
 local function add_step(P, made, e, o)
   local step = {seq = e.seq, file = e.file, line = e.line, ins = ids(e.inputs),
     outs = ids(e.outputs), slots = slots(e.outputs), op = e.op, error = e.error, message = e.message,
+    reason = e.reason,
     wrote = {}}
   if e.raw then
     step.kind, step.raw, step.mesh = "raw", e.raw, e.raw.mesh
@@ -375,7 +377,8 @@ local function entries_of(o)
   local list, failed = dt.debug.entries(o.first, o.last), dt.debug.failed()
   for _, e in ipairs(list) do
     if e.unfinished and failed and failed.seq == e.seq then
-      e.error, e.message, e.unfinished = failed.code, failed.message, nil
+      e.error, e.message, e.reason = failed.code, failed.message, failed.reason
+      e.unfinished = nil
     end
   end
   return list
@@ -431,7 +434,7 @@ end
 
 -- Was the operator refused by loss_parallel, before it ran others?
 local function refused_over(e)
-  return e.message and e.message:find("loss_parallel()", 1, true)
+  return e.reason == "loss_parallel"
 end
 
 -- Operators that loss_parallel took over, as keys: they ran others, which

@@ -11,6 +11,12 @@ local M = {}
 local from_local = dt.DTensor.from_local
 local MEAN, SUM = 1, 2                -- reduction; 0 is none
 
+-- Errors of the six operators: a recording knows by the reason that they were
+-- taken over when they were refused.
+local function refuse(class, fmt, ...)
+  util.raise_for("loss_parallel", class, fmt, ...)
+end
+
 -- ---- placements ----
 
 local function texts(list)
@@ -26,13 +32,13 @@ local function class_mesh_dim(placements, dim)
     if p:is_shard(dim) then found[#found + 1] = i end
   end
   if #found ~= 1 then
-    util.raise("ValueError", "loss_parallel() requires exactly one mesh dim "
+    refuse("ValueError", "loss_parallel() requires exactly one mesh dim "
       .. "to shard tensor dimension %d, but got placements %s with %d such "
       .. "mesh dim(s).", dim, texts(placements), #found)
   end
   for i, p in ipairs(placements) do
     if i ~= found[1] and not (p:is_shard() or p:is_replicate()) then
-      util.raise("ValueError", "loss_parallel() expects non-TP mesh dims to be "
+      refuse("ValueError", "loss_parallel() expects non-TP mesh dims to be "
         .. "Shard or Replicate, got %s at dim %d.", tostring(p), i - 1)
     end
   end
@@ -58,16 +64,16 @@ end
 
 local function as_dtensor(t, placements, mesh)
   if not util.is_tensor(t) then
-    util.raise("TypeError", "Unsupported type <class '%s'>", util.type_text(t))
+    refuse("TypeError", "Unsupported type <class '%s'>", util.type_text(t))
   end
   if t.is_dtensor then
     if dt._same_placements(t.placements, placements) then return t end
-    util.raise("RuntimeError", "Expected %s but got %s.", texts(placements),
+    refuse("RuntimeError", "Expected %s but got %s.", texts(placements),
       texts(t.placements))
   end
   for _, p in ipairs(placements) do
     if p:is_shard() then
-      util.raise("ValueError", "loss_parallel() requires a DTensor (not a "
+      refuse("ValueError", "loss_parallel() requires a DTensor (not a "
         .. "plain torch.Tensor) when the derived placements %s contain Shard "
         .. "\u{2014} this happens on a multi-dimensional mesh with a "
         .. "batch-sharded non-TP dim. Wrap the tensor with DTensor.from_local "
@@ -181,14 +187,14 @@ local function nll_loss(x, target, weight, reduction, ignored)
     weight = as_dtensor(weight, replicated(mesh), mesh)
     part = local_weight(weight, mesh, mdim)
     if part.shape[1] ~= own.shape[dim + 1] then
-      util.raise("AssertionError", "")
+      refuse("AssertionError", "")
     end
     w = shaped(dt._local_of(weight), x.ndim, dim)
     part = shaped(part, x.ndim, dim)
   end
   if reduction ~= 0 then
     if reduction == MEAN and mesh.ndim > 1 then
-      util.raise("NotImplementedError", "loss_parallel() with "
+      refuse("NotImplementedError", "loss_parallel() with "
         .. "reduction='mean' is only supported on one-dimensional DeviceMesh; "
         .. "got mesh with ndim=%d. Use reduction='sum' or 'none' instead.",
         mesh.ndim)
@@ -277,7 +283,7 @@ local function disable()
   for _, h in ipairs(handlers) do
     if not dt._set_handler(h[1], nil) then
       local base, overload = h[1]:match("^(.*)%.(%w+)$")
-      util.raise("KeyError", "<OpOverload(op='%s', overload='%s')>", base,
+      refuse("KeyError", "<OpOverload(op='%s', overload='%s')>", base,
         overload)
     end
   end

@@ -180,4 +180,12 @@ function M.advice(operands)
   return #out > 0 and "\n\nHint: " .. table.concat(out, " ") or ""
 end
 
+-- Reasons of the engine's refusals: keys of spmd/messages.def.
+local MISSING_AXIS <const> = {MISSING_MESH = true, MISSING_UNION = true}
+
+-- Does the advice belong to this error?
+function M.belongs_to(e)
+  return type(e) == "table" and MISSING_AXIS[e.reason] == true
+end
+
 return M

@@ -210,17 +210,13 @@ local function axes_of(values, n)
   return out
 end
 
--- Reasons of the engine's refusals (keys of spmd/messages.def) that the advice
--- about axes belongs to.
-local MISSING_AXIS <const> = {MISSING_MESH = true, MISSING_UNION = true}
-
 local function infer(call, values)
   local o = call.operands
   local ok, types = pcall(core.infer, call.key, call.name, values, o.places,
     o.grads)
   if ok then return types end
   local e = types
-  if type(e) == "table" and MISSING_AXIS[e.reason] then
+  if advice.belongs_to(e) then
     local sets = axes_of(values, o.n)
     if core.class(call.key) == "sum_product" and #sets == 3 then
       sets = #sets[2] == #sets[3] and {sets[2], sets[1]} or {sets[2], sets[3]}

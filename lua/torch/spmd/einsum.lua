@@ -374,7 +374,7 @@ local function infer(equation, types)
     grads)
   if ok then return out end
   if type(out) == "table" and out.class == "SpmdTypeError" then
-    if out.message:find("^args%[%d+%] missing axis") then
+    if advice.belongs_to(out) then
       out.message = out.message .. advice.advice(sets)
     end
     wrong("rules.einsum: '%s': %s", equation, out.message)
