@@ -425,6 +425,7 @@ local function take_buffer(v, name, x)
   buffers[x._id] = nil
   v._parameters:remove(name)
   v._modules:remove(name)
+  v._attrs[name] = nil
   v:register_buffer(name, x, how == "persistent")
   return true
 end
@@ -452,6 +453,14 @@ function module.set(v, name, x, class)
 end
 
 function module.delete(v, name)
+  local there = v._attrs[name] ~= nil
+  for _, map in ipairs {v._parameters, v._modules, v._buffers} do
+    there = there or map.map[name] ~= nil
+  end
+  if not there then
+    util.raise("AttributeError", "'%s' object has no attribute '%s'",
+      v._class.__name, name)
+  end
   for _, map in ipairs {v._parameters, v._modules, v._buffers} do
     map:remove(name)
   end

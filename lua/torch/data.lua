@@ -206,19 +206,61 @@ local function batches_by(l, rows, give)
   end
 end
 
+-- What a loader is given, by place and by name.  One process does the work, so
+-- that what concerns workers and copies to devices is kept and nothing else.
+local LOADER <const> = {"dataset", "batch_size", "shuffle", "sampler",
+  "batch_sampler", "num_workers", "collate_fn", "pin_memory", "drop_last",
+  "timeout", "worker_init_fn", "multiprocessing_context", "generator"}
+local LOADER_BY_NAME <const> = {prefetch_factor = true, in_order = true,
+  persistent_workers = true, pin_memory_device = true}
+
+local function loader_arguments(a, kw)
+  local given, known = {}, {}
+  if a.n - 1 > #LOADER then
+    util.raise("TypeError", "DataLoader.__init__() takes from 2 to %d "
+      .. "positional arguments but %d were given", #LOADER + 1, a.n)
+  end
+  for i, name in ipairs(LOADER) do
+    known[name] = true
+    given[name] = a[i + 1]
+  end
+  for name, v in V.each(kw or V.dict()) do
+    if not known[name] and not LOADER_BY_NAME[name] then
+      util.raise("TypeError", "DataLoader.__init__() got an unexpected keyword "
+        .. "argument '%s'", name)
+    end
+    given[name] = v
+  end
+  for name, v in pairs(given) do
+    if v == None and name ~= "batch_size" then given[name] = nil end
+  end
+  return given
+end
+
 local DataLoader = class("DataLoader", Dataset, {
   __init__ = function (a, kw)
-    local l = a[1]
-    l.dataset = a[2]
-    local size = kw and V.dict_get(kw, "batch_size")
-    if size == nil then size = a[3] or 1 end
+    local l, given = a[1], loader_arguments(a, kw)
+    l.dataset = given.dataset
+    local size = given.batch_size
+    if size == nil then size = 1 end
     l.batch_size = size ~= None and size or false       -- false: item by item
-    l.shuffle = kwarg(kw, "shuffle") or a[4] or false
-    l.sampler = kwarg(kw, "sampler") or false
-    l.drop_last = kwarg(kw, "drop_last") or false
-    l._collate = kwarg(kw, "collate_fn") or false
-    l.generator = kwarg(kw, "generator") or false
-    l.batch_sampler = kwarg(kw, "batch_sampler") or false
+    if l.batch_size and not (math.type(size) == "integer" and size > 0) then
+      util.raise("ValueError", "batch_size should be a positive integer value, "
+        .. "but got batch_size=%s", V.str(size))
+    end
+    for _, name in ipairs {"shuffle", "sampler", "drop_last", "generator",
+        "batch_sampler", "pin_memory", "persistent_workers"} do
+      l[name] = given[name] or false
+    end
+    l._collate = given.collate_fn or false
+    l.num_workers, l.timeout = given.num_workers or 0, given.timeout or 0
+    l.worker_init_fn = given.worker_init_fn or None
+    l.prefetch_factor = given.prefetch_factor or None
+    if l.batch_sampler and (l.batch_size ~= 1 or l.shuffle or l.sampler
+       or l.drop_last) then
+      util.raise("ValueError", "batch_sampler option is mutually exclusive with "
+        .. "batch_size, shuffle, sampler, and drop_last")
+    end
     if l.sampler and l.shuffle then
       util.raise("ValueError", "sampler option is mutually exclusive with "
         .. "shuffle")

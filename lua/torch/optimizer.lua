@@ -17,7 +17,8 @@ local None = dt.None
 local function shown(v)
   if v == nil then return None end
   if type(v) == "table" and getmetatable(v) == nil and #v > 0 then
-    return V.tuple({table.unpack(v)}, #v)
+    local of = type(v[1]) == "string" and V.list or V.tuple   -- param_names
+    return of({table.unpack(v)}, #v)
   end
   return V.from_lua(v)
 end

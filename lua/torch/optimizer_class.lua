@@ -216,8 +216,9 @@ local function text(self)
     if i > 1 then lines[#lines + 1] = "" end
     lines[#lines + 1] = "Parameter Group " .. (i - 1)
     for _, name in ipairs(names) do
-      lines[#lines + 1] = ("    %s: %s"):format(name,
-        V.str(V.dict_get(groups[i], name)))
+      local v = V.dict_get(groups[i], name)
+      if util.is_tensor(v) and v.ndim == 0 then v = v:item() end
+      lines[#lines + 1] = ("    %s: %s"):format(name, V.str(v))
     end
   end
   return table.concat(lines, "\n") .. "\n)"

@@ -156,11 +156,37 @@ end
 
 -- ---- registration ----
 
+-- What PyTorch's messages call the type of a value.
+local function type_name(v)
+  if util.is_tensor(v) then
+    return ("torch.%sTensor"):format(util.kind_word(v.dtype) or "")
+  end
+  return util.type_text(v)
+end
+
+-- A name under which something may be registered; `held`: where it may be
+-- already.
+local function check_name(m, kind, name, held)
+  if type(name) ~= "string" then
+    util.raise("TypeError", "%s name should be a string. Got %s", kind,
+      util.type_text(name))
+  elseif name == "" then
+    util.raise("KeyError", "'%s name can\\'t be empty string \"\"'", kind)
+  elseif name:find(".", 1, true) then
+    util.raise("KeyError", kind == "module" and "'%s name can\\'t contain \".\", "
+      .. "got: %s'" or "'%s name can\\'t contain \".\"'", kind, name)
+  elseif held.map[name] == nil and m[name] ~= nil and name ~= "extend" then
+    util.raise("KeyError", "\"attribute '%s' already exists\"", name)
+  end
+end
+
 -- m:register_parameter(name, parameter or nil)
 function Module:register_parameter(name, p)
+  check_name(self, "parameter", name, self._parameters)
+  if p == dt.None then p = nil end
   if p ~= nil and not (util.is_tensor(p) and p.is_parameter) then
     util.raise("TypeError", "cannot assign '%s' object to parameter '%s' "
-      .. "(torch.nn.Parameter or None required)", util.type_text(p), name)
+      .. "(torch.nn.Parameter or None required)", type_name(p), name)
   end
   self._attrs[name] = nil
   if p then replace(self, name, p)
@@ -170,6 +196,12 @@ end
 -- m:register_buffer(name, tensor or nil, persistent)
 function Module:register_buffer(name, t, persistent)
   if type(persistent) == "table" then persistent = persistent.persistent end
+  if t == dt.None then t = nil end
+  check_name(self, "buffer", name, self._buffers)
+  if t and not util.is_tensor(t) then
+    util.raise("TypeError", "cannot assign '%s' object to buffer '%s' (torch "
+      .. "Tensor or None required)", type_name(t), name)
+  end
   self._buffers:set(name, t or false)
   if t then dt._buffer(t, name) end
   self._transient[name] = persistent == false or nil
@@ -177,7 +209,12 @@ end
 
 -- m:register_module(name, module), m:add_module(name, module)
 function Module:register_module(name, child)
-  self._modules:set(name, child ~= dt.None and child or false)
+  if child == dt.None then child = nil end
+  if child and not is_module(child) then
+    util.raise("TypeError", "%s is not a Module subclass", type_name(child))
+  end
+  check_name(self, "module", name, self._modules)
+  self._modules:set(name, child or false)
   version = version + 1
 end
 Module.add_module = Module.register_module
@@ -420,6 +457,10 @@ end
 -- m:train(on): training mode of the whole tree.
 function Module:train(on)
   if on == nil then on = true end
+  if type(on) == "table" then on = on.mode ~= false end
+  if type(on) ~= "boolean" then
+    util.raise("ValueError", "training mode is expected to be boolean")
+  end
   self._attrs.training = on
   for child in self:children() do child:train(on) end
   return self
@@ -435,8 +476,15 @@ function Module:requires_grad_(on)
 end
 
 -- m:zero_grad(): forget all gradients.
-function Module:zero_grad()
-  for p in self:parameters() do p.grad = dt.None end
+function Module:zero_grad(set_to_none)
+  if type(set_to_none) == "table" then set_to_none = set_to_none.set_to_none end
+  for p in self:parameters() do
+    if set_to_none == false then
+      if p.grad then p.grad:detach():zero_() end
+    else
+      p.grad = dt.None
+    end
+  end
 end
 
 -- ---- state ----

@@ -14,7 +14,9 @@ M.A = A
 local function tensors_of(params)
   if type(params) == "function" then
     local list = {}
-    for p in params do list[#list + 1] = p end
+    for p, named in params do       -- or a name and a parameter
+      list[#list + 1] = type(p) == "string" and {p, named} or p
+    end
     return list
   end
   if util.is_tensor(params) then return {params} end
@@ -47,6 +49,27 @@ local function check_leaf(p)
   end
 end
 
+local function is_named(p)
+  return type(p) == "table" and not util.is_tensor(p)
+    and type(p[1]) == "string" and util.is_tensor(p[2])
+end
+
+-- Pairs of name and parameter: the names stand in the group, too.
+local function take_names(group)
+  local names, list = {}, {}
+  for i, p in ipairs(group.params) do
+    if not is_named(p) then
+      if i > 1 and #names > 0 then
+        util.raise("ValueError", "all optimizer params should be with/without "
+          .. "names. Some param names are missing")
+      end
+      return
+    end
+    names[i], list[i] = p[1], p[2]
+  end
+  if #names > 0 then group.params, group.param_names = list, names end
+end
+
 local function group_of(params, defaults)
   local group = {}
   for key, value in pairs(defaults) do group[key] = value end
@@ -56,6 +79,7 @@ local function group_of(params, defaults)
     group.params = params
   end
   group.params = tensors_of(group.params)
+  take_names(group)
   for _, p in ipairs(group.params) do check_leaf(p) end
   return group
 end
@@ -111,8 +135,15 @@ end
 
 -- add_param_group{params = list, lr = ...}
 function Optimizer:add_param_group(group)
-  table.insert(self.param_groups, group_of(group, self.defaults))
-  check_groups(self.param_groups)
+  local all = {table.unpack(self.param_groups)}
+  all[#all + 1] = group_of(group, self.defaults)
+  if (all[#all].param_names == nil) ~= (all[1].param_names == nil) then
+    util.raise("ValueError", "all optimizer param groups should be with/without "
+      .. "names. cannot add param group %s names to the optimizer",
+      all[#all].param_names and "with" or "without")
+  end
+  check_groups(all)
+  table.insert(self.param_groups, all[#all])
 end
 
 -- A step that is differentiable writes to parameters while gradients are
@@ -247,7 +278,7 @@ local function new(class, params, defaults)
   if first == nil then
     util.raise("ValueError", "optimizer got an empty parameter list")
   end
-  if type(first) == "table" then
+  if type(first) == "table" and not is_named(first) then
     for _, g in ipairs(params) do
       table.insert(o.param_groups, group_of(g, defaults))
     end
@@ -347,6 +378,7 @@ function M.settings(o, g, added)
     end
     names[#names + 1], values[name] = name, v == nil and dt.None or v
   end
+  if g.param_names then add("param_names", g.param_names) end
   for _, name in ipairs(o.class.args or {}) do add(name, g[name]) end
   if g.decoupled ~= nil then add("decoupled_weight_decay", g.decoupled) end
   for _, name in ipairs(added or {}) do
@@ -367,6 +399,7 @@ local function setting_text(v)
     for i, x in ipairs(v) do parts[i] = setting_text(x) end
     return "(" .. table.concat(parts, ", ") .. ")"
   end
+  if util.is_tensor(v) and v.ndim == 0 then v = v:item() end
   return math.type(v) == "float" and util.float_text(v) or tostring(v)
 end
 
@@ -379,8 +412,9 @@ function M.text(o)
     lines[#lines + 1] = "Parameter Group " .. (i - 1)
     table.sort(names)
     for _, name in ipairs(names) do
-      lines[#lines + 1] = ("    %s: %s"):format(name,
-        setting_text(values[name]))
+      local v = values[name]
+      lines[#lines + 1] = ("    %s: %s"):format(name, name == "param_names"
+        and "['" .. table.concat(v, "', '") .. "']" or setting_text(v))
     end
   end
   lines[#lines + 1] = ")"
