@@ -220,3 +220,22 @@ for _, c in ipairs {
   end
   assert(p:equal(q) and p:lt(0.9):all():item(), "a fused step in place")
 end
+
+-- What is no optimizer; a momentum that goes against the rate (PyTorch 2.15's
+-- numbers).
+raises("TypeError", "int is not an Optimizer", optim.lr_scheduler.StepLR, 3,
+  {step_size = 1})
+do
+  local opt = optim.SGD(params(), {lr = 0.1, momentum = 0.9})
+  local cycle = optim.lr_scheduler.CyclicLR(opt, {base_lr = 0.1, max_lr = 0.5,
+    step_size_up = 2, step_size_down = 3, base_momentum = 0.6,
+    max_momentum = 0.8})
+  for i, want in ipairs {{0.1, 0.8}, {0.3, 0.7}, {0.5, 0.6},
+      {0.36667, 0.66667}, {0.23333, 0.73333}, {0.1, 0.8}} do
+    local g = opt.param_groups[1]
+    assert(math.abs(g.lr - want[1]) < 1e-5, "the rate of step " .. i)
+    assert(math.abs(g.momentum - want[2]) < 1e-5, "the momentum of step " .. i)
+    opt:step()
+    cycle:step()
+  end
+end
