@@ -23,7 +23,8 @@ local M = {}
 local None = dt.None
 local call
 
-function M.set_call(f) call = f end
+local calls_seen                    -- does somebody watch calls (call.lua)?
+function M.set_call(f, is_seen) call, calls_seen = f, is_seen end
 
 -- A method: f(self, args, kw) in Python's convention.
 local function method(self, f, name)
@@ -619,6 +620,29 @@ function M.get(v, name)
   if x == nil then return missing(v, name) end
   if other and other.shown then return other.shown(v, name, x) end
   return x
+end
+
+-- quick_method(v, name) -> f, "python": the function of v's class that v.name
+-- would be bound to; f, "data": f(v, args) of a type of data; nil: M.get knows.
+function M.quick_method(v, name)
+  if type(v) == "string" then
+    local f = not calls_seen() and text[name]
+    return f, f and "data"
+  elseif type(v) ~= "table" or name == "__class__" then
+    return nil
+  end
+  local class = rawget(v, "_class")
+  if not class then
+    local f = (V.is_list(v) or V.is_dict(v)) and not calls_seen()
+      and boxes.methods_of(v)[name]
+    return f, f and "data"
+  end
+  local f = V.is_object(v) and V.raw(class[name])
+  if not f or getmetatable(f) ~= V.func_mt or rawget(v, "_attrs")[name] ~= nil
+  then
+    return nil
+  end
+  return f, "python"
 end
 
 -- Remember when an attribute was first set.

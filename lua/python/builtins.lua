@@ -40,6 +40,7 @@ end
 
 def("len", function (a)
   local v = a[1]
+  if V.is_list(v) and not rawget(v, "_class") then return v.n end
   if type(v) == "table" and rawget(v, "_class") then
     local own = V.special(v, "__len__")
     if own then return V.length_of(own()) end
@@ -683,7 +684,27 @@ local function refuse_protocol(c)
   end
 end
 
+-- Is a value of the language of that type?
+local IS_KIND = {
+  int = function (v)
+    return math.type(v) == "integer" or type(v) == "boolean" or big.is(v)
+  end,
+  float = function (v) return math.type(v) == "float" end,
+  str = function (v) return type(v) == "string" end,
+  bool = function (v) return type(v) == "boolean" end,
+  dict = V.is_dict, list = V.is_list, tuple = V.is_tuple, range = V.is_range,
+  set = function (v) return V.is_set(v) and not v.frozen end,
+  frozenset = function (v) return V.is_set(v) and v.frozen == true end,
+}
+
 local function is_class(v, c)
+  if type(v) == "table" and c ~= nil and rawequal(rawget(v, "_class"), c) then
+    return true
+  end
+  if type(v) ~= "table" and type(v) ~= "userdata" and type(c) == "table" then
+    local kind = IS_KIND[rawget(c, "is_data")]     -- numbers and texts
+    if kind then return kind(v) end
+  end
   if V.is_tuple(c) then
     for i = 1, c.n do if is_class(v, c[i]) then return true end end
     return false
@@ -721,14 +742,7 @@ local function is_class(v, c)
   if own == "complex" then return V.is_complex(v) end
   if own == "bytes" then return V.is_bytes(v) and not V.is_bytearray(v) end
   if own == "bytearray" then return V.is_bytearray(v) end
-  local kinds = {[B.int] = math.type(v) == "integer" or type(v) == "boolean"
-      or big.is(v), [B.range] = V.is_range(v),
-    [B.float] = math.type(v) == "float", [B.str] = type(v) == "string",
-    [B.bool] = type(v) == "boolean", [B.dict] = V.is_dict(v),
-    [B.list] = V.is_list(v), [B.tuple] = V.is_tuple(v),
-    [B.set] = V.is_set(v) and not v.frozen,
-    [B.frozenset] = V.is_set(v) and v.frozen == true}
-  return kinds[c] or false
+  return own ~= nil and IS_KIND[own] ~= nil and IS_KIND[own](v)
 end
 M.is_class = is_class
 

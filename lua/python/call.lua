@@ -115,7 +115,13 @@ end
 local function call_python(f, args, kw)
   local env = {vars = {}, up = f.env, first = args[1], scope = f.where,
     name = f.name}
-  bind(f, args, kw, env.vars)
+  local names = f.params.names
+  if names and not kw and args.n == #names then
+    local vars = env.vars
+    for i = 1, args.n do vars[names[i]] = args[i] end
+  else
+    bind(f, args, kw, env.vars)
+  end
   if f.value and not f.generator then return f.value(env) end
   if f.generator then
     local g = M.generate(function ()
@@ -274,6 +280,8 @@ function M.set_seen(f)
   seen = f
   return before
 end
+
+function M.is_seen() return seen ~= nil end
 
 -- Call any callable.
 function M.call(f, args, kw)

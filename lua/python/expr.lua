@@ -14,7 +14,8 @@ local format = require "python.format"
 local None = dt.None
 local call, yield = calls.call, calls.yield
 local getattr, setattr = attrs.get, attrs.set
-attrs.set_call(call)
+local quick_method = attrs.quick_method
+attrs.set_call(call, calls.is_seen)
 
 local X = {}                        -- compilers by kind of node
 
@@ -60,6 +61,7 @@ end
 local function own_name(name)
   return function (env)
     local v = env.vars[name]
+    if v ~= nil then return v end
     while v == nil and env.inner do
       env = env.up
       v = env.vars[name]
@@ -104,11 +106,13 @@ function X.name(n)
     end
   end
   return function (env)
-    local v = env_of.lookup(env, name)
-    if v == nil then
-      util.raise("NameError", "name '%s' is not defined", name)
-    end
-    return v
+    local e = env
+    repeat
+      local v = e.vars[name]
+      if v ~= nil then return v end
+      e = e.up
+    until not e
+    return util.raise("NameError", "name '%s' is not defined", name)
   end
 end
 
@@ -353,6 +357,13 @@ function X.compare(n)
   for i, item in ipairs(n.items) do items[i] = compile(item) end
   local fs = {}
   for i, op in ipairs(n.ops) do fs[i] = ops.compare[op] end
+  if #fs == 1 then
+    local a, b, f = items[1], items[2], fs[1]
+    return function (env)
+      local left = a(env)
+      return f(left, b(env))
+    end
+  end
   return function (env)
     local left, v = items[1](env), true
     for i, f in ipairs(fs) do
@@ -478,6 +489,33 @@ local function rest_items(v, f)
   return V.items(v)
 end
 
+-- A call without stars and names: v.name(…) asks for the method alone.
+local function plain_call(n, args)
+  local fn = n.fn.kind ~= "attr" and compile(n.fn)
+  local value, name = n.fn.kind == "attr" and compile(n.fn.value), n.fn.name
+  local count = #args
+  return function (env)
+    local f, self, method
+    if fn then
+      f = fn(env)
+    else
+      self = value(env)
+      f, method = quick_method(self, name)
+      if not f then f = getattr(self, name) end
+    end
+    if method == "python" then
+      local pos = {self}
+      for i = 1, count do pos[i + 1] = args[i](env) end
+      return call(f, V.list(pos, count + 1))
+    end
+    local pos = {}
+    for i = 1, count do pos[i] = args[i](env) end
+    pos = V.list(pos, count)
+    if method then return f(self, pos) end
+    return call(f, pos)
+  end
+end
+
 function X.call(n)
   if n.fn.kind == "name" and n.fn.name == "super" then
     if #n.args == 0 then return super_of end
@@ -487,7 +525,7 @@ function X.call(n)
   if n.fn.kind == "name" and #n.args == 0 and names_of[n.fn.name] then
     return names_of[n.fn.name]
   end
-  local fn, args = compile(n.fn), {}
+  local args = {}
   local text = n.fn.kind == "name" and #n.args > 0 and texts[n.fn.name]
   if text then
     local values = {}
@@ -498,11 +536,15 @@ function X.call(n)
       return text(env, list)
     end
   end
-  local double = false              -- stands a ** there?
+  local double, plain = false, {}   -- stands a ** there?
   for i, a in ipairs(n.args) do
     args[i] = {f = compile(a.value), name = a.name, star = a.star}
     double = double or a.star == 2
+    plain = plain and not a.name and not a.star and plain
+    if plain then plain[i] = args[i].f end
   end
+  if plain then return plain_call(n, plain) end
+  local fn = compile(n.fn)
   return function (env)
     local f = fn(env)
     local pos, k, kw = {}, 0, nil
@@ -533,13 +575,15 @@ function X.call(n)
 end
 
 local function make_params(n)
-  local list = {}
+  local list, names = {}, {}
   for i, p in ipairs(n.params) do
+    names = names and not p.star and p.only ~= "keyword" and names
+    if names then names[i] = p.name end
     list[i] = {name = p.name, star = p.star, note = p.note, only = p.only,
       default = p.default and compile(p.default)}
   end
   return function (env)
-    local out = {}
+    local out = {names = names or nil}  -- where all are given by place
     for i, p in ipairs(list) do
       out[i] = {name = p.name, star = p.star, note = p.note, only = p.only}
       if p.default then out[i].value = p.default(env) end
@@ -567,6 +611,7 @@ end
 
 -- The items of what is unpacked.
 local function unpacked(v)
+  if V.is_seq(v) then return V.items(v) end
   if type(v) == "number" or type(v) == "boolean" or v == None
      or V.is_object(v) and not rawget(v, "_native")
      and not V.special(v, "__iter__") and not V.special(v, "__getitem__") then
@@ -582,6 +627,11 @@ function store(t, here)
   if t.kind == "name" then
     local name = t.name
     if here then return function (env, v) env.vars[name] = v end end
+    if scope.is_local(name) then
+      return function (env, v)
+        if env.inner then env_of.assign(env, name, v) else env.vars[name] = v end
+      end
+    end
     return function (env, v) env_of.assign(env, name, v) end
   elseif t.kind == "attr" then
     local value, name = compile(t.value), t.name
@@ -604,6 +654,10 @@ function store(t, here)
       elseif star and n < #parts - 1 then
         util.raise("ValueError", "not enough values to unpack (expected at "
           .. "least %d, got %d)", #parts - 1, n)
+      end
+      if not star then
+        for i = 1, n do parts[i](env, items[i]) end
+        return
       end
       local at = 1
       for i, part in ipairs(parts) do

@@ -12,6 +12,7 @@ local exceptions = require "python.exceptions"
 local foreign = require "python.foreign"
 local boxes = require "python.boxes"
 local unicode = require "python.unicode"
+local quick = require "python.quick"
 local sets = boxes.set
 
 local M = {}
@@ -468,7 +469,10 @@ M.binary = {
   end, big.shr),
 }
 
-for op, f in pairs(M.binary) do M.binary[op] = guarded(op, f) end
+for op, f in pairs(M.binary) do
+  local slow, plain = guarded(op, f), quick.binary[op]
+  M.binary[op] = plain and plain(slow) or slow
+end
 
 local function refuse_unary(op, a, shown)
   if V.is_complex(a) then return end
@@ -532,6 +536,7 @@ function M.augmented(op)
   local plain, name = M.binary[op], inplace[op]
   local own = "__i" .. METHOD[op] .. "__"
   return function (a, b)
+    if math.type(a) and math.type(b) then return plain(a, b) end
     if util.is_tensor(a) and name then
       if watcher then return watcher.method(name, a[name], a, b) end
       return a[name](a, b)
@@ -654,6 +659,7 @@ for _, op in ipairs {"==", "!=", "<", ">", "<=", ">="} do
     end
     return f(a, b)
   end
+  M.compare[op] = quick.compare[op](M.compare[op])
 end
 
 -- ---- subscripts ----

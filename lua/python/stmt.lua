@@ -103,7 +103,31 @@ S["return"] = function (n)
   return function (env) return "return", f and f(env) or f == nil and None end
 end
 
+-- a, b = x, y: without the tuple; nil where it is no such assignment.
+local function pair_of(n)
+  local t, v = n.targets[1], n.value
+  if #n.targets > 1 or v.kind ~= "tuple" or #v.items ~= 2
+     or t.kind ~= "tuple" or #t.items ~= 2 then
+    return nil
+  end
+  for i = 1, 2 do
+    if v.items[i].kind == "starred" or t.items[i].kind == "starred" then
+      return nil
+    end
+  end
+  local a, b = compile(v.items[1]), compile(v.items[2])
+  local first, second = store(t.items[1]), store(t.items[2])
+  return function (env)
+    local x = a(env)
+    local y = b(env)
+    first(env, x)
+    second(env, y)
+  end
+end
+
 function S.assign(n)
+  local both = pair_of(n)
+  if both then return both end
   local value, targets = compile(n.value), {}
   for i, t in ipairs(n.targets) do targets[i] = store(t) end
   if #targets == 1 then
