@@ -557,10 +557,11 @@ function M.get(v, name)
     if name == "__mro__" and rawequal(v, builtin_names.bool) then
       return V.tuple {v, builtin_names.int, builtin_names.object}
     end
-    local member = rawget(v, "maker") and v.members[name]
+    local maker = type(v) == "table" and rawget(v, "maker")
+    local member = maker and v.members[name]
     if member then
       return classes.bind(member, nil, v)
-    elseif name == "__new__" and rawget(v, "maker") then
+    elseif name == "__new__" and maker then
       return M.get(classes.record_class(v), name)
     elseif name == "__mro__" and rawget(v, "maker") then
       return V.tuple {v, builtin_names.tuple, builtin_names.object}
@@ -853,12 +854,11 @@ require("python.call").set_scopes {enter = M.enter, leave = M.leave}
 local modules = {}
 M.imported = V.dict()               -- sys.modules
 
--- Say what a module is called.
+-- Say what a module is called; its first name is the one that it shows.
 function M.provide(name, t)
   modules[name] = t
-  module_name[t] = name
+  module_name[t] = module_name[t] or name
 end
-
 
 -- load(name): run the text of a module, where one has it.
 function M.load(name)

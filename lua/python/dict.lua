@@ -76,14 +76,19 @@ return function (V)
     return h == -1 and 1546275796 or h
   end
 
+  -- Kept: a set of sets of sets would be gone through again and again.
+  local frozen_hashes = setmetatable({}, {__mode = "k"})
+
   local function of_frozen(s)
+    if frozen_hashes[s] then return frozen_hashes[s] end
     local h = (V.count(s) + 1) * 1927868237
     for k in V.each(s) do
       local x = hash(k)
       h = h ~ (x ~ 89869747 ~ x << 16) * 3644798167
     end
     h = (h ~ h >> 11 ~ h >> 25) * 69069 + 907133923
-    return h == -1 and 590923713 or h
+    frozen_hashes[s] = h == -1 and 590923713 or h
+    return frozen_hashes[s]
   end
 
   local numbers = setmetatable({}, {__mode = "k"})

@@ -86,3 +86,7 @@ for bad in (lambda: (lambda a, b: 0)(1), lambda: (lambda: 0)(1), lambda: [].appe
         bad()
     except Exception as e:
         print(type(e).__name__, e)
+nums = [frozenset()]
+for i in range(40):                 # a hash that is kept, or 2 ** 40 turns
+    nums.append(frozenset(nums))
+print(len({hash(n) for n in nums}), nums[3] in set(nums), hash(frozenset([1, 2])) == hash(frozenset([2, 1])))
