@@ -290,7 +290,7 @@ end
 local OWN_OF_FUNCTION = {}
 for word in ([[name plain params body env generator note doc where value call
   __name__ bound_to full_name binds shown text abstract
-  __module__]]):gmatch "%S+" do
+  __module__ __annotations__]]):gmatch "%S+" do
   OWN_OF_FUNCTION[word] = true
 end
 M.own_of_function = OWN_OF_FUNCTION
@@ -550,6 +550,12 @@ function M.get(v, name)
     if name == "__qualname__" and type(v) == "table" and rawget(v, "__name__")
        and rawget(v, "name") == nil then
       return rawget(v, "__name__")
+    end
+    local under = type(v) == "table" and rawget(v, "bound_to") ~= nil
+      and rawget(v, "__func__")         -- a method has what its function has
+    if type(under) == "table" and not OWN_OF_FUNCTION[name]
+       and (function_fact[name] or rawget(under, name) ~= nil) then
+      return M.get(under, name)
     end
     if V.is_function(v) and function_fact[name] then
       return function_fact[name](v)
@@ -854,10 +860,10 @@ require("python.call").set_scopes {enter = M.enter, leave = M.leave}
 local modules = {}
 M.imported = V.dict()               -- sys.modules
 
--- Say what a module is called; its first name is the one that it shows.
+-- Say what a module is called; of several names it shows the last.
 function M.provide(name, t)
   modules[name] = t
-  module_name[t] = module_name[t] or name
+  module_name[t] = name
 end
 
 -- load(name): run the text of a module, where one has it.

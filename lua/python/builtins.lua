@@ -692,7 +692,8 @@ local IS_KIND = {
   float = function (v) return math.type(v) == "float" end,
   str = function (v) return type(v) == "string" end,
   bool = function (v) return type(v) == "boolean" end,
-  dict = V.is_dict, list = V.is_list, tuple = V.is_tuple, range = V.is_range,
+  list = function (v) return V.is_list(v) and not v.deque end,
+  dict = V.is_dict, tuple = V.is_tuple, range = V.is_range,
   set = function (v) return V.is_set(v) and not v.frozen end,
   frozenset = function (v) return V.is_set(v) and v.frozen == true end,
 }
@@ -742,6 +743,7 @@ local function is_class(v, c)
   if own == "complex" then return V.is_complex(v) end
   if own == "bytes" then return V.is_bytes(v) and not V.is_bytearray(v) end
   if own == "bytearray" then return V.is_bytearray(v) end
+  if c == B.bool then return type(v) == "boolean" end
   return own ~= nil and IS_KIND[own] ~= nil and IS_KIND[own](v)
 end
 M.is_class = is_class

@@ -38,8 +38,18 @@ end
 
 local function is_descriptor(v) return getmetatable(v) == descriptor_mt end
 
+-- What a property, and a static or class method, keep: the slots by name.
+local FACTS = {property = {fget = "get", fset = "set", fdel = "del"},
+  staticmethod = {__func__ = "get", __wrapped__ = "get"},
+  classmethod = {__func__ = "get", __wrapped__ = "get"}}
+
 -- x.setter, x.getter of a property in a class body.
 descriptor_mt.__index = function (d, name)
+  local fact = FACTS[rawget(d, "kind")][name]
+  if fact then
+    local f = rawget(d, fact)
+    return f == nil and None or f
+  end
   local part = ({fget = "get", fset = "set", fdel = "del"})[name]
   if part and rawget(d, "kind") == "property" then
     return rawget(d, part) or None
@@ -62,6 +72,9 @@ end
 M.names = {}                        -- builtins of this file
 for _, kind in ipairs {"staticmethod", "classmethod"} do
   M.names[kind] = builtin(function (a) return descriptor(kind, a[1]) end, kind)
+  M.names[kind].test = function (v)
+    return is_descriptor(v) and rawget(v, "kind") == kind
+  end
 end
 
 -- property(fget, fset, fdel, doc)
@@ -79,12 +92,6 @@ end, "property")
 M.names.property.test = function (v)
   return is_descriptor(v) and v.kind == "property"
 end
-M.cached_property = builtin(function (a)
-  local d = descriptor("property", a[1])
-  rawset(d, "cached", true)
-  return d
-end, "cached_property")
-
 local function bound(f, self)
   local b = builtin(function (args, kw)
     return calls.call(f, V.list({self, table.unpack(args, 1, args.n)},
@@ -120,12 +127,7 @@ function M.get(v, class, name, own)
     if x.kind == "staticmethod" then return x.get, true end
     if x.kind == "classmethod" then return bound(x.get, own or class), true end
     if v == class then return x, true end
-    if rawget(x, "cached") and v._attrs[name] ~= nil then
-      return v._attrs[name], true
-    end
-    local value = calls.call(x.get, V.list({v}, 1))
-    if rawget(x, "cached") then v._attrs[name] = value end
-    return value, true
+    return calls.call(x.get, V.list({v}, 1)), true
   end
   local f = V.raw(x)
   if not f then
@@ -328,7 +330,15 @@ local function told(class, kw)
   for key, v in pairs(class) do
     local f = type(v) == "table" and not absent.name(v)
       and V.special(v, "__set_name__")
-    if f then f(class, key) end
+    local ok, err = true, nil
+    if f then ok, err = pcall(f, class, key) end
+    if not ok then
+      local e = exceptions.classes.RuntimeError.make(V.list {
+        ("Error calling __set_name__ on '%s' instance %s in '%s'"):format(
+        V.type_name(v), V.repr(key), class.__name)})
+      exceptions.set_cause(e, exceptions.exception(err))
+      error(e, 0)
+    end
   end
   for i = 2, #mro(class) do
     local f = rawget(mro(class)[i], "__init_subclass__")
@@ -534,6 +544,15 @@ local function has_slot(class, name)
   return false
 end
 
+-- Has an instance of the class a __dict__ beside its slots?
+local function has_dict(class)
+  for _, c in ipairs(mro(class)) do
+    local slots = rawget(c, "__slot_names")
+    if not slots or slots.__dict__ then return true end
+  end
+  return false
+end
+
 -- v.name = x of a plain object, when no __setattr__ is asked.
 function M.set_object(v, name, x)
   local class = rawget(v, "_class")
@@ -594,7 +613,7 @@ function M.get_object(v, name)
   if x ~= nil then return x end
   local own = V.special(v, "__getattr__")
   if own and name ~= "__dict__" then return own(name) end
-  if name == "__dict__" and not rawget(class, "__slot_names") then
+  if name == "__dict__" and has_dict(class) then
     return attrs.dict_of(v)
   elseif name == "__doc__" then
     return rawget(class, "__doc") or None

@@ -31,39 +31,6 @@ end
 
 -- ---- functools ----
 
-local function is_callable(v)
-  return builtin_names.callable.call(V.list({v}, 1))
-end
-
-local function partial(a, kw)
-  if a.n == 0 or not is_callable(a[1]) then
-    util.raise("TypeError", a.n == 0 and "type 'partial' takes at least one "
-      .. "argument" or "the first argument must be callable")
-  end
-  local b = builtin(function (b, kw2)
-    local list, n = {}, 0
-    for i = 2, a.n do n = n + 1; list[n] = a[i] end
-    for i = 1, b.n do n = n + 1; list[n] = b[i] end
-    local all = V.dict()
-    for _, d in ipairs {kw or false, kw2 or false} do
-      if d then for k, v in V.each(d) do V.dict_set(all, k, v) end end
-    end
-    return calls.call(a[1], V.list(list, n), all)
-  end)
-  b.func, b.keywords = a[1], kw or V.dict()
-  b.args = V.tuple({table.unpack(a, 2, a.n)}, a.n - 1)
-  b.kind_name = "functools.partial"
-  b.shown_as = function ()
-    local parts = {V.repr(a[1])}
-    for i = 2, a.n do parts[i] = V.repr(a[i]) end
-    for k, v in V.each(b.keywords) do
-      parts[#parts + 1] = k .. "=" .. V.repr(v)
-    end
-    return "functools.partial(" .. table.concat(parts, ", ") .. ")"
-  end
-  return b
-end
-
 -- The key of a call's arguments, as CPython's cache makes it: one number or
 -- text is itself the key.
 local function call_key(a, kw, typed)
@@ -144,55 +111,7 @@ local function lru_cache(a, kw)
     "lru_cache")
 end
 
--- @total_ordering: the three orders that a class does not have, by __lt__ (or
--- the one it has) and __eq__.
-local function ordered_class(a)
-  local class = a[1]
-  local lua_method = calls.lua_method
-  local function has(name) return V.raw(class[name]) ~= nil end
-  local function define(name, f)
-    if not has(name) then
-      class[name] = lua_method(builtin(function (b) return f(b[1], b[2]) end,
-        name))
-    end
-  end
-  local function ask(name)
-    local f = V.raw(class[name])
-    return function (x, y) return V.truth(call(f, x, y)) end
-  end
-  local less
-  if has "__lt__" then less = ask "__lt__"
-  elseif has "__gt__" then
-    local f = ask "__gt__"
-    less = function (x, y) return f(y, x) end
-  elseif has "__le__" then
-    local f = ask "__le__"
-    less = function (x, y) return f(x, y) and V.equal(x, y) ~= true end
-  elseif has "__ge__" then
-    local f = ask "__ge__"
-    less = function (x, y) return not f(x, y) end
-  else
-    util.raise("ValueError",
-      "must define at least one ordering operation: < > <= >=")
-  end
-  define("__lt__", less)
-  define("__gt__", function (x, y) return less(y, x) end)
-  define("__le__", function (x, y)
-    return less(x, y) or V.equal(x, y) == true
-  end)
-  define("__ge__", function (x, y) return not less(x, y) end)
-  return class
-end
-
--- The fields of a function that are not attributes of the program's.
-local OWN_OF_FUNCTION = {}
-for word in ([[name plain params body env generator note doc where value call
-  __name__ bound_to full_name binds __wrapped__ shown text]]):gmatch "%S+" do
-  OWN_OF_FUNCTION[word] = true
-end
-
 module("functools", {
-  partial = partial,
   wraps = function (a)
     local f = a[1]
     return builtin(function (b)
@@ -202,8 +121,12 @@ module("functools", {
         b[1].name, b[1].plain, b[1].doc = name, rawget(f, "plain") or name,
           rawget(f, "doc")
         b[1].__wrapped__ = f
+        local noted, notes = pcall(attrs.get, f, "__annotations__")
+        if noted and getmetatable(b[1]) == V.func_mt then
+          rawset(b[1], "__annotations__", notes)
+        end
         for key, v in next, f do      -- what the program wrote on it
-          if not OWN_OF_FUNCTION[key] and rawget(b[1], key) == nil then
+          if not attrs.own_of_function[key] and key ~= "__wrapped__" and rawget(b[1], key) == nil then
             b[1][key] = v
           end
         end
@@ -212,7 +135,15 @@ module("functools", {
     end, "wraps")
   end,
   reduce = function (a)
-    local items, n = V.items(a[2])
+    local ok, items, n = pcall(V.items, a[2])
+    if not ok and items.class == "TypeError" and not V.special(a[2], "__iter__")
+    then
+      util.raise("TypeError", "reduce() arg 2 must support iteration")
+    end
+    if not ok then error(items, 0) end
+    if n == 0 and a[3] == nil then
+      util.raise("TypeError", "reduce() of empty iterable with no initial value")
+    end
     local v, first = a[3], 1
     if v == nil then v, first = items[1], 2 end
     for i = first, n do v = call(a[1], v, items[i]) end
@@ -220,16 +151,7 @@ module("functools", {
   end,
   lru_cache = lru_cache,
   cache = function (a) return remembering(a[1]) end,
-  total_ordering = ordered_class,
-  cmp_to_key = function (a)
-    local f = a[1]
-    return builtin(function (b)
-      local key = {value = b[1]}
-      key.compares = function (other) return call(f, b[1], other.value) end
-      return namespace(key)
-    end, "K")
-  end,
-}, {cached_property = require("python.class").cached_property})
+})
 
 require "python.std.collections"
 require "python.records"

@@ -79,7 +79,7 @@ def order(log, x):
 log = []
 order(log, 1).append(order(log, 2)[0])
 print(log)
-print(isinstance(True, int), isinstance(1, bool), isinstance(1.0, int), isinstance("a", (int, str)),
+print(isinstance(True, bool), isinstance(True, int), isinstance(1, bool), isinstance(1.0, int), isinstance("a", (int, str)),
       isinstance([], list), isinstance(L(), list), isinstance(frozenset(), set), isinstance(a, A))
 for bad in (lambda: (lambda a, b: 0)(1), lambda: (lambda: 0)(1), lambda: [].append(), lambda: "a".nope()):
     try:

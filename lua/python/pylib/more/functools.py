@@ -1,7 +1,70 @@
 # SPDX-License-Identifier: MIT
 """functools: what is easier said in Python."""
 import typing
-from functools import partial, wraps
+from functools import wraps
+
+
+_inside = []                        # whose text is being made
+
+
+class partial:
+    """A call with some of its arguments given."""
+    __slots__ = ("func", "args", "keywords", "__dict__", "__weakref__")
+
+    def __new__(cls, /, *args, **keywords):
+        if not args:
+            raise TypeError("type 'partial' takes at least one argument")
+        func, *args = args
+        if not callable(func):
+            raise TypeError("the first argument must be callable")
+        self = super().__new__(cls)
+        if isinstance(func, partial) and not vars(func):
+            args = [*func.args, *args]
+            keywords = {**func.keywords, **keywords}
+            func = func.func
+        self.func, self.args, self.keywords = func, tuple(args), keywords
+        return self
+
+    def __init__(self, /, *args, **keywords):
+        pass
+
+    def __call__(self, /, *args, **keywords):
+        if self.keywords:
+            keywords = {**self.keywords, **keywords}
+        return self.func(*self.args, *args, **keywords)
+
+    def __repr__(self):
+        name = type(self).__qualname__
+        if type(self).__module__ == "functools":
+            name = "functools." + name
+        if any(one is self for one in _inside):
+            return "..."
+        _inside.append(self)
+        try:
+            parts = [repr(self.func), *map(repr, self.args)]
+            parts += [f"{k}={v!r}" for k, v in self.keywords.items()]
+        finally:
+            _inside.pop()
+        return f"{name}({', '.join(parts)})"
+
+    def __reduce__(self):
+        return type(self), (self.func,), (self.func, self.args, self.keywords,
+                                          dict(vars(self)) or None)
+
+    def __setstate__(self, state):
+        if not isinstance(state, tuple) or len(state) != 4:
+            raise TypeError("invalid partial state")
+        func, args, keywords, own = state
+        if not (callable(func) and isinstance(args, tuple)
+                and (keywords is None or isinstance(keywords, dict))
+                and (own is None or isinstance(own, dict))):
+            raise TypeError("invalid partial state")
+        for name in list(vars(self)):
+            delattr(self, name)
+        self.func, self.args = func, tuple(args)
+        self.keywords = dict(keywords or {})
+        for name, value in (own or {}).items():
+            setattr(self, name, value)
 
 
 class partialmethod:
@@ -16,13 +79,126 @@ class partialmethod:
             func = func.func
         self.func, self.args, self.keywords = func, args, keywords
 
+    def __repr__(self):
+        parts = [repr(self.func), *map(repr, self.args)]
+        parts += [f"{name}={v!r}" for name, v in self.keywords.items()]
+        return f"functools.partialmethod({', '.join(parts)})"
+
     def __get__(self, obj, cls=None):
-        if hasattr(type(self.func), "__get__") and not callable(self.func):
-            return partial(self.func.__get__(obj, cls), *self.args,
+        func = self.func
+        if isinstance(func, staticmethod):
+            return partial(func.__func__, *self.args, **self.keywords)
+        if isinstance(func, classmethod):
+            return partial(func.__func__, cls, *self.args, **self.keywords)
+        if hasattr(type(func), "__get__") and not callable(func):
+            return partial(func.__get__(obj, cls), *self.args,
                            **self.keywords)
+        if obj is not None:
+            return partial(func, obj, *self.args, **self.keywords)
+
+        def method(own, /, *args, **keywords):
+            return func(own, *self.args, *args, **{**self.keywords, **keywords})
+        return method
+
+
+# By the order that a class has: how each other one follows from what it says
+# of self and other, and from their being equal.
+_FOLLOWS = {
+    "__lt__": {"__gt__": lambda said, a, b: not said and a != b,
+               "__le__": lambda said, a, b: said or a == b,
+               "__ge__": lambda said, a, b: not said},
+    "__le__": {"__ge__": lambda said, a, b: not said or a == b,
+               "__lt__": lambda said, a, b: said and a != b,
+               "__gt__": lambda said, a, b: not said},
+    "__gt__": {"__lt__": lambda said, a, b: not (said or a == b),
+               "__ge__": lambda said, a, b: said or a == b,
+               "__le__": lambda said, a, b: not said},
+    "__ge__": {"__le__": lambda said, a, b: not said or a == b,
+               "__gt__": lambda said, a, b: said and a != b,
+               "__lt__": lambda said, a, b: not said},
+}
+
+
+def _order_by(root, name, follows):
+    def method(self, other):
+        said = getattr(type(self), root)(self, other)
+        return said if said is NotImplemented else follows(said, self, other)
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def total_ordering(cls):
+    own = [name for name in _FOLLOWS if getattr(cls, name, None)
+           is not getattr(object, name, None)]
+    if not own:
+        raise ValueError(
+            "must define at least one ordering operation: < > <= >=")
+    for name, follows in _FOLLOWS[own[0]].items():
+        if name not in own:
+            setattr(cls, name, _order_by(own[0], name, follows))
+    return cls
+
+
+class KeyWrapper:
+    """What is sorted by a function that compares two."""
+    __slots__ = ("_compare", "obj")
+    __hash__ = None
+
+    def __init__(self, compare, obj):
+        self._compare, self.obj = compare, obj
+
+    def __lt__(self, other):
+        return self._compare(self.obj, other.obj) < 0
+
+    def __gt__(self, other):
+        return self._compare(self.obj, other.obj) > 0
+
+    def __eq__(self, other):
+        return self._compare(self.obj, other.obj) == 0
+
+    def __le__(self, other):
+        return self._compare(self.obj, other.obj) <= 0
+
+    def __ge__(self, other):
+        return self._compare(self.obj, other.obj) >= 0
+
+
+def cmp_to_key(mycmp):
+    def K(obj):
+        return KeyWrapper(mycmp, obj)
+    return K
+
+
+class cached_property:
+    """A value that is made once and kept in the object."""
+
+    def __init__(self, func):
+        self.func, self.attrname = func, None
+        self.__doc__ = func.__doc__
+
+    def __set_name__(self, owner, name):
+        if self.attrname is None:
+            self.attrname = name
+        elif name != self.attrname:
+            raise TypeError(
+                "Cannot assign the same cached_property to two different names "
+                f"({self.attrname!r} and {name!r}).")
+
+    def __get__(self, obj, owner=None):
         if obj is None:
-            return partial(self.func, *self.args, **self.keywords)
-        return partial(self.func, obj, *self.args, **self.keywords)
+            return self
+        if self.attrname is None:
+            raise TypeError("Cannot use cached_property instance without "
+                            "calling __set_name__ on it.")
+        try:
+            held = obj.__dict__
+        except AttributeError:
+            raise TypeError(
+                f"No '__dict__' attribute on {type(obj).__name__!r} instance to "
+                f"cache {self.attrname!r} property.") from None
+        if self.attrname not in held:
+            held[self.attrname] = self.func(obj)
+        return held[self.attrname]
 
 
 WRAPPER_ASSIGNMENTS = ("__module__", "__name__", "__qualname__", "__doc__",
@@ -51,14 +227,24 @@ def _note_of_first(func):
             "`@register(some_class)` or plain `@register` on an annotated "
             "function.")
     name, note = next(iter(typing.get_type_hints(func).items()))
+    if _union_of(note):
+        return note
     if typing.get_origin(note) is None and not _is_class(note):
         raise TypeError(f"Invalid annotation for {name!r}. {note!r} is not a "
                         "class.")
     return note
 
 
+def _union_of(note):
+    """The classes of a union, or nothing."""
+    args = getattr(note, "__args__", None)
+    return args if typing.get_origin(note) in (None, typing.Union) else None
+
+
 def _classes_of(note):
     """A class, or those that a union names."""
+    if _union_of(note):
+        return _union_of(note)
     if _is_class(note) or typing.get_origin(note) is None:
         return (note,)
     return typing.get_args(note)
@@ -80,7 +266,7 @@ def singledispatch(func):
     def register(cls, func=None):
         if func is None:
             if _is_class(cls) or not callable(cls) \
-                    or typing.get_origin(cls) is not None:
+                    or typing.get_origin(cls) is not None or _union_of(cls):
                 return lambda f: register(cls, f)
             func = cls
             cls = _note_of_first(func)
@@ -117,7 +303,11 @@ class singledispatchmethod:
     def __get__(self, obj, cls=None):
         def method(*args, **kwargs):
             chosen = self.dispatcher.dispatch(args[0].__class__)
-            if hasattr(chosen, "__get__"):
+            if isinstance(chosen, staticmethod):
+                return chosen.__func__(*args, **kwargs)
+            if isinstance(chosen, classmethod):
+                return chosen.__func__(cls or type(obj), *args, **kwargs)
+            if hasattr(chosen, "__get__") and not callable(chosen):
                 return chosen.__get__(obj, cls)(*args, **kwargs)
             return chosen(obj, *args, **kwargs)
         method.register = self.register
