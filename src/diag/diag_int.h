@@ -22,6 +22,14 @@ typedef struct DtDiagRule {
 
 #define DT_WHEN(count) offsetof(DtDiag, count)
 
+/* The calls (events without an operator) that rules know by name.  A rule of one
+** of them says so in place of a count, and is asked of no other. */
+typedef enum DtCallName {
+  DT_CALL_OTHER, DT_CALL_TO_LOCAL, DT_CALL_TO_LOCAL_BACK, DT_CALL_FROM_LOCAL,
+  DT_CALL_REDISTRIBUTE, DT_CALL_DISTRIBUTE, DT_NCALLS
+} DtCallName;
+#define DT_CALLED(name) offsetof(DtDiag, called[DT_CALL_##name])
+
 enum { DT_MOST_RULES = 63 };    /* of one kind of event */
 
 /* The rules to be asked of an operator, a bit each. */
@@ -430,6 +438,8 @@ struct DtDiag {
   DtBatch batch;
   bool moved, averaged;         /* activations travel; parameters are reduced */
   int nplaces; DtPlace *place;  /* by id; nplaces: ever put in */
+  int64_t *place_id;            /* those of `place`, close together: most look-ups
+                                ** find nothing */
   int naverages; DtAverage average[DT_AVERAGES];
   int nlow; DtLow low[DT_LOWS];
   int nsevered; DtSevered severed[2];
@@ -462,6 +472,8 @@ struct DtDiag {
   int ndealt; DtDealt dealt[DT_DEALT];
   int nsummed; DtSummed summed[DT_SUMMED];
   int nnorms; int64_t normed_last[DT_NORMS];    /* storages */
+  int called[DT_NCALLS];        /* 1: what DT_CALLED() looks at */
+  uint64_t call_set[DT_NCALLS][DT_NEVENTS];     /* the rules to be asked */
   int nheld; DtHeld held[DT_HELD];      /* nheld: ever put in */
   DtSquares squares_of[DT_SQUARES];
   uint64_t mixed;               /* as `squares`, of parts and of replicas: */
@@ -494,6 +506,7 @@ struct DtDiag {
   struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
   DtIdSet strided;              /* plans already proved, by hash */
   int nrule[DT_NEVENTS];
+  uint32_t when[DT_NEVENTS][DT_MOST_RULES];     /* of `rule`, close together */
   const DtDiagRule *rule[DT_NEVENTS][DT_MOST_RULES];
   DtDiagAsked *asked; int nasked, capasked;     /* by hash of the operator */
   const DtDiagAsked *last;      /* the one looked up last */

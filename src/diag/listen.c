@@ -59,9 +59,39 @@ static uint64_t asked_of (DtDiag *g, const DtOpDef *op, DtEventKind k) {
   return a->set[k];
 }
 
-static bool is_condition_met (const DtDiag *g, const DtDiagRule *r) {
-  return r->when == 0 ||
-         *(const int *)(const void *)((const char *)g + r->when) != 0;
+/* --- of calls --- */
+
+static DtCallName call_of (const char *text) {
+  static const char *const names[DT_NCALLS] = {
+    [DT_CALL_TO_LOCAL] = "dtensor.to_local",
+    [DT_CALL_TO_LOCAL_BACK] = "dtensor.to_local_backward",
+    [DT_CALL_FROM_LOCAL] = "dtensor.from_local",
+    [DT_CALL_REDISTRIBUTE] = "dtensor.redistribute",
+    [DT_CALL_DISTRIBUTE] = "distribute_tensor",
+  };
+  if (text == NULL || *text != 'd') return DT_CALL_OTHER;
+  for (int i = 1; i < DT_NCALLS; i++)
+    if (strcmp(text, names[i]) == 0) return (DtCallName)i;
+  return DT_CALL_OTHER;
+}
+
+static void fill_call_sets (DtDiag *g) {
+  for (int c = 0; c < DT_NCALLS; c++) {
+    g->called[c] = 1;
+    for (int k = 0; k < DT_NEVENTS; k++)
+      for (int i = 0; i < g->nrule[k]; i++) {
+        const size_t when = g->rule[k][i]->when;
+        const bool named = when >= DT_CALLED(OTHER) &&
+                           when < offsetof(DtDiag, called) + sizeof g->called;
+        if (!named || when == offsetof(DtDiag, called) + (size_t)c * sizeof (int))
+          g->call_set[c][k] |= UINT64_C(1) << i;
+      }
+  }
+}
+
+static bool is_condition_met (const DtDiag *g, uint32_t when) {
+  return when == 0 ||
+         *(const int *)(const void *)((const char *)g + when) != 0;
 }
 
 DtStatus dt_diag_hear (void *ud, DtSession *s, const DtEvent *e) {
@@ -71,10 +101,10 @@ DtStatus dt_diag_hear (void *ud, DtSession *s, const DtEvent *e) {
   (void)s;
   if ((g->d->muted && !g->judging) || g->d->rec.off) return DT_OK;
   set = e->op ? asked_of(g, e->op, e->kind)
-              : (UINT64_C(1) << g->nrule[e->kind]) - 1;
+              : g->call_set[call_of(e->text)][e->kind];
   for (; set != 0; set &= set - 1) {
-    const DtDiagRule *r = rule[__builtin_ctzll(set)];
-    if (is_condition_met(g, r)) r->fn(g, e);
+    const int i = __builtin_ctzll(set);
+    if (is_condition_met(g, g->when[e->kind][i])) rule[i]->fn(g, e);
   }
   return DT_OK;
 }
@@ -102,6 +132,7 @@ static DtStatus add_rules (DtDiag *g, const DtDiagRule *r) {
   for (; r->fn; r++) {
     DT_CHECK(g->s->cx, g->nrule[r->event] < DT_MOST_RULES, DT_E_INTERNAL,
              "more than %d rules of an event: DT_MOST_RULES", DT_MOST_RULES);
+    g->when[r->event][g->nrule[r->event]] = (uint32_t)r->when;
     g->rule[r->event][g->nrule[r->event]++] = r;
   }
   return DT_OK;
@@ -161,6 +192,7 @@ DtStatus dt_diag_rules (DtDiag *g) {
   find_ops(g);
   for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
     DT_TRY(g->s->cx, add_rules(g, rules[i]));
+  fill_call_sets(g);
   return DT_OK;
 }
 

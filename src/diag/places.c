@@ -10,7 +10,9 @@
 
 void dt_diag_places_free (DtDiag *g) {
   dt_free(g->s->cx, g->place);
+  dt_free(g->s->cx, g->place_id);
   g->place = NULL;
+  g->place_id = NULL;
   g->nplaces = 0;
 }
 
@@ -37,23 +39,24 @@ static DtPlace *slot_of (const DtDiag *g, const DtVar *v) {
 static DtPlace *memory_slot (const DtDiag *g, int64_t memory) {
   enum { WAYS = 16 };
   const uint64_t h = (uint64_t)memory;
-  DtPlace *set = &g->place[DT_PLACES + h % (DT_PLACES / WAYS) * WAYS];
-  DtPlace *free = NULL;
+  const size_t at = DT_PLACES + h % (DT_PLACES / WAYS) * WAYS;
+  const int64_t *id = &g->place_id[at];
+  int free = -1;
   for (int i = 0; i < WAYS; i++) {
-    if (set[i].id == memory) return &set[i];
-    if (set[i].id == 0 && free == NULL) free = &set[i];
+    if (id[i] == memory) return &g->place[at + (size_t)i];
+    if (id[i] == 0 && free < 0) free = i;
   }
-  return free != NULL ? free : &set[(h >> 32) % WAYS];
+  return &g->place[at + (free >= 0 ? (size_t)free : (h >> 32) % WAYS)];
 }
 
 DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
   DtPlace *w;
   if (g->place == NULL || v == NULL || v->spec) return NULL;
   w = slot_of(g, v);
-  if (w->id != v->id) {
+  if (g->place_id[w - g->place] != v->id) {
     const int64_t memory = memory_of(v);
     w = memory_slot(g, memory);
-    if (w->id != memory) return NULL;
+    if (g->place_id[w - g->place] != memory) return NULL;
   }
   return w->kind == DT_PLACE_PART || w->version == v->local->storage->version
          ? w : NULL;
@@ -76,23 +79,31 @@ const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,
   return w && w->kind == kind ? w : NULL;
 }
 
+static bool make_places (DtDiag *g) {
+  g->place = DT_NEWN(g->s->cx, DtPlace, 2 * DT_PLACES);
+  g->place_id = g->place ? DT_NEWN(g->s->cx, int64_t, 2 * DT_PLACES) : NULL;
+  if (g->place_id != NULL) return true;
+  dt_error_clear(g->s->cx);
+  dt_free(g->s->cx, g->place);
+  g->place = NULL;
+  return false;
+}
+
+static void fill_slot (DtDiag *g, DtPlace *to, const DtPlace *w, int64_t id) {
+  *to = *w;
+  to->id = g->place_id[to - g->place] = id;
+}
+
 void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w) {
-  const DtPlace one = *w;       /* it may lie in the slot */
-  DtPlace *to, *memory;
+  DtPlace one = *w;             /* it may lie in the slot */
+  int64_t memory;
   if (v == NULL || v->spec || one.dim < 0 ||
       (one.kind == DT_PLACE_PART && one.dim >= v->local->m.ndim)) return;
-  if (g->place == NULL &&
-      (g->place = DT_NEWN(g->s->cx, DtPlace, 2 * DT_PLACES)) == NULL) {
-    dt_error_clear(g->s->cx);
-    return;
-  }
-  to = slot_of(g, v);
-  *to = one;
-  to->id = v->id;
-  to->version = v->local->storage->version;
-  memory = memory_slot(g, memory_of(v));
-  *memory = *to;
-  memory->id = memory_of(v);
+  if (g->place == NULL && !make_places(g)) return;
+  one.version = v->local->storage->version;
+  memory = memory_of(v);
+  fill_slot(g, slot_of(g, v), &one, v->id);
+  fill_slot(g, memory_slot(g, memory), &one, memory);
   g->nplaces++;
 }
 

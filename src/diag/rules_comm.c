@@ -477,10 +477,10 @@ static bool is_cast (const DtDiag *g, const DtOpDef *op) {
 }
 
 const DtDiagRule dt_rules_comm[] = {
-  { DT_EV_FUNC_END, from_local, NULL, 0 },
-  { DT_EV_FUNC_END, from_local_shape, NULL, 0 },
-  { DT_EV_FUNC, distribute_given, NULL, 0 },
-  { DT_EV_FUNC_END, on_distribute, NULL, 0 },
+  { DT_EV_FUNC_END, from_local, NULL, DT_CALLED(FROM_LOCAL) },
+  { DT_EV_FUNC_END, from_local_shape, NULL, DT_CALLED(FROM_LOCAL) },
+  { DT_EV_FUNC, distribute_given, NULL, DT_CALLED(DISTRIBUTE) },
+  { DT_EV_FUNC_END, on_distribute, NULL, DT_CALLED(DISTRIBUTE) },
   { DT_EV_OP, on_plain_operand, NULL, 0 },
   { DT_EV_OP, remember_numbers, NULL, 0 },
   { DT_EV_OP_END, late_cast, is_cast, 0 },

@@ -257,7 +257,7 @@ static void from_local (DtDiag *g, const DtEvent *e) {
 const DtDiagRule dt_rules_cut[] = {
   { DT_EV_OP_END, cut_copied, dt_diag_clones, DT_WHEN(ncuts) },
   { DT_EV_OP_END, cut_made, dt_diag_view, 0 },
-  { DT_EV_FUNC_END, cut_left, NULL, 0 },
+  { DT_EV_FUNC_END, cut_left, NULL, DT_CALLED(TO_LOCAL) },
   { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(ncuts) },
   { 0, NULL, NULL, 0 }
 };

@@ -115,7 +115,7 @@ const DtDiagRule dt_rules_drawn[] = {
   { DT_EV_OP_END, random_op, is_random, 0 },
   { DT_EV_OP_END, pass_on_drawn, is_computed, 0 },
   { DT_EV_OP_END, spread_over, writes_over, 0 },
-  { DT_EV_FUNC_END, on_distribute, NULL, 0 },
-  { DT_EV_FUNC_END, from_local, NULL, 0 },
+  { DT_EV_FUNC_END, on_distribute, NULL, DT_CALLED(DISTRIBUTE) },
+  { DT_EV_FUNC_END, from_local, NULL, DT_CALLED(FROM_LOCAL) },
   { 0, NULL, NULL, 0 }
 };

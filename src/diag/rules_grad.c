@@ -134,7 +134,7 @@ static bool uses_lsm (const DtDiag *g, const DtOpDef *op) {
 }
 
 const DtDiagRule dt_rules_grad[] = {
-  { DT_EV_FUNC_END, to_local_back, NULL, 0 },
+  { DT_EV_FUNC_END, to_local_back, NULL, DT_CALLED(TO_LOCAL_BACK) },
   { DT_EV_GRAD, on_leaf_gradient, NULL, 0 },
   { DT_EV_OP_END, on_nll_loss, is_nll, 0 },
   { DT_EV_OP_END, lsm_made, is_lsm, 0 },

@@ -196,7 +196,7 @@ static bool leaves_blank (const DtDiag *g, const DtOpDef *op) {
 }
 
 const DtDiagRule dt_rules_mem[] = {
-  { DT_EV_FUNC_END, partial_local, NULL, 0 },
+  { DT_EV_FUNC_END, partial_local, NULL, DT_CALLED(TO_LOCAL) },
   { DT_EV_FUNC_END, blank_spread, NULL, DT_WHEN(blank.n) },
   { DT_EV_OP, on_item, is_item, 0 },
   { DT_EV_OP, blank_read, NULL, DT_WHEN(blank.n) },

@@ -343,7 +343,7 @@ static void from_local (DtDiag *g, const DtEvent *e) {
 }
 
 const DtDiagRule dt_rules_part[] = {
-  { DT_EV_FUNC_END, on_local_part, NULL, 0 },
+  { DT_EV_FUNC_END, on_local_part, NULL, DT_CALLED(TO_LOCAL) },
   { DT_EV_OP_END, op_end, NULL, 0 },
   { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(nfates) },
   { 0, NULL, NULL, 0 }

@@ -186,7 +186,7 @@ void dt_diag_results (DtDiag *g) {
 const DtDiagRule dt_rules_result[] = {
   { DT_EV_OP, on_read, NULL, DT_WHEN(nresults) },
   { DT_EV_FUNC, on_call, NULL, DT_WHEN(nresults) },
-  { DT_EV_FUNC_END, on_redistributed, NULL, 0 },
+  { DT_EV_FUNC_END, on_redistributed, NULL, DT_CALLED(REDISTRIBUTE) },
   { DT_EV_OP_END, copy_written, dt_diag_inplace, DT_WHEN(copies.n) },
   { 0, NULL, NULL, 0 }
 };

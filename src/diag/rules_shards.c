@@ -214,7 +214,7 @@ static bool is_number_read (const DtDiag *g, const DtOpDef *op) {
 }
 
 const DtDiagRule dt_rules_shards[] = {
-  { DT_EV_FUNC_END, on_to_local, NULL, 0 },
+  { DT_EV_FUNC_END, on_to_local, NULL, DT_CALLED(TO_LOCAL) },
   { DT_EV_OP_END, on_scaled, dt_diag_inplace, DT_WHEN(nheld) },
   { DT_EV_OP_END, reduced_back, is_copying, DT_WHEN(nheld) },
   { DT_EV_OP_END, squares_end, sums_squares, DT_WHEN(nheld) },

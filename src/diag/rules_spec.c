@@ -238,7 +238,7 @@ const DtDiagRule dt_rules_spec[] = {     /* asked first */
   { DT_EV_PROP, mean_of_means, NULL, 0 },
   { DT_EV_PROP, negative_dim, has_dim, 0 },
   { DT_EV_OP_END, on_misfit, NULL, 0 },
-  { DT_EV_FUNC_END, from_local, NULL, 0 },
+  { DT_EV_FUNC_END, from_local, NULL, DT_CALLED(FROM_LOCAL) },
   { DT_EV_FUNC_END, placement_count, NULL, 0 },
   { 0, NULL, NULL, 0 }
 };

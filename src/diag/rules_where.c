@@ -577,7 +577,7 @@ static void on_to_local (DtDiag *g, const DtEvent *e) {
 }
 
 const DtDiagRule dt_rules_where[] = {
-  { DT_EV_FUNC_END, on_to_local, NULL, 0 },
+  { DT_EV_FUNC_END, on_to_local, NULL, DT_CALLED(TO_LOCAL) },
   { DT_EV_OP_END, op_end, is_followed, 0 },
   { 0, NULL, NULL, 0 }
 };
