@@ -47,25 +47,31 @@ static void claim_fini (DtDiag *g, DtClaim *c) {
   dt_free(g->s->cx, c->subject);
 }
 
-static bool claim_group (DtDiag *g, DtClaim *c, const DtMesh *mesh, int mdim) {
+/* The ranks of a claim, until the next one, *nrank of them; NULL: not several,
+** or no memory.  Most claims are folded into one that was made before, which has
+** them already. */
+static const int *claim_group (DtDiag *g, const DtMesh *mesh, int mdim,
+                               int *nrank) {
   int64_t n = mesh == NULL ? dt_session_size(g->s)
             : mdim < 0 ? dt_mesh_size(mesh) : mesh->shape[mdim], i;
-  if (n < 2 || n > MAX_GROUP) return false;
-  c->rank = DT_NEWN(g->s->cx, int, n);
-  if (c->rank == NULL) { dt_error_clear(g->s->cx); return false; }
-  c->nrank = (int)n;
+  if (n < 2 || n > MAX_GROUP) return NULL;
+  if (g->group == NULL && (g->group = DT_NEWN(g->s->cx, int, MAX_GROUP)) == NULL) {
+    dt_error_clear(g->s->cx);
+    return NULL;
+  }
+  *nrank = (int)n;
   if (mesh == NULL) {
-    for (i = 0; i < n; i++) c->rank[i] = (int)i;
+    for (i = 0; i < n; i++) g->group[i] = (int)i;
   } else if (mdim >= 0) {
-    dt_mesh_group(mesh, mdim, mesh->my_rank, c->rank);
+    dt_mesh_group(mesh, mdim, mesh->my_rank, g->group);
   } else {
     int64_t *all = DT_NEWN(g->s->cx, int64_t, n);
-    if (all == NULL) { dt_error_clear(g->s->cx); return false; }
+    if (all == NULL) { dt_error_clear(g->s->cx); return NULL; }
     dt_mesh_ranks(mesh, all);
-    for (i = 0; i < n; i++) c->rank[i] = (int)all[i];
+    for (i = 0; i < n; i++) g->group[i] = (int)all[i];
     dt_free(g->s->cx, all);
   }
-  return true;
+  return g->group;
 }
 
 static DtClaim *claim_slot (DtDiag *g) {
@@ -81,6 +87,25 @@ static DtClaim *claim_slot (DtDiag *g) {
   return &g->claim[g->nclaim++];
 }
 
+/* A new claim of the ranks of `group`; NULL: no room, or no memory. */
+static DtClaim *claim_put (DtDiag *g, DtClaim *c, const int *group, int n,
+                           const char *subject) {
+  DtClaim *to = claim_slot(g);
+  if (to == NULL) return NULL;
+  c->nrank = n;
+  c->rank = DT_NEWN(g->s->cx, int, n);
+  c->subject = c->rank ? dt_strdup(g->s->cx, subject) : NULL;
+  if (c->subject == NULL) {
+    g->nclaim--;
+    dt_error_clear(g->s->cx);
+    claim_fini(g, c);
+    return NULL;
+  }
+  memcpy(c->rank, group, (size_t)n * sizeof *group);
+  *to = *c;
+  return to;
+}
+
 static DtClaim *claim_of (DtDiag *g, uint64_t key) {
   for (int k = 0; k < g->nclaim; k++)
     if (g->claim[k].key == key) return &g->claim[k];
@@ -92,38 +117,29 @@ static DtClaim *claim_of (DtDiag *g, uint64_t key) {
 void dt_diag_claim_named (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                           const DtMesh *mesh, int mdim, const char *name,
                           uint64_t hash, const char *what) {
-  DtClaim c, *last = NULL, *put_at;
+  DtClaim c, *last = NULL;
+  const int *group;
   uint64_t key;
-  int i, n = 0;
-  if (!mesh->member || g->s->comm == NULL || dt_session_no_data(g->s)) return;
-  memset(&c, 0, sizeof c);
-  if (!claim_group(g, &c, mesh, mdim)) { claim_fini(g, &c); return; }
+  int i, n;
+  if (!mesh->member || g->s->comm == NULL || dt_session_no_data(g->s) ||
+      (group = claim_group(g, mesh, mdim, &n)) == NULL) return;
   key = dt_diag_key(g, dt_find_kind((int)id), dt_diag_op(e), e->file, e->line);
   key = dt_hash_str(key, what);
-  for (i = 0; i < c.nrank; i++) key = dt_hash_u64(key, (uint64_t)c.rank[i]);
+  for (i = 0; i < n; i++) key = dt_hash_u64(key, (uint64_t)group[i]);
   last = claim_of(g, dt_hash_u64(key, EACH - 1));      /* most often, in a loop */
   for (i = 0; i < EACH && last == NULL; i++)
     if (claim_of(g, dt_hash_u64(key, (uint64_t)i)) == NULL) break;
-  n = i;
   if (last != NULL) {
     uint64_t *h = &last->fact[0].hash;
     *h = *h && hash ? dt_hash_u64(*h, hash) | 1 : 0;
     last->count++;
-    claim_fini(g, &c);
     return;
   }
-  put_at = claim_slot(g);
-  c.subject = put_at ? dt_strdup(g->s->cx, name) : NULL;
-  if (c.subject == NULL) {
-    if (put_at) g->nclaim--;
-    dt_error_clear(g->s->cx);
-    claim_fini(g, &c);
-    return;
-  }
+  memset(&c, 0, sizeof c);
   c.kind = dt_find_kind((int)id);
   c.nfact = 1;
   c.fact[0] = (DtFact){ differ, hash };
-  c.key = dt_hash_u64(key, (uint64_t)n);
+  c.key = dt_hash_u64(key, (uint64_t)i);
   c.count = 1;
   c.seq = e->seq; c.op = dt_diag_op(e); c.file = e->file; c.line = e->line;
   c.module = e->module; c.backward = e->backward; c.what = what;
@@ -132,7 +148,7 @@ void dt_diag_claim_named (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
     for (; c.npl < s->npl && c.npl < DT_MAX_MDIM; c.npl++)
       c.pl[c.npl] = s->pl[c.npl];
   }
-  *put_at = c;
+  claim_put(g, &c, group, n, name);
 }
 
 void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
@@ -147,34 +163,26 @@ DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *e, DtFindId id,
                             const DtMesh *mesh, int mdim, int64_t salt,
                             int nfact, const DtFact *fact,
                             const char *subject, const char *what) {
-  DtClaim c, *put_at;
-  int i;
+  const int *group;
+  DtClaim c;
+  int i, n;
   if ((mesh && !mesh->member) || g->s->comm == NULL ||
       dt_session_no_data(g->s)) return NULL;
   for (i = 0; i < nfact; i++)
     if (fact[i].hash == 0) return NULL;
+  if ((group = claim_group(g, mesh, mdim, &n)) == NULL) return NULL;
   memset(&c, 0, sizeof c);
   c.kind = dt_find_kind((int)id);
   c.key = dt_diag_key(g, c.kind, dt_diag_op(e), e->file, e->line);
   c.key = dt_hash_u64(c.key, (uint64_t)salt);
-  if (!claim_group(g, &c, mesh, mdim)) { claim_fini(g, &c); return NULL; }
-  for (i = 0; i < c.nrank; i++) c.key = dt_hash_u64(c.key, (uint64_t)c.rank[i]);
-  for (i = 0; i < g->nclaim && g->claim[i].key != c.key; i++) ;
-  put_at = i < g->nclaim ? NULL : claim_slot(g);
-  c.subject = put_at ? dt_strdup(g->s->cx, subject ? subject : "") : NULL;
-  if (c.subject == NULL) {
-    if (put_at) g->nclaim--;
-    dt_error_clear(g->s->cx);
-    claim_fini(g, &c);
-    return NULL;
-  }
+  for (i = 0; i < n; i++) c.key = dt_hash_u64(c.key, (uint64_t)group[i]);
+  if (claim_of(g, c.key) != NULL) return NULL;
   c.nfact = nfact;
   for (i = 0; i < nfact; i++) c.fact[i] = fact[i];
   c.count = 1;
   c.seq = e->seq; c.op = dt_diag_op(e); c.file = e->file; c.line = e->line;
   c.module = e->module; c.backward = e->backward; c.what = what;
-  *put_at = c;
-  return put_at;
+  return claim_put(g, &c, group, n, subject ? subject : "");
 }
 
 void dt_diag_claims (DtDiag *g, DtBuf *out) {

@@ -440,6 +440,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->found);
   dt_free(g->s->cx, g->key);
   dt_free(g->s->cx, g->claim);
+  dt_free(g->s->cx, g->group);
   dt_free(g->s->cx, g->blank.v);
   dt_free(g->s->cx, g->source.v);
   for (i = 0; i < DT_NMARKS; i++) dt_free(g->s->cx, g->mark[i].v);

@@ -413,6 +413,7 @@ struct DtDiag {
   DtFinding *found; int n, cap;
   uint64_t *key;                /* of found[i] */
   DtClaim *claim; int nclaim, capclaim;
+  int *group;                   /* the ranks of the claim being made */
   int64_t ndropped;             /* what did not fit */
   char **text; size_t *len;     /* room for what the ranks claim: a rank
                                 ** without memory must come all the same */
