@@ -125,6 +125,14 @@ has "run: its program raises" 0 \
 has "  and its newest release does not" 0 "torch 2.15: cures it" \
   "$DTREPL" diagnose --run silent.txt
 
+# What depends on the data is cured by the whole tensor.
+cat >data.txt <<'EOF'
+torch._subclasses.fake_tensor.DynamicOutputShapeException: aten.nonzero.default
+RuntimeError: Sharding propagation failed for aten.nonzero.default(Spec(b8[128](S(0)))) on DeviceMesh((tp=2), 'cuda', stride=(1,))
+EOF
+has "run: data decide the shape" 0 '"cured_by":"go through the full tensor"' \
+  "$DTREPL" diagnose --json --run data.txt
+
 # A program that needs what is not here can be recorded where PyTorch is.
 cat >needs.txt <<'EOF'
 ```python
@@ -316,7 +324,7 @@ both shape and stride at the same time.')" >pieces.txt
 has "run: the sizes of a message" 0 "('Found shape:(6, 4), stride:None.'" \
   "$DTREPL" diagnose --run pieces.txt
 echo "AssertionError: 25 is not divisible by 4 (tensor_parallel_size=4)" >heads.txt
-has "run: no sizes are made up" 0 "no repro can be written" \
+has "run: no sizes are made up" 0 "a check of the library's own" \
   "$DTREPL" diagnose --run heads.txt
 
 : >empty.txt

@@ -27,18 +27,25 @@ local rows = {
     "not an XLA tensor"}, "it is torch_xla's own message"},
   {{"Must flatten tensors", "FlatParameter", "Cannot flatten integer dtype",
     "Integer parameters are unsupported", "resize_() on an invalid python",
-    "'weight' must be 2-D", "FullyShardedDataParallel"},
+    "'weight' must be 2-D", "FullyShardedDataParallel", "FSDP assumes ",
+    "Cannot pass both process_group and device_mesh"},
     "it is a message of FSDP1 (FullyShardedDataParallel); fully_shard is what "
     .. "runs here"},
   {{"Float8Tensor", "MXTensor", "torchao", "NF4Tensor"},
     "it is a message of torchao's tensors, which do not run here"},
   {{"attention heads (", "num_key_value_heads (", "quantized weight shape",
-    "GPUs per node is not divisible", "ensure_divisibility"},
+    "GPUs per node is not divisible", "ensure_divisibility",
+    "is not divisible by", "kv_heads % tp_size", "size along dimension to be "
+    .. "sharded must be divisible"},
     "it is a check of the library's own, made before any tensor is cut"},
   {{"Invalid parallel dims", "ParallelismConfig total_size",
     "Unsupported tensor parallel style", "is not available. Ensure the "
     .. "corresponding", "With FSDP2, you need to pass model and optimizer"},
     "it is a check of the library's own, which is not at hand"},
+  {{"_dim_group_infos[", "layer_norm_bwd_strategy", "in convolution_rules",
+    "assert tensor.size()[dim] % mesh.size()", "only supports 1D TP, not"},
+    "it is a fault or a check inside an older release, whose code is not "
+    .. "rebuilt here"},
   {{"'_dim_group_names'", "'_layout'", "_pickle.UnpicklingError",
     "WeightsUnpickler"},
     "it takes a file that another release wrote, or its reader of pickles"},

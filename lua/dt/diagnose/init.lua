@@ -141,7 +141,7 @@ local function stages_of(heads, ranks)
   if not ranks or ranks < 2 or ranks > 4096 then return "" end
   local a, b = heads, ranks
   while b > 0 do a, b = b, a % b end            -- the greatest common divisor
-  if a == ranks then return "" end
+  if a == ranks or a == 1 then return "" end
   return ("; %d by tensor parallelism in %d pipeline stages use all %d"):format(
     a, ranks // a, ranks)
 end

@@ -117,6 +117,14 @@ local function replicated(names, mesh)
   return table.concat(out, ", ")
 end
 
+-- Arguments by name, with distributed ones gathered.
+local function whole(names)
+  local text = table.concat(names, ", ")
+  return (text:gsub("t%d+", function (t)
+    return ("(%s.is_dtensor and %s:full_tensor() or %s)"):format(t, t, t)
+  end))
+end
+
 -- `body` where an operator may not move its inputs unasked.
 local function explicitly(body)
   return ("dt._set_explicit_redist(2) local ok, e = pcall(function () %s end) "
@@ -135,6 +143,10 @@ local function from_call(r)
   local call = repro.op_call(op)
   local fixes = {{text = "replicate the inputs first",
     lua = ("return %s(%s)"):format(call, replicated(names, mesh))}}
+  if r.class.id == "dynamic-output-shape" then
+    fixes[1] = {text = "go through the full tensor",
+      lua = ("return %s(%s)"):format(call, whole(names))}
+  end
   local base = op:match "^%w+%.([%w_]-)_%."
   if base then
     local out = op:gsub("_%.", ".")
