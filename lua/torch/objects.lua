@@ -164,13 +164,13 @@ end
 
 -- Every rank's text, by the rank in the group.
 local function gathered(text, a)
-  local sizes = dist.all_gather(dt.tensor {#text}, options(a))
+  local sizes = dist._all_gather_parts(dt.tensor {#text}, options(a))
   local most = 0
   for i, n in ipairs(sizes) do
     sizes[i] = n:item()
     most = math.max(most, sizes[i])
   end
-  local all = dist.all_gather(to_bytes(text .. ("\0"):rep(most - #text)),
+  local all = dist._all_gather_parts(to_bytes(text .. ("\0"):rep(most - #text)),
     options(a))
   for i, t in ipairs(all) do all[i] = to_text(t, sizes[i]) end
   return all

@@ -276,13 +276,10 @@ end
 
 -- t.set_(source): t is the data of another tensor of its type; t.set_(storage,
 -- offset, size, stride): a view into a storage.
-function method.set_(t, a)
+local refuse_set = method.set_
+function method.set_(t, a, kw)
   local source = a[1]
-  if t.is_dtensor or util.is_dtensor(source) then
-    return propagation_failed("Operator aten.set_.source_Tensor does not have "
-      .. "a sharding strategy registered.", "aten.set_.source_Tensor",
-      {t, source}, t.device_mesh or source.device_mesh)
-  end
+  if t.is_dtensor or util.is_dtensor(source) then return refuse_set(t, a, kw) end
   if t.requires_grad and not dt._grad_node(t) and dt.is_grad_enabled() then
     util.raise("RuntimeError", "a leaf Variable that requires grad is being "
       .. "used in an in-place operation.")

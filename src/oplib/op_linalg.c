@@ -41,40 +41,42 @@ static void column_major (DtMeta *m) {
 }
 
 /* What an operator says about its matrix: the name in texts (default: the
-** base name), and which types its shape function refuses. */
+** base name), which types its shape function refuses, and the name that
+** PyTorch's meta function says where that is another. */
 enum { LF_ANY, LF_FLOAT, LF_WIDE };     /* any; no integers; nor f16, bf16 */
 typedef struct Check {
   const char *base, *name;
   int floats;
+  const char *fake;
 } Check;
 static const Check checks[] = {
-  { "_linalg_det", "linalg.det", LF_FLOAT },
-  { "_linalg_eigh", "linalg.eigh", LF_ANY },
-  { "_linalg_slogdet", "linalg.slogdet", LF_WIDE },
-  { "_linalg_solve_ex", "linalg.solve", LF_FLOAT },
-  { "_linalg_svd", "linalg.svd", LF_FLOAT },
-  { "linalg_cholesky_ex", "linalg.cholesky", LF_FLOAT },
-  { "linalg_eig", "linalg.eig", LF_ANY },
-  { "linalg_inv_ex", "linalg.inv", LF_WIDE },
-  { "linalg_ldl_factor_ex", "torch.linalg.ldl_factor_ex", LF_FLOAT },
-  { "linalg_ldl_solve", "torch.linalg.ldl_solve", LF_FLOAT },
-  { "linalg_lu_solve", "torch.linalg.lu_solve", LF_FLOAT },
-  { "linalg_matrix_exp", "linalg.matrix_exp", LF_FLOAT },
-  { "linalg_qr", "linalg.qr", LF_FLOAT },
-  { "linalg_solve_triangular", "linalg.solve_triangular", LF_ANY }
+  { "_linalg_det", "linalg.det", LF_FLOAT, NULL },
+  { "_linalg_eigh", "linalg.eigh", LF_ANY, NULL },
+  { "_linalg_slogdet", "linalg.slogdet", LF_WIDE, NULL },
+  { "_linalg_solve_ex", "linalg.solve", LF_FLOAT, NULL },
+  { "_linalg_svd", "linalg.svd", LF_FLOAT, NULL },
+  { "linalg_cholesky_ex", "linalg.cholesky", LF_FLOAT, NULL },
+  { "linalg_eig", "linalg.eig", LF_ANY, NULL },
+  { "linalg_inv_ex", "linalg.inv", LF_WIDE, "linalg.inv_ex" },
+  { "linalg_ldl_factor_ex", "torch.linalg.ldl_factor_ex", LF_FLOAT, NULL },
+  { "linalg_ldl_solve", "torch.linalg.ldl_solve", LF_FLOAT, NULL },
+  { "linalg_lu_solve", "torch.linalg.lu_solve", LF_FLOAT, NULL },
+  { "linalg_matrix_exp", "linalg.matrix_exp", LF_FLOAT, NULL },
+  { "linalg_qr", "linalg.qr", LF_FLOAT, NULL },
+  { "linalg_solve_triangular", "linalg.solve_triangular", LF_ANY, NULL }
 };
 /* Operators with their own words about too few dims. */
 static const Check few_dims[] = {
-  { "geqrf", "torch.geqrf: input must have at least 2 dimensions.", 0 },
+  { "geqrf", "torch.geqrf: input must have at least 2 dimensions.", 0, NULL },
   { "linalg_householder_product", "torch.linalg.householder_product: input "
-    "must have at least 2 dimensions.", 0 },
-  { "ormqr", "torch.ormqr: other must have at least 2 dimensions.", 0 }
+    "must have at least 2 dimensions.", 0, NULL },
+  { "ormqr", "torch.ormqr: other must have at least 2 dimensions.", 0, NULL }
 };
 /* "... Got size: [3] instead" */
 static const Check got_size[] = {
-  { "linalg_lu", "linalg.lu", 0 }, { "linalg_lu_factor_ex", "torch.lu_factor",
-                                     0 },
-  { "lu_unpack", "torch.lu_unpack", 0 }
+  { "linalg_lu", "linalg.lu", 0, NULL }, { "linalg_lu_factor_ex", "torch.lu_factor",
+                                     0, NULL },
+  { "lu_unpack", "torch.lu_unpack", 0, NULL }
 };
 #define FIND(table, op) \
   find_check(table, (int)(sizeof table / sizeof *table), op)
@@ -82,6 +84,16 @@ static const Check *find_check (const Check *t, int n, const DtOpDef *op) {
   for (int i = 0; i < n; i++)
     if (strcmp(t[i].base, op->sig->base) == 0) return &t[i];
   return NULL;
+}
+
+static const char *text_name (const DtMetaCall *c, const Check *k) {
+  if (k == NULL) return c->op->sig->base;
+  return c->fake && k->fake != NULL ? k->fake : k->name;
+}
+
+/* A dtype as C++ says it, or as PyTorch's meta functions do. */
+static const char *type_text (const DtMetaCall *c, DtDtype t) {
+  return c->fake ? dt_dtype_info(t)->torch : op_dtype_word(t);
 }
 
 static DtStatus check_dims (DtMetaCall *c, const DtMeta *m, bool square) {
@@ -95,10 +107,9 @@ static DtStatus check_dims (DtMetaCall *c, const DtMeta *m, bool square) {
                     "dimensions. Got size: %s instead", size->name, shape.s);
   if (c->fake && square)
     return dt_raise(c->cx, DT_E_RUNTIME, "%s: The input tensor must have at "
-                    "least 2 dimensions, got %d", k ? k->name
-                    : c->op->sig->base, m->ndim);
+                    "least 2 dimensions, got %d", text_name(c, k), m->ndim);
   return dt_raise(c->cx, DT_E_RUNTIME, "%s: The input tensor A must have at "
-                  "least 2 dimensions.", k ? k->name : c->op->sig->base);
+                  "least 2 dimensions.", text_name(c, k));
 }
 
 static DtStatus check_matrix (DtMetaCall *c, const DtMeta *m, bool square) {
@@ -109,16 +120,15 @@ static DtStatus check_matrix (DtMetaCall *c, const DtMeta *m, bool square) {
   DT_TRY(c->cx, check_dims(c, m, square));
   DT_CHECK(c->cx, !square || m->shape[m->ndim - 1] == m->shape[m->ndim - 2],
            DT_E_RUNTIME, "%s%sA must be batches of square matrices, but they "
-           "are %lld by %lld matrices", nameless ? "" : k ? k->name
-           : c->op->sig->base, nameless ? "" : ": ",
+           "are %lld by %lld matrices", nameless ? "" : text_name(c, k), nameless ? "" : ": ",
            (long long)m->shape[m->ndim - 2], (long long)m->shape[m->ndim - 1]);
   if (k == NULL || k->floats == LF_ANY) return DT_OK;
   DT_CHECK(c->cx, !dt_dtype_is_integral(t, true), DT_E_RUNTIME,
            "%s: Expected a floating point or complex tensor as input. Got %s",
-           k->name, op_dtype_word(t));
+           text_name(c, k), type_text(c, t));
   DT_CHECK(c->cx, k->floats == LF_FLOAT || dt_dtype_size(t) >= 4, DT_E_RUNTIME,
-           "%s: Low precision dtypes not supported. Got %s", k->name,
-           op_dtype_word(t));
+           "%s: Low precision dtypes not supported. Got %s", text_name(c, k),
+           type_text(c, t));
   return DT_OK;
 }
 

@@ -289,6 +289,18 @@ function M.all_gather(t, ...)
   return out
 end
 
+-- Every rank's `own`, of one dimension and equal size, for the gathering of
+-- objects: by the collective that this release sends them with.
+function M._all_gather_parts(own, o)
+  if dt._switch("OBJECTS_WHOLE") == 0 then return M.all_gather(own, o) end
+  local count, n = select(2, seat(o and o.group)), own.shape[1]
+  local all = dt.zeros({count * n}, {dtype = own.dtype})
+  M.all_gather_into_tensor(all, own, o or {})
+  local out = {}
+  for i = 1, count do out[i] = all:narrow(0, (i - 1) * n, n) end
+  return out
+end
+
 -- What gloo says of an output that is not n times the input: it is cut in n
 -- chunks, each of which must be like the input.
 local function check_chunks(out, t, n)
