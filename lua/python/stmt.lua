@@ -216,6 +216,35 @@ local function fields_of(list)
   return all, noted
 end
 
+-- The environment of a class's body, and a function that gives the names of its
+-- body in the order in which they were bound: those that it assigns (`fixed`)
+-- and data that is bound deeper, in an if or a loop.
+local function class_scope(up, fixed)
+  local order, known = {}, {}
+  for _, name in ipairs(fixed) do known[name] = true end
+  local vars = setmetatable({}, {__newindex = function (t, name, v)
+    order[#order + 1] = name
+    rawset(t, name, v)
+  end})
+  return {vars = vars, up = up, class = true}, function ()
+    setmetatable(vars, nil)
+    local out, seen = {}, {}
+    for _, name in ipairs(order) do
+      local v = vars[name]
+      local data = v ~= nil and not V.is_function(v)
+        and not (type(v) == "table" and rawget(v, "__python"))
+      if (known[name] or data) and not seen[name]
+         and not name:find("^__.*__$") then
+        out[#out + 1], seen[name] = name, true
+      end
+    end
+    for _, name in ipairs(fixed) do     -- dunders, and what is only annotated
+      if not seen[name] then out[#out + 1], seen[name] = name, true end
+    end
+    return out
+  end
+end
+
 -- A class belongs to the module in which its statement stands, or to the one
 -- that its body names.
 local function note_home(class, members, env)
@@ -243,8 +272,9 @@ S["class"] = function (n)
     local above = {}
     for i, b in ipairs(bases) do above[i] = b(env) end
     local inner = {vars = {}, up = env}
-    local members = {vars = {}, up = inner, class = true}
+    local members, names = class_scope(inner, fields)
     body(members)
+    local bound = names()
     local kw
     for _, k in ipairs(keywords) do
       kw = kw or V.dict()
@@ -252,7 +282,7 @@ S["class"] = function (n)
     end
     local here = {notes = noted.notes, env = members, full = full,
       table.unpack(noted)}
-    local class = classes.make(n.name, above, members.vars, fields, here, kw)
+    local class = classes.make(n.name, above, members.vars, bound, here, kw)
     note_home(class, members.vars, env)
     inner.vars.__class__ = class
     local home = env_of.module_name(env)

@@ -321,6 +321,20 @@ local function is_member(name, v)
   return true
 end
 
+-- The names with one underscore at each end that a body may give a meaning.
+local SUNDERS = {_order_ = true, _generate_next_value_ = true, _missing_ = true,
+  _numeric_repr_ = true, _ignore_ = true, _iter_member_ = true,
+  _iter_member_by_value_ = true, _iter_member_by_def_ = true}
+
+local function check_sunders(members)
+  for name in pairs(members) do
+    if name:find("^_[^_].*[^_]_$") and not SUNDERS[name] then
+      util.raise("ValueError", "_sunder_ names, such as %s, are reserved for "
+        .. "future Enum use", V.repr(name))
+    end
+  end
+end
+
 -- derive(class, members, fields): the class has been made.
 local function derive(class, members, fields, kw)
   local boundary = kw and V.dict_get(kw, "boundary")
@@ -332,6 +346,7 @@ local function derive(class, members, fields, kw)
       class.__boundary = V.unbox(boundary)
     end
   end
+  check_sunders(members)
   for _, c in ipairs(classes.mro(class)) do
     if c ~= class and enum_of(c) and #enum_of(c).all > 0 then
       util.raise("TypeError", "<enum %s> cannot extend %s",
