@@ -153,6 +153,7 @@ local function load_state_dict(opt, d)
   check(opt, groups)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   local fresh = {}
+  dt._restoring()
   for i, g in ipairs(opt.param_groups) do
     local numbers = V.dict_get(groups[i], "params")
     for k, p in ipairs(g.params) do
@@ -162,6 +163,9 @@ local function load_state_dict(opt, d)
         for key, v in V.each(from) do
           own[key] = taken(key, v, p)
           claim_own(key, own[key], p)
+          if util.is_tensor(own[key]) and key ~= "step" then
+            dt._restored(own[key], key)
+          end
         end
         fresh[p._id] = own
       end

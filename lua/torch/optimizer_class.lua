@@ -241,6 +241,7 @@ end
 -- ---- torch.optim.Optimizer ----
 
 local function zero_grad(self, set_to_none)
+  dt._clearing()
   each_param(self, function (p)
     if p.grad == nil then return end
     if set_to_none == false then p.grad:zero_() else p.grad = dt.None end

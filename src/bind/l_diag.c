@@ -250,6 +250,43 @@ static int l_filled (lua_State *L) {
   return 0;
 }
 
+/* dt._restoring(): a call of load_state_dict begins. */
+static int l_restoring (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_restoring(g);
+  return 0;
+}
+
+/* dt._restored(tensor, key): it got what a checkpoint holds. */
+static int l_restored (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_test_tensor(L, 1);
+  if (g && v) dt_diag_restored(g, v, luaL_checkstring(L, 2));
+  return 0;
+}
+
+/* dt._clearing(): gradients are about to be cleared. */
+static int l_clearing (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_clearing(g);
+  return 0;
+}
+
+/* dt._raws(): how many raw collectives there were. */
+static int l_raws (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  lua_pushinteger(L, g ? dt_diag_raws(g) : 0);
+  return 1;
+}
+
+/* dt._gather_back(gathered, its gradient, what backward gives). */
+static int l_gather_back (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_gather_back(g, dtL_check_tensor(L, 1), dtL_check_tensor(L, 2),
+                             dtL_check_tensor(L, 3));
+  return 0;
+}
+
 /* dt._unreduced(parameter, on): its gradient is kept back by fully_shard. */
 static int l_unreduced (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -384,6 +421,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_stepping", l_stepping}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_scattered", l_scattered},
     {"_buffer", l_buffer}, {"_padded", l_padded}, {"_averaging", l_averaging},
+    {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing}, {"_raws", l_raws},
+    {"_gather_back", l_gather_back},
     {"_filled", l_filled}, {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded}, {"_result", l_result},
     {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},

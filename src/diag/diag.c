@@ -456,6 +456,8 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->params.v);
   dt_free(g->s->cx, g->checksums.v);
   dt_free(g->s->cx, g->unreduced.v);
+  dt_free(g->s->cx, g->unread.v);
+  dt_free(g->s->cx, g->load_lines.v);
   dt_diag_shares_free(g);
   dt_diag_copies_free(g);
   dt_diag_rules_free(g);

@@ -60,6 +60,7 @@ extern const DtDiagRule dt_rules_result[];
 extern const DtDiagRule dt_rules_loss[];
 extern const DtDiagRule dt_rules_batch[];
 extern const DtDiagRule dt_rules_shards[];
+extern const DtDiagRule dt_rules_lost[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -261,8 +262,22 @@ typedef struct DtLearn {
   uint64_t kept;                /* DtKept of the gradient at the update */
   int over, times;              /* ranks it was reduced over; micro-batches */
   DtOrigin made, step;          /* the first update */
+  bool read;                    /* somebody looked at the gradient that came last */
+  int cleared;                  /* gradients that were cleared before that */
+  int steps_before, came_line;  /* updates when it came; from which line */
+  char *first;                  /* values at the first gradient, of few (owned) */
+  int64_t still_from, still_end;        /* elements that never changed; -1: none */
+  uint64_t extra; DtOrigin extra_at;    /* added to the gradient; where */
+  bool extra_summed;            /* ... then summed over ranks, and not divided */
   const char *name, *file; int line;    /* of the first gradient */
 } DtLearn;
+
+/* What was put together in one flat tensor: whose memory begins where. */
+enum { DT_FLATS = 4, DT_FLAT_PARTS = 32 };
+typedef struct DtFlat {
+  int64_t storage; int n;
+  int64_t part[DT_FLAT_PARTS], off[DT_FLAT_PARTS];
+} DtFlat;
 
 /* What is known of a plain tensor by following operators (rules_where.c),
 ** kept in places.c. */
@@ -443,6 +458,13 @@ struct DtDiag {
                                 ** find nothing */
   int naverages; DtAverage average[DT_AVERAGES];
   int nlow; DtLow low[DT_LOWS];
+  int nflat; DtFlat flat[DT_FLATS];
+  DtIdSet unread; bool kept_aside;      /* gradients that were cleared unread; one
+                                ** of them was read later */
+  DtOrigin cleared_at;          /* the last time gradients were cleared unread */
+  int nloads;                   /* calls of load_state_dict */
+  DtIdSet load_lines;           /* lines whose loads were used */
+  int64_t nraw;                 /* raw collectives so far */
   int nsevered; DtSevered severed[2];
   bool put_back;                /* a rank put its own among what it gathered */
   int nbuffers; DtBuffer buffer[DT_BUFFERS];
@@ -519,6 +541,9 @@ struct DtDiag {
 bool dt_diag_inplace (const DtDiag *g, const DtOpDef *op);
 bool dt_diag_view (const DtDiag *g, const DtOpDef *op);
 bool dt_diag_clones (const DtDiag *g, const DtOpDef *op);
+/* cat; copy_. */
+bool dt_diag_flattens (const DtDiag *g, const DtOpDef *op);
+bool dt_diag_copies_over (const DtDiag *g, const DtOpDef *op);
 /* Collect the rules of all tables and the operators they know.  INTERNAL:
 ** more rules of one event than there is room for.  Local. */
 DtStatus dt_diag_rules (DtDiag *g);
@@ -708,6 +733,16 @@ void dt_diag_batch_free (DtDiag *g);
 void dt_diag_learn_free (DtDiag *g);
 /* Note `v` as the part `p`, among those that are joined. */
 void dt_diag_part_add (DtDiag *g, const DtVar *v, const DtPart *p);
+/* rules_lost.c.  A gradient came, in this memory; `v` as it is at its first; an
+** update left some of it; something is added to a gradient; claims of all. */
+void dt_diag_gradient_came (DtDiag *g, const DtEvent *e, DtLearn *l,
+                            int64_t storage);
+void dt_diag_keep_first (DtDiag *g, DtLearn *l, const DtVar *v);
+void dt_diag_look_still (DtLearn *l, const DtVar *v);
+void dt_diag_gradient_added (DtDiag *g, const DtEvent *e, DtLearn *l);
+void dt_diag_lost (DtDiag *g);
+/* Whose gradient lies in this storage; NULL: none.  Pure. */
+DtLearn *dt_diag_by_grad (const DtDiag *g, int64_t storage);
 /* How the gradient `t`, at an update, stands to that of the mean over all ranks.
 ** *over: the ranks; *times: micro-batches. */
 DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times);

@@ -148,6 +148,18 @@ void dt_diag_averaging (DtDiag *g, int64_t n);
 /* A module's buffer; a tensor that a checkpoint was loaded into.  Local. */
 void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name);
 void dt_diag_loaded (DtDiag *g, const DtVar *v);
+/* A call of load_state_dict begins; `v` of the model or the optimizer got what it
+** was given under `key`.  Local. */
+void dt_diag_restoring (DtDiag *g);
+void dt_diag_restored (DtDiag *g, const DtVar *v, const char *key);
+/* Gradients are cleared.  Local. */
+void dt_diag_clearing (DtDiag *g);
+/* Raw collectives so far.  Pure. */
+int64_t dt_diag_raws (const DtDiag *g);
+/* A function gathered `out`, and gives `back` for its gradient `grad` without a
+** collective.  Local. */
+void dt_diag_gather_back (DtDiag *g, const DtVar *out, const DtVar *grad,
+                          const DtVar *back);
 /* A functional collective gave `out` for `in`; somebody read `v` past the
 ** operators.  Local. */
 void dt_diag_result (DtDiag *g, const DtVar *in, const DtVar *out);

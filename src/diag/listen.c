@@ -126,6 +126,14 @@ bool dt_diag_clones (const DtDiag *g, const DtOpDef *op) {
          dt_diag_op_is(g, op, DT_DO_TO_COPY);
 }
 
+bool dt_diag_flattens (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_CAT);
+}
+
+bool dt_diag_copies_over (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_COPY);
+}
+
 /* --- the tables --- */
 
 static DtStatus add_rules (DtDiag *g, const DtDiagRule *r) {
@@ -186,7 +194,8 @@ DtStatus dt_diag_rules (DtDiag *g) {
     dt_rules_order, dt_rules_drawn, dt_rules_share, dt_rules_cut,
     dt_rules_part, dt_rules_copies, dt_rules_train,
     dt_rules_where, dt_rules_steps, dt_rules_graph, dt_rules_state, dt_rules_rows,
-    dt_rules_result, dt_rules_loss, dt_rules_batch, dt_rules_shards
+    dt_rules_result, dt_rules_loss, dt_rules_batch, dt_rules_shards,
+    dt_rules_lost
   };
   size_t i;
   find_ops(g);

@@ -400,7 +400,8 @@ static void claim_source_wins (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                       .line = here.line, .seq = here.seq, .module = "" };
   DtClaim *c;
   if (strcmp(raw->kind, "broadcast") != 0 || g->s->backward || w->columns) return;
-  c = dt_diag_claim_all(g, &e, DT_FIND_ID_SOURCE_WINS, raw->mesh, raw->mdim, 43, 1,
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_SOURCE_WINS, raw->mesh, raw->mdim,
+                        43 + 64 * ((int64_t)raw->root + 1), 1,
                         &fact, dt_diag_name(g, in), "what each rank has is the part "
                         "that it cut for itself; where each part begins");
   if (c) g->sent_root = raw->root;

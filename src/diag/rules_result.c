@@ -81,16 +81,40 @@ void dt_diag_filled (DtDiag *g, const DtVar *v, const char *key) {
   if (r) r->at = dt_diag_here(g, "load");
 }
 
+/* A few of each call tell enough. */
+void dt_diag_restored (DtDiag *g, const DtVar *v, const char *key) {
+  enum { FEW = 4 };
+  DtResult *r;
+  int n = 0;
+  if (!g->on || g->d->muted || v->local == NULL) return;
+  for (int i = 0; i < g->nresults; i++)
+    n += g->result[i].id == DT_FIND_ID_LOADED_DROPPED && !g->result[i].used &&
+         g->result[i].in == -g->nloads;
+  r = n < FEW ? add_result(g, DT_FIND_ID_LOADED_DROPPED, v, key) : NULL;
+  if (r == NULL) return;
+  r->in = -g->nloads;           /* no variable's id */
+  r->at = dt_diag_here(g, "load_state_dict");
+}
+
+void dt_diag_restoring (DtDiag *g) { g->nloads++; }
+
 void dt_diag_param (DtDiag *g, const DtVar *v) {
   dt_idset_add(g, &g->params, v->local->storage->id);
 }
 
 /* --- who reads them --- */
 
+/* What one call loaded is used: others from this line may be thrown away. */
+static void use_result (DtDiag *g, DtResult *r) {
+  r->used = true;
+  if (r->id == DT_FIND_ID_LOADED_DROPPED && r->at.line > 0)
+    dt_idset_add(g, &g->load_lines, r->at.line);
+}
+
 static void mark_used (DtDiag *g, const DtVar *v) {
   for (int i = 0; i < g->nresults; i++) {
     DtResult *r = &g->result[i];
-    if (v->local->storage->id == r->storage) r->used = true;
+    if (v->local->storage->id == r->storage) use_result(g, r);
   }
 }
 
@@ -115,11 +139,13 @@ static void on_read (DtDiag *g, const DtEvent *e) {
       const bool dropped = r->id == DT_FIND_ID_RESULT_DROPPED;
       if (v->id == r->in && !r->to_local) r->went_on = true;
       if (v->local->storage->id == r->storage &&
-          (dropped || (!view && !(over && i == 0)))) r->used = true;
+          (dropped || r->id == DT_FIND_ID_LOADED_DROPPED ||
+           (!view && !(over && i == 0)))) use_result(g, r);
     }
   }
   for (int k = 0; k < g->nresults && param && !over && !e->backward; k++)
-    if (g->result[k].id != DT_FIND_ID_RESULT_DROPPED)
+    if (g->result[k].id != DT_FIND_ID_RESULT_DROPPED &&
+        (g->result[k].id != DT_FIND_ID_LOADED_DROPPED || g->s->grad_enabled))
       g->result[k].went_on = true;
 }
 
@@ -155,6 +181,8 @@ static const char *why_unused (DtFindId id) {
     ? "full_tensor() of a parameter was written, and nobody read it since"
     : id == DT_FIND_ID_LOADED_ASIDE
     ? "nobody read what was loaded, parameters were used since"
+    : id == DT_FIND_ID_LOADED_DROPPED
+    ? "nobody read or updated what was loaded, and training went on with others"
     : "nobody used the result; what was given went on as it was";
 }
 
@@ -168,12 +196,17 @@ static bool is_load_used (const DtDiag *g) {
 
 void dt_diag_results (DtDiag *g) {
   bool aside = g->filled || is_load_used(g);
+  int64_t told = 0;             /* one of a call */
   for (int i = 0; i < g->nresults; i++) {
     const DtResult *r = &g->result[i];
     DtFinding f = { .kind = dt_find_kind(r->id), .seq = r->at.seq,
                     .op = r->at.op, .file = r->at.file, .line = r->at.line,
                     .module = "" };
     if (r->used || !r->went_on) continue;
+    if (r->id == DT_FIND_ID_LOADED_DROPPED && (told == r->in ||
+                                               dt_idset_has(&g->load_lines, r->at.line)))
+      continue;
+    if (r->id == DT_FIND_ID_LOADED_DROPPED) told = r->in;
     if (r->id == DT_FIND_ID_LOADED_ASIDE) {     /* told of the first */
       if (aside) continue;
       aside = true;

@@ -549,11 +549,14 @@ static bool is_mean (const DtShare *s, int n) {
   return fabs(total - 1) < 1e-4 || fabs(total * n - 1) < 1e-4;
 }
 
+int64_t dt_diag_raws (const DtDiag *g) { return g->nraw; }
+
 void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                   const DtVar *out) {
   const DtShare *s;
   DtShare *to;
   if (!g->on || g->d->muted || g->d->rec.off) return;
+  g->nraw++;
   dt_diag_summed(g, raw, in);
   dt_diag_train_raw(g, raw, in);
   dt_diag_where_raw(g, raw, in, out);

@@ -50,12 +50,20 @@ static DtLearn *by_storage (DtDiag *g, int64_t storage) {
   return i >= 0 && g->learn[i].storage == storage ? &g->learn[i] : NULL;
 }
 
-static DtLearn *by_grad (DtDiag *g, int64_t storage) {
+DtLearn *dt_diag_by_grad (const DtDiag *g, int64_t storage) {
   int i = g->grad_at[(uint64_t)storage % DT_LEARN_SLOTS] - 1;
   return i >= 0 && g->learn[i].grad == storage ? &g->learn[i] : NULL;
 }
 
+static DtLearn *by_grad (DtDiag *g, int64_t storage) {
+  return dt_diag_by_grad(g, storage);
+}
+
 void dt_diag_learn_free (DtDiag *g) {
+  for (int i = 0; i < g->nlearn; i++) dt_free(g->s->cx, g->learn[i].first);
+  g->nflat = 0;
+  g->kept_aside = false;
+  g->cleared_at.line = 0;
   dt_mesh_unref(g->s->cx, g->over);
   dt_free(g->s->cx, g->learn);
   g->over = NULL;
@@ -98,6 +106,8 @@ static DtLearn *begin_learning (DtDiag *g, const DtEvent *e, const DtVar *p) {
   l->made = p->origin;
   l->param = p->is_param;
   l->clipped = DT_HASH_SEED;
+  l->still_from = -1;
+  dt_diag_keep_first(g, l, p);
   name = dt_session_intern(g->s, dt_diag_name(g, p));
   if (name == NULL) dt_error_clear(g->s->cx);
   l->name = name ? name : "";
@@ -145,6 +155,7 @@ static void on_gradient (DtDiag *g, const DtEvent *e) {
     l->gdrawn = t->storage->drawn;
     l->loss = g->root_hash;
   }
+  dt_diag_gradient_came(g, e, l, t->storage->id);
   if (l->grad != t->storage->id) l->sums = 0;
   else if (l->sums > 0) l->added = true;        /* to what was summed */
   l->grad = t->storage->id;
@@ -255,6 +266,7 @@ static void on_write (DtDiag *g, const DtEvent *e) {
       }
       l->steps++;
       note_update(e, v, l);
+      dt_diag_look_still(l, v);
       if (sample_of(v->local) == l->last) note_lost_update(g, e, v, l);
       l->version = v->local->storage->version;
       l->last = sample_of(v->local);
@@ -263,7 +275,10 @@ static void on_write (DtDiag *g, const DtEvent *e) {
     } else if (v && !v->spec &&
                (l = by_grad(g, v->local->storage->id)) != NULL && i == 0 &&
                !dt_diag_is(g, e, DT_DO_COPY)) {
+      double x;
       note_scaled_gradient(g, e, l);
+      dt_diag_gradient_added(g, e, l);
+      if (is_scaled(g, e, &x)) l->extra_summed = false;
       l->touched = true;
       l->sums = 0;              /* divided, cleared, clipped */
       l->added = false;
@@ -337,6 +352,7 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
     l->sums++;
     l->added = false;
   }
+  l->extra_summed = sum && l->extra != 0;
 }
 
 void dt_diag_reduced (DtDiag *g, const DtVar *p, DtMesh *mesh, int mdim) {
@@ -605,6 +621,7 @@ void dt_diag_train (DtDiag *g) {
   for (i = 0; i < g->nclaim && g->nlearn > 0; i++)
     if (g->claim[i].untrained) g->claim[i].mute = true;
   mute_back(g);
+  dt_diag_lost(g);
   if (g->moved || g->averaged) return;
   for (i = 0; i < g->nlearn; i++) dt_diag_parts_stepped(g, &g->learn[i], i);
   for (i = 0; i < g->nlearn && g->over == NULL; i++)    /* nothing is reduced */

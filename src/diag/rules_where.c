@@ -473,7 +473,7 @@ static void gains_met (DtDiag *g, const DtEvent *e) {
   bool part = false, inner = false;
   for (int i = 0; i < e->nin && !part; i++) {
     const DtPlace *w = look_for(g, e, i, DT_PLACE_PART);
-    part = w && !w->columns && w->dim < ndim_of(e->in[i]) - 1;
+    part = w && w->dim < ndim_of(e->in[i]) - 1;
     inner = part && w->dim > 0;
   }
   for (int i = 0; i < e->nin && part; i++) {

@@ -478,6 +478,7 @@ end
 -- m:zero_grad(): forget all gradients.
 function Module:zero_grad(set_to_none)
   if type(set_to_none) == "table" then set_to_none = set_to_none.set_to_none end
+  dt._clearing()
   for p in self:parameters() do
     if set_to_none == false then
       if p.grad then p.grad:detach():zero_() end
@@ -566,6 +567,7 @@ function Module:load_state_dict(state, kw)
     if not at._transient[leaf] then own[#own + 1] = item end
   end
   local known = {}
+  dt._restoring()
   for _, item in ipairs(own) do
     known[item[1]] = true
     local value = state[item[1]]
@@ -574,6 +576,7 @@ function Module:load_state_dict(state, kw)
     else
       errors[#errors + 1] = load_one(item[1], item[2], value, kw.assign)
       dt._loaded(item[2])
+      dt._restored(item[2], item[1])
     end
   end
   for _, name in ipairs(util.sorted_keys(state)) do

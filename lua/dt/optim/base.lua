@@ -124,6 +124,7 @@ Optimizer.__index = Optimizer
 -- Forget the gradients of all parameters (or make them zero).
 function Optimizer:zero_grad(set_to_none)
   if type(set_to_none) == "table" then set_to_none = set_to_none.set_to_none end
+  dt._clearing()
   for _, group in ipairs(self.param_groups) do
     for _, p in ipairs(group.params) do
       if p.grad then
