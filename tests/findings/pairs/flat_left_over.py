@@ -1,4 +1,4 @@
-# DT1072 w at: s = slice(r * per
+# DT1072 w at: piece = w[s] - 0.05
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F
