@@ -673,6 +673,8 @@ void dt_diag_routed_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 void dt_diag_stat_met (DtDiag *g, const DtEvent *e);
 void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w);
 void dt_diag_heads_met (DtDiag *g, const DtEvent *e);
+void dt_diag_keys_alone (DtDiag *g, const DtEvent *e);
+void dt_diag_lse_used (DtDiag *g, const DtEvent *e);
 /* Two pieces of one part are multiplied; either may be NULL. */
 void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
                          const DtPlace *b);

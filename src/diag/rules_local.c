@@ -129,6 +129,27 @@ static bool of_samples (const DtVar *v, const DtPlace *p) {
          strstr(v->origin.op, "split") == NULL;
 }
 
+/* Differences of neighbours within one part: what lies at its edge has its
+** neighbour on another rank. */
+static void neighbours_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                            const DtPlace *b) {
+  const int64_t apart = a->off > b->off ? a->off - b->off : b->off - a->off;
+  const DtFact fact = { false, a->first };
+  const char *what;
+  DtBuf t;
+  if (a->first_len == 0 || a->first_len != b->first_len || a->of != b->of ||
+      a->first_off != b->first_off || a->len != b->len || a->dim != b->dim ||
+      apart == 0 || a->len + apart != a->first_len || a->len <= apart) return;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "differences of items %lld apart within the %lld of each rank leave "
+              "out those across its edge; where each part begins", (long long)apart,
+              (long long)a->first_len);
+  what = intern_text(g, &t);
+  if (what)
+    dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 54, 1, &fact,
+                      dt_diag_place_name(g, e->out[0]->id), what);
+}
+
 void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
   const DtVar *part = e->in[0];
   const DtPlace *a, *b;
@@ -146,6 +167,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
   }
   if (a->kind == DT_PLACE_PART && b->kind == DT_PLACE_PART) {
     if (dt_diag_is(g, e, DT_DO_MUL)) dt_diag_pieces_met(g, e, a, b);
+    else if (!dt_diag_is(g, e, DT_DO_DIV)) neighbours_met(g, e, a, b);
     return;
   }
   if (a->kind != DT_PLACE_PART) {
@@ -218,6 +240,43 @@ static void on_causal_attention (DtDiag *g, const DtEvent *e,
                     dt_diag_place_name(g, e->in[0]->id), "is_causal counts the "
                     "queries of each rank from 0, the keys are all of them; "
                     "where each part begins");
+}
+
+/* Attention to this rank's part of the keys alone.  Where the log-sum-exp, which
+** some operators give as well, is used, the parts are merged by it. */
+void dt_diag_keys_alone (DtDiag *g, const DtEvent *e) {
+  const DtPlace *k = dt_diag_place_of(g, e, 1, DT_PLACE_PART);
+  DtFact fact = { false, 0 };
+  const char *what;
+  DtClaim *c;
+  DtPlace lse;
+  DtBuf t;
+  if (k == NULL || k->columns || k->first_len > 0 ||
+      k->dim != ndim_of(e->in[1]) - 2 || k->len < 2) return;
+  fact.hash = k->where;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "the keys are %lld of %lld on each rank, and their weights add up to "
+              "1 among those; where each part begins", (long long)k->len,
+              (long long)k->whole);
+  what = intern_text(g, &t);
+  if (what == NULL) return;
+  lse = dt_diag_place_made(k, e, DT_PLACE_STAT);
+  c = dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 53, 1, &fact,
+                        dt_diag_place_name(g, e->in[1]->id), what);
+  if (c == NULL || e->nout < 2 || e->out[1] == NULL) return;
+  lse.alone = c->key;
+  dt_diag_place_put(g, e->out[1], &lse);
+}
+
+static void merge_by (DtDiag *g, const DtPlace *lse) {
+  for (int k = 0; lse && lse->kind == DT_PLACE_STAT && lse->alone && k < g->nclaim;
+       k++)
+    if (g->claim[k].key == lse->alone) g->claim[k].mute = true;
+}
+
+void dt_diag_lse_used (DtDiag *g, const DtEvent *e) {
+  for (int i = 0; i < e->nin; i++)
+    merge_by(g, dt_diag_place_of(g, e, i, DT_PLACE_STAT));
 }
 
 void dt_diag_heads_met (DtDiag *g, const DtEvent *e) {
@@ -475,6 +534,7 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   DtEvent at;
   const char *name;
   if (w == NULL) return;
+  merge_by(g, w);
   part_sent(g, raw, in, out, w);
   alike_sent(g, raw, w);
   if ((w = held(g, in)) == NULL) return;

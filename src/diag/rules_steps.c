@@ -76,6 +76,10 @@ void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
       dt_diag_share_micro(g, p->grad->local) == g->pieces_taken)
     tell_pieces(g, l, rate(g, e, p->grad));
   if (l->kept != DT_KEPT_SUM && l->kept != DT_KEPT_MICRO) return;
+  if (dt_diag_is(g, e, DT_DO_COPY)) {   /* from a copy that was updated: unknown */
+    l->kept = DT_KEPT_UNKNOWN;
+    return;
+  }
   x = rate(g, e, p->grad);
   n = l->kept == DT_KEPT_SUM ? l->over : l->times;
   if (x != 0 && dt_diag_digits(x * n) < dt_diag_digits(x)) l->kept = DT_KEPT_UNKNOWN;

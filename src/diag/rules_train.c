@@ -43,7 +43,11 @@ uint64_t dt_diag_sample (const DtTensor *t) {
   return same ? 0 : h | 1;
 }
 
-static uint64_t sample_of (const DtTensor *t) { return dt_diag_sample(t); }
+/* A single number is compared, too; that it begins alike says little, see
+** claim_no_drift(). */
+static uint64_t sample_of (const DtTensor *t) {
+  return dt_meta_numel(&t->m) == 1 ? dt_diag_hash(t, false) : dt_diag_sample(t);
+}
 
 static DtLearn *by_storage (DtDiag *g, int64_t storage) {
   int i = g->learn_at[(uint64_t)storage % DT_LEARN_SLOTS] - 1;
@@ -315,10 +319,27 @@ void dt_diag_frozen (DtDiag *g, const DtVar *v) {
   if (g->frozen_at.line == 0) g->frozen_at = dt_diag_here(g, "requires_grad_");
 }
 
+/* The largest of the ranks' gradients, their product: of no loss. */
+static void gradient_reduced_by (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  static const char *const others[] = { "max", "min", "product", NULL };
+  const DtOrigin here = dt_diag_here(g, raw->kind);
+  const DtEvent e = dt_diag_origin(&here, raw->kind);
+  for (int i = 0; raw->reduce && others[i]; i++)
+    if (strcmp(raw->reduce, others[i]) == 0)
+      dt_diag_add(g, &e, DT_FIND_ID_OTHER_REDUCTION, in, 0, NULL, "the gradient of %s "
+                  "is reduced over %lld ranks by %s",
+                  *by_grad(g, in->local->storage->id)->name
+                  ? by_grad(g, in->local->storage->id)->name : "a parameter",
+                  (long long)raw->mesh->shape[raw->mdim], raw->reduce);
+}
+
 void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   const bool sum = raw->reduce && strcmp(raw->reduce, "sum") == 0;
   DtLearn *l;
   if (strstr(raw->kind, "all_to_all")) g->moved = true;
+  if (g->nlearn > 0 && !in->spec && raw->mesh->shape[raw->mdim] > 1 &&
+      dt_meta_numel(&in->local->m) > 1 &&
+      by_grad(g, in->local->storage->id) != NULL) gradient_reduced_by(g, raw, in);
   if (strcmp(raw->kind, "broadcast") == 0 &&
       (l = by_storage(g, in->local->storage->id)) != NULL) {
     update_sent(g, raw, l);
@@ -432,8 +453,11 @@ static void claim_no_drift (DtDiag *g, const DtLearn *l, int64_t nr) {
   const int n = l->all_used == 0 ? 3 : l->reduced ? 5 : 4;
   DtEvent e = dt_diag_origin(&l->step, "update");
   const char *what;
+  bool others = l->numel > 1;           /* of one number: are others reduced? */
+  for (int i = 0; i < g->nlearn && !others; i++)
+    others = g->learn[i].numel > 1 && g->learn[i].reduced;
   if (l->step.line == 0 || l->drawn || l->start == 0 || l->last == 0 ||
-      l->came == 0) return;
+      l->came == 0 || !others) return;
   what = dt_diag_learn_words(
     g, l, "%s was equal; its gradient, from %s:%d, is another "
           "on each rank and was not reduced");
@@ -446,7 +470,7 @@ static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
                             { true, l->used } };
   DtEvent e = dt_diag_origin(&l->made, "update");
   const char *what;
-  if (l->start == 0 || l->came == 0 || l->used == 0) return;
+  if (l->start == 0 || l->numel < 2 || l->came == 0 || l->used == 0) return;
   what = dt_diag_learn_words(g, l, "%s when its first gradient came at %s:%d");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_NEVER_EQUAL, g->over,
                               g->over_dim, nr, 3, facts, l->name, what);
@@ -461,7 +485,7 @@ static void steps_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
                 .line = l->line, .module = "", .backward = true };
   const char *what;
   DtClaim *c;
-  if (l->drawn || !l->reduced || l->synced) return;
+  if (l->drawn || !l->reduced || l->synced || l->numel < 2) return;
   what = dt_diag_learn_words(
     g, l, "%s: how often it was updated with its gradient, "
           "which is reduced, from %s:%d");
@@ -483,7 +507,8 @@ static void updates_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
                             { true, (uint64_t)l->steps + 1 } };
   DtEvent e = dt_diag_origin(&l->wrote, "update");
   const char *what;
-  if (l->drawn || !l->reduced || l->synced || l->wrote.line == 0) return;
+  if (l->drawn || !l->reduced || l->synced || l->wrote.line == 0 ||
+      l->numel < 2) return;
   what = dt_diag_learn_words(
     g, l, "%s was equal, and so were the gradients of all its "
           "updates (backward at %s:%d); what it is now");
@@ -578,8 +603,8 @@ static void same_batch (DtDiag *g) {
   for (i = 0; i < g->nlearn; i++) {
     const DtLearn *l = &g->learn[i];
     if (l->gdrawn) return;
-    if (l->came) h = dt_hash_u64(h, l->came);
-    if (l->came && l->reduced && one == NULL) one = l;
+    if (l->came && l->numel > 1) h = dt_hash_u64(h, l->came);
+    if (l->came && l->numel > 1 && l->reduced && one == NULL) one = l;
   }
   if (one == NULL) return;
   fact.hash = h | 1;

@@ -321,6 +321,12 @@ static void along_end (DtDiag *g, const DtEvent *e) {
     if (dt_diag_named(e->op, carries)) put_place(g, e->out[0], w);
     return;
   }
+  if ((w->kind == DT_PLACE_ADDEND || w->kind == DT_PLACE_BIASED) &&
+      (dt_diag_named(e->op, norms) || dt_diag_named(e->op, bends))) {
+    to = derive_place(w, e, DT_PLACE_BENT);
+    put_place(g, e->out[0], &to);
+    return;
+  }
   if (w->kind == DT_PLACE_FOUND_ALL && dt_diag_named(e->op, carries))
     put_place(g, e->out[0], w);
   if (w->kind != DT_PLACE_PART) return;
@@ -372,6 +378,7 @@ static void lookup_end (DtDiag *g, const DtEvent *e) {
 static void attention_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *q = look_for(g, e, 0, DT_PLACE_PART);
   enum { MASK = 3 };
+  dt_diag_keys_alone(g, e);
   if (q == NULL) return;
   dt_diag_heads_met(g, e);
   if (look_for(g, e, MASK, DT_PLACE_COUNTED))
@@ -525,6 +532,7 @@ static void op_end (DtDiag *g, const DtEvent *e) {
   if (g->nplaces > 0) gains_met(g, e);
   kind = known_kind(g, e->op);
   if (g->nplaces > 0) {
+    dt_diag_lse_used(g, e);
     pool_end(g, e, kind);
     prefix_end(g, e, kind);
   }
