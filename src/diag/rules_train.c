@@ -282,7 +282,7 @@ static void on_write (DtDiag *g, const DtEvent *e) {
       double x;
       note_scaled_gradient(g, e, l);
       dt_diag_gradient_added(g, e, l);
-      if (is_scaled(g, e, &x)) l->extra_summed = false;
+      if (dt_diag_scales(g, e, &x)) l->extra_summed = false;
       l->touched = true;
       l->sums = 0;              /* divided, cleared, clipped */
       l->added = false;

@@ -1,4 +1,4 @@
-# DT1103 net[0].weight.grad at: p.grad.copy_(flat
+# DT1113 net[0].weight.grad at: p.grad.copy_(flat
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F

@@ -1,4 +1,4 @@
-# DT1100 weight at: ema2.load_state_dict
+# DT1110 weight at: ema2.load_state_dict
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F

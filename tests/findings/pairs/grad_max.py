@@ -1,4 +1,4 @@
-# DT1105 net.weight.grad at: dist.all_reduce(p.grad, op=dist.ReduceOp.MAX)
+# DT1115 net.weight.grad at: dist.all_reduce(p.grad, op=dist.ReduceOp.MAX)
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F

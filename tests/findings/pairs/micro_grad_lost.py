@@ -1,4 +1,4 @@
-# DT1101 net.bias at: opt.zero_grad() # wrong
+# DT1111 net.bias at: opt.zero_grad() # wrong
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F

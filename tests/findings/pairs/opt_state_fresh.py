@@ -1,4 +1,4 @@
-# DT1100 exp_avg at: opt.load_state_dict(saved
+# DT1110 exp_avg at: opt.load_state_dict(saved
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F

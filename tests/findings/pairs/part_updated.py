@@ -1,4 +1,4 @@
-# DT1102 net.bias at: p.copy_(new)
+# DT1112 net.bias at: p.copy_(new)
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F

@@ -1,4 +1,4 @@
-# DT1104 aten.split.Tensor at: return g.chunk(world, 0)[rank].contiguous()
+# DT1114 aten.split.Tensor at: return g.chunk(world, 0)[rank].contiguous()
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F
