@@ -1,4 +1,4 @@
-# DT1073 net.weight at: opt.step()
+# DT1073 net.bias at: opt.step()
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F
