@@ -421,7 +421,10 @@ DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times) 
   r = s->over;
   if (s->times > 1 && (s->averaged || s->divided) &&
       fabs(s->total - s->times) < 1e-4 * s->times) return DT_KEPT_MICRO;
-  if (fabs(s->total - r) < 1e-4 * r) return DT_KEPT_SUM;
+  /* An averaged loss that is a sum of as many elements as there are ranks weighs
+  ** the same: each must have been a mean. */
+  if (s->times > 0 && fabs(s->total - r) < 1e-4 * r)
+    return DT_KEPT_SUM;
   if (s->by == (double)dt_session_size(g->s) && s->by > r && !s->averaged &&
       !s->factor && fabs(s->total * s->by - r) < 1e-4 * r)
     return DT_KEPT_OTHER;
