@@ -182,7 +182,7 @@ local tensor_method = {
     return t
   end,
   requires_grad_ = function (t, args)
-    t.requires_grad = args[1] == nil or args[1]
+    t.requires_grad = args[1] == nil or V.truth(args[1])
     return t
   end,
   numpy = function (t) return t end,
@@ -194,7 +194,7 @@ local tensor_method = {
     return V.complex_list(t:reshape({}))
   end,
   size = function (t, args)
-    if args.n == 0 then return V.from_lua(t.shape) end
+    if args.n == 0 or args[1] == None then return V.from_lua(t.shape) end
     return t:size(args[1])
   end,
   is_floating_point = function (t) return t:is_floating_point() end,
@@ -228,6 +228,36 @@ end
 -- ---- kinds of values ----
 
 M.of_tensor, M.tensor_method = of_tensor, tensor_method
+
+-- What the arguments of methods are called whose functions take them by place.
+local PLACES <const> = {size = {"dim"}, stride = {"dim"},
+  requires_grad_ = {"requires_grad"},
+  type = {"dtype", "non_blocking"}, pin_memory = {"device"},
+  cuda = {"device", "non_blocking", "memory_format"}, polygamma = {"n"},
+  set_ = {"source", "storage_offset", "size", "stride"}}
+
+-- f(t, args, kw) of a method: where it takes no keywords these are put in their
+-- places; one that has none is refused, not lost.
+local function by_place(f, name)
+  local info = debug.getinfo(f, "u")
+  if info.isvararg or info.nparams > 2 then return f end
+  local places = PLACES[name] or {}
+  return function (t, args, kw)
+    if kw == nil or V.count(kw) == 0 then return f(t, args) end
+    local all = V.list({table.unpack(args, 1, args.n)}, args.n)
+    for word, v in V.each(kw) do
+      local at
+      for i, place in ipairs(places) do if place == word then at = i end end
+      if not at then
+        util.raise("TypeError", "%s() got an unexpected keyword argument '%s'",
+          name, word)
+      end
+      all[at], all.n = v, math.max(all.n, at)
+    end
+    for i = 1, all.n do if all[i] == nil then all[i] = None end end
+    return f(t, all)
+  end
+end
 M.tensor_setter = {}                    -- data, grad: filled by tensor.lua
 M.placement_method = {}                 -- by placements.lua
 M.of_mesh, M.mesh_method = {}, {}       -- by mesh.lua
@@ -266,7 +296,7 @@ function tensor.get(v, name)
   end
   if of_tensor[name] then return V.from_lua(of_tensor[name](v)), true end
   if tensor_method[name] then
-    return method(v, tensor_method[name], name), true
+    return method(v, by_place(tensor_method[name], name), name), true
   end
   if name == "grad" then
     local x = V.from_lua(v[name])

@@ -279,6 +279,7 @@ end
 local refuse_set = method.set_
 function method.set_(t, a, kw)
   local source = a[1]
+  if source == nil and kw then source = V.dict_get(kw, "source") end
   if t.is_dtensor or util.is_dtensor(source) then return refuse_set(t, a, kw) end
   if t.requires_grad and not dt._grad_node(t) and dt.is_grad_enabled() then
     util.raise("RuntimeError", "a leaf Variable that requires grad is being "

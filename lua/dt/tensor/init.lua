@@ -408,6 +408,7 @@ end
 
 -- x:chunk(n, dim): at most n equal views, as torch.chunk.
 function T.chunk(t, n, dim)
+  if type(n) == "table" then n, dim = n.chunks, n.dim end
   if type(dim) == "table" then dim = dim.dim end
   dim = dim or 0
   if n <= 0 then
