@@ -338,6 +338,12 @@ local function_fact = {
     return V.count(d) > 0 and d or None
   end,
   __dict__ = own_dict,
+  __get__ = function (f)
+    return V.builtin(function (a)
+      if a[1] == None then return f end
+      return classes.bind(f, a[1], class_of(a[1]))
+    end, "__get__")
+  end,
 }
 
 local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
@@ -693,9 +699,11 @@ function M.set_plain(v, name, x)
   if class and classes.set(v, class, name, x) then return end
   local other = foreign.of(v)
   if other and other.set and other.set(v, name, x, class) then return end
-  if type(v) == "table" and rawget(v, "__python") then
-    name = NAMES_OF_CLASS[name] or name
-    if getmetatable(x) == V.func_mt then x = classes.lua_method(x) end
+  local of_program = type(v) == "table" and rawget(v, "__python")
+  if of_program then name = NAMES_OF_CLASS[name] or name end
+  if getmetatable(x) == V.func_mt
+     and (of_program or type(v) == "table" and foreign.is_class(v)) then
+    x = classes.lua_method(x)
   end
   if V.is_dict(v) and name == "default_factory"
      and rawget(v, "default") ~= nil then
@@ -890,7 +898,8 @@ function M.module(name)
   return util.raise("ModuleNotFoundError", "No module named '%s'", name)
 end
 
--- from module import name: the module's own, else what is called so anywhere.
+-- from module import name: the module's own, else what `anywhere` finds for
+-- one that is not here.
 function M.member(module, name)
   local ok, m = pcall(M.module, module)
   if not ok and type(m) == "table" and m.class ~= "ModuleNotFoundError" then
@@ -906,7 +915,7 @@ function M.member(module, name)
   if v == nil and source then v = source(module .. "." .. name) end
   local written = ok and getmetatable(m)
   if v == nil and not (type(written) == "table" and written.all) then
-    v = M.anywhere and M.anywhere(name)
+    v = M.anywhere and M.anywhere(name, module)
   end
   if v == nil then
     util.raise(ok and "ImportError" or "ModuleNotFoundError", ok

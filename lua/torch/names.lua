@@ -289,7 +289,11 @@ M.dist.init_device_mesh = dtensor.init_device_mesh
 M.dist.DeviceMesh = dtensor.DeviceMesh
 attrs.provide("torch.distributed.tensor", M.tensor)
 
-attrs.anywhere = function (name)
+-- anywhere(name, module): what is called so somewhere in torch: names move
+-- between its modules from release to release.  In a `module` of another
+-- package it is something else.
+attrs.anywhere = function (name, module)
+  if module and not module:find("^torch%f[.%z]") then return nil end
   if flat[name] ~= nil then return flat[name] end
   for _, place in ipairs {dt, parallel, nn, F} do
     local ok, v = pcall(function () return place[name] end)

@@ -105,6 +105,29 @@ function M.forward(class, name, text, body)
   function class:forward(...) return body(self, signature.bind(s, ...)) end
 end
 
+-- What is passed by name: a table with words for keys, as signature.bind
+-- takes it.
+local function is_named(v)
+  return type(v) == "table" and getmetatable(v) == nil
+    and type(next(v)) == "string"
+end
+
+-- name_inputs(class, name, text): forward, written with arguments by place,
+-- takes them by name, too, and refuses what does not fit.
+function M.name_inputs(class, name, text)
+  local f, s = class.forward, signature.new(name .. ".forward", text, 1)
+  local n = #s
+  function class:forward(...)
+    local given = select("#", ...)
+    if given == n and (...) ~= nil and not is_named(select(given, ...)) then
+      return f(self, ...)
+    end
+    local a, list = signature.bind(s, ...), {}
+    for i = 1, n do list[i] = a[s[i].name] end
+    return f(self, table.unpack(list, 1, n))
+  end
+end
+
 -- size(v, n): one number n times, or a list.
 function M.size(v, n)
   if type(v) ~= "number" then return util.list(v) end

@@ -4,6 +4,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local define = require "dt.nn.define"
 local nnm = require "dt.nn.module"
 require "dt.nn.backward_hooks"
 
@@ -16,6 +17,30 @@ local parts = {"dt.nn.linear", "dt.nn.norm", "dt.nn.activation",
   "dt.nn.lazy"}
 for _, name in ipairs(parts) do
   for key, class in pairs(require(name)) do M[key] = class end
+end
+
+-- What forward of these is called with: it is written by place above.
+local inputs = {
+  input = [[AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d
+    AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d
+    BatchNorm1d BatchNorm2d BatchNorm3d ChannelShuffle CircularPad1d
+    CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d
+    Conv1d Conv2d Conv3d Embedding Flatten Fold FractionalMaxPool2d
+    FractionalMaxPool3d GroupNorm Identity InstanceNorm1d InstanceNorm2d
+    InstanceNorm3d LPPool1d LPPool2d LPPool3d LayerNorm Linear
+    LocalResponseNorm MaxPool1d MaxPool2d MaxPool3d PixelShuffle
+    PixelUnshuffle ReflectionPad1d ReflectionPad2d ReflectionPad3d
+    ReplicationPad1d ReplicationPad2d ReplicationPad3d Unfold
+    Upsample UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d
+    ZeroPad3d]],
+  x = "RMSNorm",
+  ["input1, input2"] = "Bilinear",
+  ["input, offsets=None, per_sample_weights=None"] = "EmbeddingBag",
+}
+for text, classes in pairs(inputs) do
+  for name in classes:gmatch("%S+") do
+    if M[name] then define.name_inputs(M[name], name, text) end
+  end
 end
 
 -- nn.Parameter(tensor, requires_grad = true): a leaf that modules register.
