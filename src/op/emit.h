@@ -37,6 +37,7 @@ struct DtEmit {
   DtArena *arena;               /* for values a program builds */
   DtStatus st;                  /* first error */
   bool tracing;                 /* propagating: specs, and no execution */
+  bool keeps_reshape;           /* reshape has a rule of its own here */
   bool pretend;                 /* nothing is computed: tracing or shapes */
   bool quiet;                   /* what is called now has no history */
   void *ud;

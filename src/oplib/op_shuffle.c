@@ -169,6 +169,8 @@ static DtHandle *reshaped (DtDecompCall *c, DtHandle *h, int n,
                            const int64_t *shape) {
   int64_t stride[DT_MAX_NDIM];
   DtMeta m;
+  if (c->e->keeps_reshape)
+    return EMIT("aten.reshape.default", "tI", h, n, shape);
   dt_meta_copy(&m, dt_emit_meta(c->e, h));
   if (!dt_emit_ok(c->e)) return NULL;
   if (op_view_strides(&m, n, shape, stride))

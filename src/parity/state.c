@@ -64,6 +64,7 @@ DtStatus dt_parity_tables (DtParity *p) {
   if (p->prop != NULL)
     return DT_OK;
   DT_TRY(p->cx, dt_propagator_new(p->cx, p->reg, p->planner, &p->prop));
+  dt_prop_outside_dispatch(p->cx, p->prop, true);   /* as it was captured */
   DT_TRY(p->cx, dt_profile_init(p->cx, &profile, p->release, NULL));
   dt_prop_release(p->cx, p->prop, &profile);
   p->number = profile.release;

@@ -245,6 +245,11 @@ DtTracedMode dt_prop_traced_mode (DtPropagator *p, DtTracedMode mode) {
   return old;
 }
 
+void dt_prop_outside_dispatch (DtCtx *cx, DtPropagator *p, bool outside) {
+  p->outside_dispatch = outside;
+  dt_prop_clear(cx, p);
+}
+
 DtStatus dt_prop_mark_traced (DtPropagator *p, const DtOpDef *op) {
   if (p->traced_mode != DT_TRACED_KEEP || dt_prop_was_traced(p, op))
     return DT_OK;

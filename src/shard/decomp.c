@@ -306,6 +306,7 @@ static void trace_init (Trace *t, DtCtx *cx, DtPropagator *p, DtArena *arena,
   t->p = p;
   t->specs = specs;
   t->e.tracing = specs;
+  t->e.keeps_reshape = specs && !p->outside_dispatch;
   t->e.pretend = true;
 }
 

@@ -85,6 +85,12 @@ bool dt_prop_was_traced (const DtPropagator *p, const DtOpDef *op);
 typedef enum DtTracedMode { DT_TRACED_KEEP, DT_TRACED_FROZEN, DT_TRACED_ALL }
   DtTracedMode;
 DtTracedMode dt_prop_traced_mode (DtPropagator *p, DtTracedMode mode);
+/* Are decisions asked for by themselves, as a caller of PyTorch's propagator
+** gets them?  While a DTensor call is under way (false, as at first) autograd
+** is off for what a traced decomposition calls, so reshape meets its own rule,
+** which moves data rather than give a strided shard; else it is a view, or a
+** copy and a view.  Drops the cache.  Local. */
+void dt_prop_outside_dispatch (DtCtx *cx, DtPropagator *p, bool outside);
 /* Decide as the profile's release does from now on; the cache is dropped.
 ** Local. */
 void dt_prop_release (DtCtx *cx, DtPropagator *p, const DtProfile *profile);

@@ -23,6 +23,7 @@ struct DtPropagator {
   DtMesh *one;                  /* mesh of size 1 they are traced on */
   DtMap traced;                 /* operators whose decomposition was asked */
   DtTracedMode traced_mode;
+  bool outside_dispatch;        /* see dt_prop_outside_dispatch */
   int release;                  /* whose strategies count */
   int views;                    /* DtViewRules of it */
   bool checks_rows;             /* ROWS_CHECKED of it */
