@@ -38,8 +38,11 @@ struct DtCtx {
   DtArena scratch;                /* see dt_arena_mark() */
   atomic_int *interrupt;          /* set by Ctrl-C; NULL = cannot */
   int rank, size;                 /* in the world; for messages */
-  bool bf16_complex;              /* of the release: bf16 with a complex
-                                  ** number is bcomplex32, not complex64 */
+  /* Of the release, see compat/profiles.def: */
+  bool bf16_complex;              /* bf16 with a complex number is bcomplex32,
+                                  ** not complex64 */
+  bool arange_in_float;           /* arange's count */
+  bool linspace_in_float;         /* linspace of 16-bit types */
 };
 
 /* Make a context that owns nothing yet; `out` is freed by dt_ctx_free().

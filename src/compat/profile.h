@@ -42,6 +42,12 @@ DtStatus dt_profile_init (DtCtx *cx, DtProfile *p, const char *release,
 static inline int dt_switch (const DtProfile *p, DtSwitch s) {
   return p->sw[s];
 }
+/* What kernels do otherwise in the release, where the context has it.  Local. */
+static inline void dt_profile_tell_kernels (const DtProfile *p, DtCtx *cx) {
+  cx->bf16_complex = p->sw[DT_SW_BF16_COMPLEX] != 0;
+  cx->arange_in_float = p->sw[DT_SW_ARANGE_COUNTS_IN_FLOAT] != 0;
+  cx->linspace_in_float = p->sw[DT_SW_LINSPACE_IN_FLOAT] != 0;
+}
 /* What strict views do in the release: DtViewRules.  Pure. */
 static inline int dt_profile_views (const DtProfile *p) {
   return p->sw[DT_SW_VIEW_REPLICATES] | p->sw[DT_SW_VIEW_FLATTEN_REFUSED] |

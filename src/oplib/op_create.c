@@ -148,7 +148,7 @@ static DtStatus arange_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, t != DT_BOOL && !dt_dtype_is_complex(t), DT_E_NOTIMPL,
            "\"arange_cpu\" not implemented for '%s'", op_dtype_word(t));
   int64_t size = (int64_t)n;
-  if (whole || t == DT_I64)
+  if (whole || (t == DT_I64 && !c->cx->arange_in_float))
     DT_TRY(c->cx, arange_count(c->cx, cut(s), cut(e), cut(st), &size));
   return op_factory(c, dflt, 1, &size);
 }

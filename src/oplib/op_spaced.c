@@ -229,8 +229,12 @@ static DtStatus spaced_kernel (DtKernelCall *c) {
   bool log = is_log(c->op);
   double base = log ? dt_arg_float(c->args, 3) : 0;
   int64_t n = out->m.shape[0];
-  Steps s = steps_between((DtDtype)out->m.dtype, log, end_of(c, 0),
-                          end_of(c, 1), n);
+  DtDtype t = (DtDtype)out->m.dtype;
+  bool wide = (t == DT_F16 || t == DT_BF16) && !log &&
+              c->cx->linspace_in_float;
+  double from = end_of(c, 0), to = end_of(c, 1);
+  Steps s = steps_between(wide ? DT_F32 : t, log, wide ? rounded(t, from) : from,
+                          wide ? rounded(t, to) : to, n);
   void *data;
   DT_TRY(c->cx, dt_tensor_data(c->cx, out, &data));
   for (int64_t i = 0; i < n; i++) {

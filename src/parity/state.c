@@ -68,7 +68,7 @@ DtStatus dt_parity_tables (DtParity *p) {
   DT_TRY(p->cx, dt_profile_init(p->cx, &profile, p->release, NULL));
   dt_prop_release(p->cx, p->prop, &profile);
   p->number = profile.release;
-  p->cx->bf16_complex = dt_switch(&profile, DT_SW_BF16_COMPLEX) != 0;
+  dt_profile_tell_kernels(&profile, p->cx);
   p->shard_to_sum = dt_switch(&profile, DT_SW_SHARD_TO_PARTIAL) != 0;
   return dt_registry_release(p->cx, p->reg, dt_rulings, profile.release);
 }
