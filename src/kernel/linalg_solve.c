@@ -52,6 +52,16 @@ static DtStatus pivots_in (DtCtx *cx, const int *v, int n) {
   }
   return DT_OK;
 }
+/* As ldl_factor gives them; LAPACK would read beyond a matrix by others. */
+static DtStatus blocks_in (DtCtx *cx, const int *v, int n) {
+  for (int k = 0; k < n; k++)
+    DT_CHECK(cx, v[k] != 0, DT_E_RUNTIME, "Pivots given to ldl_solve must all "
+             "satisfy |pivot| >= 1. Did you properly pass the result of "
+             "ldl_factor?");
+  DT_CHECK(cx, blocks_fit(v, n), DT_E_VALUE, "pivots must be row numbers from "
+           "1 to %d; are they the ones that came with the factors?", n);
+  return DT_OK;
+}
 static DtStatus pivots_of (DtCtx *cx, DtMats *m, const DtMeta *like, int drop,
                            const DtTensor *p, bool blocks) {
   DT_TRY(cx, dt_mats_init(cx, m, like, drop, cols_of(p), 1, DT_I32, p, true));
@@ -59,9 +69,7 @@ static DtStatus pivots_of (DtCtx *cx, DtMats *m, const DtMeta *like, int drop,
     if (!blocks)
       DT_TRY(cx, pivots_in(cx, (const int *)dt_mats_at(m, i), m->rows));
     else
-      DT_CHECK(cx, blocks_fit((const int *)dt_mats_at(m, i), m->rows),
-               DT_E_VALUE, "pivots must be row numbers from 1 to %d; are they "
-               "the ones that came with the factors?", m->rows);
+      DT_TRY(cx, blocks_in(cx, (const int *)dt_mats_at(m, i), m->rows));
   return DT_OK;
 }
 

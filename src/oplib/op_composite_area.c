@@ -171,6 +171,7 @@ static DtStatus gradient_decomp (DtDecompCall *c) {
   int spacing = at(c, "spacing"), which = at(c, "dim");
   int64_t dims[DT_MAX_NDIM], order = dt_arg_int(c->args, at(c, "edge_order"));
   int n = 0;
+  bool seen[DT_MAX_NDIM] = { false };
   if (!dt_emit_ok(c->e)) return c->e->st;
   if (dt_arg_is_none(c->args, which))
     for (; n < m.ndim; n++) dims[n] = n;
@@ -183,6 +184,9 @@ static DtStatus gradient_decomp (DtDecompCall *c) {
     DT_CHECK(CX, d >= 0 && d < m.ndim, DT_E_INDEX,
              "Dimension out of range (expected to be in range of [%d, %d], "
              "but got %lld)", -m.ndim, m.ndim - 1, (long long)dims[i]);
+    DT_CHECK(CX, !seen[d], DT_E_RUNTIME, "dim %lld appears multiple times in "
+             "the list of dims", (long long)d);
+    seen[d] = true;
     DT_CHECK(CX, m.shape[d] > order, DT_E_RUNTIME, "torch.gradient expected "
              "each dimension size to be at least edge_order+1");
     c->out[i] = slope(c, d, order, spacing < 0 ? 1

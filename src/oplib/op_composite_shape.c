@@ -487,6 +487,19 @@ static DtStatus meshgrid_decomp (DtDecompCall *c) {
     .schema = "aten::" schema_, .brief = brief_, .flags = DT_OP_COMPOSITE, \
     .decomp = decomp_, .samples = id##_samples }
 
+static DtStatus flip_decomp (DtDecompCall *c) {
+  int64_t dim = strcmp(c->op->sig->base, "fliplr") == 0;
+  DtMeta m = meta_of(c, c->in[0]);
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_CHECK(CX, m.ndim > dim, DT_E_RUNTIME, "Input must be >= %d-d.",
+           (int)dim + 1);
+  return finish(c, EMIT("aten.flip.default", "tI", c->in[0], 1, &dim));
+}
+
+C(fliplr, "fliplr(Tensor self) -> Tensor", "Columns in reverse.", flip_decomp,
+  "f32[8, 6]");
+C(flipud, "flipud(Tensor self) -> Tensor", "Rows in reverse.", flip_decomp,
+  "f32[8, 6]");
 C(movedim_intlist, "movedim.intlist(Tensor(a) self, int[] source, int[] "
   "destination) -> Tensor(a)", "Dims moved to other places.", movedim_decomp,
   "f32[2, 3, 4], [0, 1], [2, 0]");

@@ -101,11 +101,101 @@ static DtStatus check_rows (DtDecompCall *c, const char *fn) {
   return DT_OK;
 }
 
+/* One weight, not negative, for each of `n` observations; dtype, "integral" or
+** "floating point", is checked by the caller. */
+static DtStatus check_weights (DtDecompCall *c, const char *name, DtHandle *w,
+                               int64_t n, bool fits, const char *dtype) {
+  DtMeta m = meta_of(c, w);
+  int64_t fine = 1;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_CHECK(CX, m.ndim <= 1, DT_E_RUNTIME, "cov(): expected %s to have one or "
+           "fewer dimensions but got %s with %d dimensions", name, name, m.ndim);
+  DT_CHECK(CX, fits, DT_E_RUNTIME, "cov(): expected %s to have %s dtype but got "
+           "%s with %s dtype", name, dtype, name,
+           op_dtype_word((DtDtype)m.dtype));
+  DT_CHECK(CX, dt_meta_numel(&m) == n, DT_E_RUNTIME, "cov(): expected %s to "
+           "have the same numel as there are observations in the input but got "
+           "%lld != %lld", name, (long long)dt_meta_numel(&m), (long long)n);
+  if (n == 0 || !dt_emit_has_data(c->e, w)) return DT_OK;
+  DtHandle *least = EMIT("aten.ge.Scalar", "ti", w, (int64_t)0);
+  DT_TRY(CX, dt_emit_item(c->e, EMIT("aten.all.default", "t", least), &fine));
+  DT_CHECK(CX, fine != 0, DT_E_RUNTIME, "cov(): %s cannot be negative", name);
+  return DT_OK;
+}
+
+/* The weights of observations: fweights count them, aweights tell how much each
+** is worth; NULL: all weigh 1. */
+static DtStatus find_weights (DtDecompCall *c, int64_t n, DtHandle **w) {
+  DtHandle *f = dt_hin(c, 2), *a = dt_hin(c, 3);
+  DtMeta m;
+  if (f != NULL) {
+    m = meta_of(c, f);
+    DT_TRY(CX, check_weights(c, "fweights", f, n,
+                             dt_dtype_is_integral((DtDtype)m.dtype, false),
+                             "integral"));
+  }
+  if (a != NULL) {
+    m = meta_of(c, a);
+    DT_TRY(CX, check_weights(c, "aweights", a, n,
+                             dt_dtype_is_float((DtDtype)m.dtype),
+                             "floating point"));
+  }
+  *w = f == NULL ? a : a == NULL ? f : EMIT("aten.mul.Tensor", "tt", f, a);
+  return c->e->st;
+}
+
+/* What the weighted squares are divided by: not below zero. */
+static DtHandle *weighted_count (DtDecompCall *c, DtHandle *w, DtHandle *sum,
+                                 int64_t correction) {
+  DtHandle *a = dt_hin(c, 3), *n;
+  if (a == NULL || correction == 0) {
+    n = EMIT("aten.sub.Scalar", "ti", sum, correction);
+  } else {
+    n = EMIT("aten.mul.Tensor", "tt", w, a);
+    n = EMIT("aten.sum.default", "t", n);
+    n = EMIT("aten.div.Tensor", "tt", n, sum);
+    n = EMIT("aten.mul.Scalar", "ti", n, correction);
+    n = EMIT("aten.sub.Tensor", "tt", sum, n);
+  }
+  return EMIT("aten.clamp_min.default", "ti", n, (int64_t)0);
+}
+
+static DtHandle *weighted_covariance (DtDecompCall *c, DtHandle *w,
+                                      int64_t correction) {
+  DtHandle *x = c->in[0], *sum, *mean, *t;
+  DtMeta m = meta_of(c, x);
+  int64_t row[2] = { 1, -1 }, dim = 1;
+  if (m.ndim < 2) x = EMIT("aten.view.default", "tI", x, 2, row);
+  sum = EMIT("aten.sum.default", "t", w);
+  mean = EMIT("aten.mul.Tensor", "tt", x, w);
+  mean = EMIT("aten.sum.dim_IntList", "tI", mean, 1, &dim);
+  mean = EMIT("aten.div.Tensor", "tt", mean, sum);
+  x = EMIT("aten.sub.Tensor", "tt", x,
+           EMIT("aten.unsqueeze.default", "ti", mean, dim));
+  t = EMIT("aten.t.default", "t", EMIT("aten.mul.Tensor", "tt", x, w));
+  if (dt_dtype_is_complex((DtDtype)m.dtype))
+    t = EMIT("aten._conj.default", "t", t);
+  x = EMIT("aten.div.Tensor", "tt", EMIT("aten.mm.default", "tt", x, t),
+           weighted_count(c, w, sum, correction));
+  return EMIT("aten.squeeze.default", "t", x);
+}
+
 static DtStatus cov_decomp (DtDecompCall *c) {
+  DtHandle *w = NULL;
+  DtMeta m = meta_of(c, c->in[0]);
+  int64_t zero = 0, correction = dt_arg_int(c->args, 1);
   DT_TRY(CX, check_rows(c, "cov"));
-  DT_CHECK(CX, dt_hin(c, 2) == NULL && dt_hin(c, 3) == NULL, DT_E_NOTIMPL,
-           "cov: weights of observations are not kept here");
-  return finish(c, covariance(c, dt_arg_int(c->args, 1)));
+  DT_TRY(CX, find_weights(c, m.ndim == 2 ? m.shape[1] : dt_meta_numel(&m),
+                          &w));
+  if (w == NULL) return finish(c, covariance(c, correction));
+  if (dt_emit_has_data(c->e, w)) {
+    DtHandle *sum = EMIT("aten.sum.default", "t", w);
+    DT_TRY(CX, dt_emit_item(c->e, EMIT("aten.eq.Scalar", "ti", sum, (int64_t)0),
+                            &zero));
+    DT_CHECK(CX, zero == 0, DT_E_RUNTIME,
+             "cov(): weights sum to zero, can't be normalized");
+  }
+  return finish(c, weighted_covariance(c, w, correction));
 }
 
 static DtStatus corrcoef_decomp (DtDecompCall *c) {

@@ -195,16 +195,6 @@ D(broadcast_to,
   "expand.",
   "expand(self, size)",
   "f32[8, 1], [8, 6]");
-D(fliplr,
-  "fliplr(Tensor self) -> Tensor",
-  "Columns in reverse.",
-  "flip(self, [1])",
-  "f32[8, 6]");
-D(flipud,
-  "flipud(Tensor self) -> Tensor",
-  "Rows in reverse.",
-  "flip(self, [0])",
-  U);
 D(lift,
   "lift(Tensor self) -> Tensor",
   "The tensor itself.",

@@ -91,16 +91,18 @@ static DtStatus check_windows (DtCtx *cx, const Conv *v) {
 }
 
 static DtStatus check_signs (DtCtx *cx, const Conv *v) {
-  bool pad = true, out = true, step = true, dil = true;
+  bool pad = true, out = true, step = true, dil = true, least = true;
   for (int d = 0; d < v->nd; d++) {
     pad = pad && v->pad[d] >= 0;
     out = out && v->outpad[d] >= 0;
     step = step && v->stride[d] > 0;
+    least = least && v->dil[d] >= 0;
     dil = dil && v->dil[d] > 0;
   }
   DT_CHECK(cx, pad, DT_E_RUNTIME, "negative padding is not supported");
   DT_CHECK(cx, out, DT_E_RUNTIME, "negative output_padding is not supported");
   DT_CHECK(cx, step, DT_E_RUNTIME, "non-positive stride is not supported");
+  DT_CHECK(cx, least, DT_E_RUNTIME, "dilation should be greater than zero");
   DT_CHECK(cx, dil, DT_E_RUNTIME, "dilation should be greater than zero, but "
            "got %s", op_ints_text(v->nd, v->dil).s);
   return DT_OK;
