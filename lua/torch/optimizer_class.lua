@@ -8,6 +8,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local base = require "dt.optim.base"
 local V = require "python.values"
 local builtin_names = require "python.builtin_names"
 local args = require "python.args"
@@ -72,7 +73,10 @@ local function add_group(self, group)
   end
   local params = V.dict_get(group, "params")
   params = util.is_tensor(params) and V.list {params} or shown(params)
+  local plain, names = base.split_names(params)
+  params = V.list(plain, params.n)
   V.dict_set(group, "params", params)
+  if names then V.dict_set(group, "param_names", V.list(names)) end
   for k = 1, params.n do check_param(params[k]) end
   for name, v in V.each(attrs.get(self, "defaults")) do
     if V.dict_get(group, name) == nil then V.dict_set(group, name, v) end

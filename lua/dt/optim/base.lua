@@ -25,8 +25,13 @@ end
 
 -- No parameter is in two groups.
 local function check_groups(groups)
-  local seen = {}
+  local seen, named = {}, groups[1] and groups[1].param_names ~= nil
   for _, g in ipairs(groups) do
+    if (g.param_names ~= nil) ~= named then
+      util.raise("ValueError", "all optimizer param groups should be "
+        .. "with/without names. cannot add param group %s names to the "
+        .. "optimizer", named and "without" or "with")
+    end
     local own = {}
     for _, p in ipairs(g.params) do
       if seen[p._id] then
@@ -51,23 +56,25 @@ end
 
 local function is_named(p)
   return type(p) == "table" and not util.is_tensor(p)
-    and type(p[1]) == "string" and util.is_tensor(p[2])
+    and type(p[1]) == "string" and p[2] ~= nil
 end
 
--- Pairs of name and parameter: the names stand in the group, too.
-local function take_names(group)
-  local names, list = {}, {}
-  for i, p in ipairs(group.params) do
-    if not is_named(p) then
-      if i > 1 and #names > 0 then
-        util.raise("ValueError", "all optimizer params should be with/without "
-          .. "names. Some param names are missing")
-      end
-      return
+-- split_names(list): the parameters of a list and their names: of (name,
+-- parameter) pairs, or nil.
+function M.split_names(list)
+  local params, names = {}, {}
+  for i, p in ipairs(list) do
+    if is_named(p) then
+      params[i], names[#names + 1] = p[2], p[1]
+    else
+      params[i] = p
     end
-    names[i], list[i] = p[1], p[2]
   end
-  if #names > 0 then group.params, group.param_names = list, names end
+  if #names > 0 and #names < #params then
+    util.raise("ValueError", "all optimizer params should be with/without "
+      .. "names. Some param names are missing")
+  end
+  return params, #names > 0 and names or nil
 end
 
 local function group_of(params, defaults)
@@ -78,8 +85,9 @@ local function group_of(params, defaults)
   else
     group.params = params
   end
-  group.params = tensors_of(group.params)
-  take_names(group)
+  local names
+  group.params, names = M.split_names(tensors_of(group.params))
+  group.param_names = names or group.param_names
   for _, p in ipairs(group.params) do check_leaf(p) end
   return group
 end
@@ -276,7 +284,10 @@ local function new(class, params, defaults)
   end
   params = kind == "table" and params or tensors_of(params)
   local first = type(params) == "table" and params[1]
-  if first == nil then
+  if first == nil and type(params) == "table"
+     and type(next(params)) == "string" then      -- a dict is its keys
+    check_leaf(next(params))
+  elseif first == nil then
     util.raise("ValueError", "optimizer got an empty parameter list")
   end
   if type(first) == "table" and not is_named(first) then
