@@ -332,6 +332,9 @@ DtStatus dt_line_open_readline (DtCtx *cx, const DtLineOpts *o, DtLine **out) {
   set_up_readline(e);
   load_history(e);
   DT_TRYG(cx, dt_input_new(cx, o->tty->forwarded, o->stop, o->ud, &e->in));
+  /* Now, not at the first prompt: a program may run before it. */
+  if (o->tty->forwarded)
+    dt_tty_raw(o->tty);
   *out = &e->base;
   return DT_OK;
 done:

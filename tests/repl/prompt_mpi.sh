@@ -86,6 +86,17 @@ wait_for "2222"
 line ':quit 3'
 code_is 3
 same_tty
+# Ctrl-C before the first prompt stops the program, not mpirun.
+printf 'print("go" .. "es")\nlocal x = dt.ones(2)\nwhile true do x = x + 1 end\n' >"$tmp/loop.lua"
+line "mpirun -n 2 $DTREPL -q -i $tmp/loop.lua"
+wait_for "goes"
+send C-c
+wait_for "Ctrl-C"
+line '"after" .. " it"'
+wait_for '"after it"'
+line ':quit 4'
+code_is 4
+same_tty
 check "history is private" test "$(stat -c %a "$tmp/state/dtrepl/history")" \
   = 600
 done_testing
