@@ -24,6 +24,12 @@
 #include "debug/debug.h"
 #include "repl/cmd.h"
 
+void dt_repl_stop_softly (DtRepl *r, bool on) {
+  /* Once for all threads: another one, late, would forget what was asked. */
+  if (dt_repl_first(r) || r->app->world != DT_WORLD_THREADS)
+    dt_stop_soft(r->app->stop, on, dt_stop_soft_hook);
+}
+
 /* Ctrl-C stops what runs (true), or is a key again and forgotten (false).
 ** Each rank forgets, after all have stopped. */
 void dt_repl_running (DtRepl *r, bool running) {
@@ -37,10 +43,7 @@ void dt_repl_running (DtRepl *r, bool running) {
   if (running)
     dt_repl_stream_begin(r);
   DtControl *c = dt_control_of(r->s);
-  /* Once for all threads: another one, late, would forget what was asked. */
-  if (dt_repl_first(r) || r->app->world != DT_WORLD_THREADS)
-    dt_stop_soft(r->app->stop, running && c != NULL && c->attached &&
-                 r->at == NULL, dt_stop_soft_hook);
+  dt_repl_stop_softly(r, running && c != NULL && c->attached && r->at == NULL);
   if (!running && r->cx->interrupt != NULL)
     atomic_store(r->cx->interrupt, 0);
   if (!running && board != NULL)

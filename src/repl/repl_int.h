@@ -180,6 +180,9 @@ int dt_repl_code_of (DtStatus st);
 bool dt_repl_round (DtRepl *r, const char *text);
 /* From now on Ctrl-C stops what runs (true), or is a key again.  Local. */
 void dt_repl_running (DtRepl *r, bool running);
+/* The first Ctrl-C is a stop of the debugger (true), the next one ends what
+** runs; or the first does.  Nothing was asked yet.  Local. */
+void dt_repl_stop_softly (DtRepl *r, bool on);
 /* Rank 0's exit code for all.  Collective. */
 int dt_repl_share_code (DtRepl *r, int code);
 /* The error pending in the context becomes a diagnostic.  Local. */

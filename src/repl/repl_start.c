@@ -84,7 +84,7 @@ static void attach_debugger (DtRepl *r, bool yes, bool first) {
     return;
   c->attached = yes && (r->app->o.debug || r->app->o.interactive);
   c->starting = yes && first;
-  dt_stop_soft(r->app->stop, c->attached, dt_stop_soft_hook);
+  dt_repl_stop_softly(r, c->attached);
   if (yes && first)
     dt_control_go(c, DT_GO_OP);
   dt_control_arm(c);
