@@ -33,3 +33,14 @@ try:
 except ValueError as e:
     print(e)
 print(gradcheck(torch.nn.Linear(4, 2).double(), (x,), eps=1e-6, atol=1e-4))
+
+
+# A graph that was cut: the function moves, its gradient does not.
+ones = torch.ones(2, dtype=torch.double, requires_grad=True)
+for cut in (lambda a: a.detach() * 2, lambda a: a.detach() * 0,
+            lambda a: (a * 2, a.detach() * 2)):
+    print(gradcheck(cut, (ones,), raise_exception=False))
+try:
+    gradcheck(lambda a: a.detach() * 2, (ones,))
+except GradcheckError as error:
+    print(error)
