@@ -177,12 +177,11 @@ class cached_property:
         self.__doc__ = func.__doc__
 
     def __set_name__(self, owner, name):
-        if self.attrname is None:
-            self.attrname = name
-        elif name != self.attrname:
+        if self.attrname not in (None, name):
             raise TypeError(
                 "Cannot assign the same cached_property to two different names "
                 f"({self.attrname!r} and {name!r}).")
+        self.attrname = name
 
     def __get__(self, obj, owner=None):
         if obj is None:
