@@ -638,7 +638,7 @@ meta=2:1 13:1 16:2 27:1 50:20 55:1 71:1 111:2;meta devic=50:12;meta different=50
 meta_sharded_sd=55:1;metadata=26:2 52:1 57:1 70:2 111:5;metadata dur=111:2;metadata includ=26:2;metadata incorrectly=70:2;metadata shap=111:3
 method=3:3 50:1 72:5 107:1 110:1 111:3;mi=111:1;mi300=111:1;mib=111:2;micro=54:5;micro batch=54:4;micro_batch=54:1;microbatch=44:1 54:1 82:1;microsecond=80:1
 middl=111:1;might=111:2;migrat=57:1 110:1;migration=111:1;millisecond=54:1 55:5 111:17;millisecond befor=55:5 111:17;min=10:1 14:2 54:1 86:2 97:1 103:1 107:1
-min arg=14:2;mini=54:1;mini_batch=54:1;miniconda3=3:1 44:1 64:1 111:2;miniconda3 env=111:2;minimal=82:1 111:1;minimum=111:1;minut=55:1 111:1;misalign=55:1
+min arg=14:2;mini=54:1;mini_batch=54:1;miniconda3=3:1 44:1 111:2;miniconda3 env=111:2;minimal=82:1 111:1;minimum=111:1;minut=55:1 111:1;misalign=55:1
 mismatch=12:4 28:1 42:1 44:1 52:7 55:4 66:1 70:1 71:1 78:2 82:1 104:1 105:2 108:1 111:4;mismatch between=52:5 55:4;mismatch valu=12:3
 miss=4:1 9:1 13:1 26:1 30:1 50:1 53:9 54:1 55:2 61:1 67:1 81:2 84:1 105:2 111:1;miss axi=105:2;miss key=53:7;miss rank=55:2;mistak=20:1
 mix=1:15 2:11 3:18 5:9 6:7 7:11 8:3 12:2 16:1 27:1 41:1 44:2 54:1 55:1 73:5 76:4 77:2 98:1 105:2 111:2;mix other=105:2;mix tensor=1:2
@@ -859,8 +859,8 @@ return=1:1 3:2 5:2 14:4 26:1 28:3 34:1 38:4 42:9 43:1 48:2 54:1 56:2 57:1 58:1 6
 return dtensor=42:3;return norm=42:3;return row=28:2;return self=111:2;return shard=48:2;return without=102:2;reus=90:1;revers=110:1;reward=4:1;rfc=111:3
 rfft=4:1;right=12:1 28:3 38:1 51:1 77:2 84:2 96:2 99:2 100:1 101:1 104:1 111:5;ring_degre=111:1;ris=81:2;rl=6:1 111:1;rlhf=111:2;rlhf rlhf_typ=111:2
 rlhf_typ=111:2;rlhf_typ grpo=111:2;rm=9:2 30:1;rms_norm=30:1;rms_norm_fast=9:1;rng=39:1;roadmap=111:1;robin=74:1;rocm=3:1 111:2;roll=4:1
-rollout=2:3 3:3 60:1 111:1;root=3:2 17:2 18:2 22:1 42:1 45:1 46:2 64:1 107:3 111:3;root mesh=18:2;rop=50:1 66:1;rotary=4:1 6:2 50:2 66:1 111:2
-rotary_pos_embedd=111:1;rotat=6:1;rotate_half=6:1;round=2:1 18:1 74:1 82:1;rout=11:3;rout map=11:2;router=7:1 11:7 42:1;router num_tokens_per_expert=11:2
+rollout=2:3 3:3 60:1 111:1;root=3:2 17:2 18:2 22:1 42:1 45:1 46:2 107:3 111:3;root mesh=18:2;rop=50:1 66:1;rotary=4:1 6:2 50:2 66:1 111:2;rotary_pos_embedd=111:1
+rotat=6:1;rotate_half=6:1;round=2:1 18:1 74:1 82:1;rout=11:3;rout map=11:2;router=7:1 11:7 42:1;router num_tokens_per_expert=11:2
 row=12:3 26:6 28:10 32:4 38:1 49:1 52:1 78:3 86:1 92:1 94:1 109:1 111:5;row com=28:2;row rank=26:3;row shard=32:2;row wrong=28:2;row_idx_dist_t=12:1
 row_idx_t=12:1;row_parallel=111:1;rowwis=12:1 65:3 67:2 77:2 96:1 111:2;rowwis colwiseparallel=65:2;rowwise_rep=111:1;rowwise_tensor=12:1 96:1
 rowwiseparallel=32:4 65:4 79:1 82:2 85:1;rowwiseparallel embedd=32:3;rss=81:3
