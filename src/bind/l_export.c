@@ -27,8 +27,13 @@ static void all_fini (DtCtx *cx, All *a) {
   dt_arena_fini(cx, &a->arena);
 }
 
-/* Spans of every rank, with notes and these lines `more`; without them for a
-** page, which shows the record.  Collective. */
+/* Rank 0 writes what `n` ranks gave, and it alone needs to read it. */
+static bool writes_export (const DtSession *s, int n) {
+  return n == 1 || s->comm->rank == 0;
+}
+
+/* Spans of every rank, with notes and these lines `more`, read on the rank that
+** writes them; without notes for a page, which shows the record.  Collective. */
 static DtStatus gather_spans (DtSession *s, const DtSpans *mine, const DtBuf *more,
                               All *a) {
   DtCtx *cx = s->cx;
@@ -53,7 +58,7 @@ static DtStatus gather_spans (DtSession *s, const DtSpans *mine, const DtBuf *mo
   else if (st == DT_OK)
     st = (a->text[0] = dt_strdup(cx, dt_buf_str(&b))) ? DT_OK : DT_E_NOMEM;
   dt_buf_fini(&b);
-  for (i = 0; i < a->n && st == DT_OK; i++)
+  for (i = 0; i < a->n && st == DT_OK && writes_export(s, a->n); i++)
     st = dt_spans_read(cx, &a->arena, a->text[i], &a->v[i], &a->count[i]);
   return st;
 }
@@ -162,7 +167,7 @@ static int push_export (lua_State *L, bool html) {
     memory_lines(L, dt_diag_spans(g), &memory);
   st = gather_spans(s, dt_diag_spans(g), html ? NULL : &memory, &a);
   if (html && st == DT_OK) nparam = read_parameters(L, &a.arena, &param);
-  if (st == DT_OK && (a.n == 1 || s->comm->rank == 0)) {
+  if (st == DT_OK && writes_export(s, a.n)) {
     if (html)
       st = write_page(s, g, &a, dt_buf_str(&failed), nparam, param, &b);
     else st = dt_trace_json(s->cx, a.n, a.v, a.count, &b);

@@ -34,10 +34,24 @@ enum { LATE = 64 };
 /* Raw collectives have no number: they come after the operator before them. */
 static bool is_numbered (const DtRecOp *r) { return r->seq > 0; }
 
+/* An entry newer than which #seq is not, by halving: whatever comes after an
+** entry LATE above #seq is not older than it. */
+static int skip_newer (DtDebug *d, int64_t seq) {
+  int from = 0, to = d->rec.n;
+  while (to - from > LATE) {
+    int mid = from + (to - from) / 2, i = mid;
+    while (i < to && !is_numbered(dt_record_at(d, i))) i++;
+    if (i < to && dt_record_at(d, i)->seq > seq + LATE) from = i + 1;
+    else to = mid;
+  }
+  return from;
+}
+
 DtRecOp *dt_record_find (DtDebug *d, int64_t seq) {
-  int i;
-  if (seq <= 0) return dt_record_at(d, 0);
-  for (i = 0; i < d->rec.n; i++) {
+  DtRecOp *newest = dt_record_at(d, 0);
+  if (seq <= 0) return newest;
+  int i = newest && newest->seq > seq + LATE ? skip_newer(d, seq) : 0;
+  for (; i < d->rec.n; i++) {
     DtRecOp *r = dt_record_at(d, i);
     if (r->seq == seq) return r;
     if (is_numbered(r) && r->seq < seq - LATE) return NULL;

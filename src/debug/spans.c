@@ -283,11 +283,18 @@ static const char *read_field (DtCtx *cx, DtArena *a, const char **at) {
 static DtStatus read_line (DtCtx *cx, DtArena *a, const char *s, DtSpan *p) {
   long long seq, bytes;
   unsigned long long group;
-  int k, depth, back, imp, at = 0;
+  int k = -1, depth, back, imp;
+  char head[256];               /* sscanf looks for the end of what it is given */
+  size_t len = strcspn(s, "\t\n");
   memset(p, 0, sizeof *p);
-  if (sscanf(s, "%d %d %d %d %lld %lld %d %llx %lf %lf%n", &k, &depth, &back,
-             &imp, &seq, &bytes, &p->line, &group, &p->t0, &p->t1, &at) < 10 ||
-      at == 0 || k < 0 || k >= DT_NSPANS)
+  if (len < sizeof head) {
+    memcpy(head, s, len);
+    head[len] = '\0';
+    if (sscanf(head, "%d %d %d %d %lld %lld %d %llx %lf %lf", &k, &depth, &back,
+               &imp, &seq, &bytes, &p->line, &group, &p->t0, &p->t1) < 10)
+      k = -1;
+  }
+  if (k < 0 || k >= DT_NSPANS)
     return dt_raise(cx, DT_E_IO, "not a line of spans");
   p->kind = (uint8_t)k;
   p->depth = (uint8_t)depth;
@@ -296,7 +303,7 @@ static DtStatus read_line (DtCtx *cx, DtArena *a, const char *s, DtSpan *p) {
   p->seq = seq;
   p->bytes = bytes;
   p->group = group;
-  s += at;
+  s += len;
   if (*s == '\t') s++;
   p->name = read_field(cx, a, &s);
   p->mdim = read_field(cx, a, &s);

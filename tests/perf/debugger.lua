@@ -1,9 +1,9 @@
 -- BENCH: -n 1 --trust
 -- SPDX-License-Identifier: MIT
--- What the debugger costs: recording, breakpoints that are not hit, :why and
--- :goto, and whether memory stays flat.  Times are processor time, the best of
--- several turns; what is compared takes turns.  Prints "name value unit
--- budget".
+-- What the debugger costs: recording, breakpoints that are not hit, :why, :goto
+-- and exports, and whether memory stays flat.  Times are processor time, the
+-- best of several turns; what is compared takes turns.  Prints "name value
+-- unit budget".
 
 local OPS, TURNS = 5000, 20
 
@@ -67,6 +67,11 @@ for i = 0, 20 do
 end
 say("why", why * 1000, "ms", "5")
 say("goto_in_10000", go * 1000, "ms", "50")
+for _, kind in ipairs {"html", "trace"} do
+  say("export_" .. kind .. "_10000", time(function ()
+    dt.debug.export(kind)
+  end) * 1000, "ms", "1000")
+end
 
 -- A million operators with the record on; the first fill ring and caches.
 dt.debug.recording{ring = 512, limit = 1 << 20}
