@@ -86,7 +86,7 @@ local have_mpi = io.open(opt.build .. "/dtrepl-mpi.so") ~= nil
 
 local known = {ranks = true, world = true, needs = true, seeds = true,
   timeout = true, expect_exit = true, tags = true, args = true, same = true,
-  serial = true, torch = true}
+  torch = true}
 
 local function split(s)
   local list = {}
@@ -211,7 +211,7 @@ local function add_case(kind, path, h, world, ranks, seed)
     cmd = with_release(cmd, h),
     kind = kind, world = world, needs = split(h.needs or ""),
     timeout = tonumber(h.timeout), expect = tonumber(h.expect_exit or 0),
-    serial = h.serial, same = h.same and path .. " " .. ranks .. " " .. seed}
+    same = h.same and path .. " " .. ranks .. " " .. seed}
 end
 
 local function add_lua(kind, path, need_header)
@@ -249,7 +249,7 @@ local function add_file(kind, path, cmd, timeout)
   if cannot_race(tags) then return end
   add{name = path, cmd = with_release(cmd, h), kind = kind,
     needs = split(h.needs or ""), timeout = tonumber(h.timeout) or timeout,
-    serial = kind == "terminal",
+    terminal = read_file(path):find("/term.inc", 1, true) ~= nil,
     expect = tonumber(h.expect_exit or 0)}
 end
 
@@ -401,17 +401,38 @@ local function finish(c, status, ms)
   fail(c, why)
 end
 
-local function run(list, jobs)
-  local by_id, plan = {}, dir .. "/plan"
-  local f = assert(io.open(plan, "w"))
+-- The longest first, as their limits say: none of them is left for the end.
+local function write_plan(name, list)
+  table.sort(list, function (a, b)
+    if a.timeout ~= b.timeout then return a.timeout > b.timeout end
+    return tonumber(a.id) < tonumber(b.id)
+  end)
+  local path = dir .. "/" .. name
+  local f = assert(io.open(path, "w"))
   for _, c in ipairs(list) do
-    by_id[c.id] = c
     f:write(("%s %s %d\n"):format(dir, c.id, c.timeout))
   end
   f:close()
-  -- The outer shell stays: were a command killed, xargs would start no more.
-  local p = assert(io.popen(("xargs -r -P %s -L 1 sh -c 'scripts/run-one.sh "
-    .. "\"$@\"; exit 0' run < %s"):format(jobs, quote(plan))))
+  return path
+end
+
+-- The command that runs a plan, so many at once.  The outer shell stays: were a
+-- command killed, xargs would start no more.
+local function runs(plan, jobs)
+  return ("xargs -r -P %s -L 1 sh -c 'scripts/run-one.sh \"$@\"; exit 0' run "
+    .. "< %s"):format(jobs, quote(plan))
+end
+
+-- Run all; those at a terminal, which mostly wait, one after another beside the
+-- rest.
+local function run(list, at_terminal)
+  local by_id = {}
+  for _, cases_of in ipairs{list, at_terminal} do
+    for _, c in ipairs(cases_of) do by_id[c.id] = c end
+  end
+  local p = assert(io.popen(("(%s & %s & wait)"):format(
+    runs(write_plan("plan", list), opt.jobs),
+    runs(write_plan("terminals", at_terminal), "1"))))
   for line in p:lines() do
     local id, status, ms = line:match("^(%S+) (%S+) (%d+)$")
     local c = by_id[id]
@@ -421,7 +442,7 @@ local function run(list, jobs)
     end
   end
   p:close()
-  for _, c in ipairs(list) do
+  for _, c in ipairs(cases) do
     if by_id[c.id] then fail(c, "did not run") end
   end
 end
@@ -485,7 +506,7 @@ end
 os.execute(("rm -rf %s && mkdir -p %s/state %s/config"):format(quote(dir),
   quote(dir), quote(dir)))
 local env = environment()
-local parallel, serial = {}, {}
+local list, at_terminal = {}, {}
 for i, c in ipairs(cases) do
   c.id = tostring(i)
   if c.skip then
@@ -503,11 +524,10 @@ for i, c in ipairs(cases) do
     end
     f:write("exec ", prefix, cmd, "\n")
     f:close()
-    table.insert(c.serial and serial or parallel, c)
+    table.insert(c.terminal and at_terminal or list, c)
   end
 end
-run(parallel, opt.jobs)
-run(serial, "1")
+run(list, at_terminal)
 compare_same()
 print("1.." .. shown)
 show_failures()

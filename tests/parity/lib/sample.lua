@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- lib/sample.lua: how much of the captured data a build runs.  A plain build
--- runs all of it, in the quick set every third of the traced programs.  A sanitizer is slower by ten to twenty times and asks
--- another question, which a case answers as soon as it reaches the code:
+-- runs all of it, in the quick set every fifth of the traced programs.  A
+-- sanitizer is slower by ten to twenty times and asks another question, which a case answers as soon as it reaches the code:
 -- address and undefined run the first case of each operator and every 8th of
 -- the rest; thread, where cases of one rank can show nothing, every 40th.
 -- The choice depends on the data alone, so that a failure can be run again.
@@ -13,7 +13,7 @@ M.all = not sanitizer           -- every line of every file
 local thread = sanitizer and sanitizer:find "thread"
 local line_step = thread and 40 or 8
 local file_step = thread and 8 or sanitizer and 4
-  or os.getenv "DTREPL_QUICK" and 3 or 1
+  or os.getenv "DTREPL_QUICK" and 5 or 1
 M.all_files = file_step == 1
 
 -- Of the files that fit a pattern of the shell every k-th, from the first on;
