@@ -908,6 +908,10 @@ function M.member(module, name)
   local v
   if ok then
     v = rawget(m, name)
+    local mt = getmetatable(m)
+    -- A module of the program's: what it bound, even where a file of the
+    -- package is called the same (from .peer import peer).
+    if v == nil and type(mt) == "table" and mt.all then v = m[name] end
     if v == nil then v = added(m, name) end
     if v == nil then v = modules[module .. "." .. name] or m[name] end
   end

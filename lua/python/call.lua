@@ -182,14 +182,20 @@ local function put_in_place(names, args, kw)
   return V.list(list, n), rest
 end
 
+-- Functions of Lua's that hand their arguments on to the program and want them
+-- as they are: a list stays that list, a dict that dict.
+local untouched = setmetatable({}, {__mode = "k"})
+function M.leave_arguments(f) untouched[f] = true end
+
 -- A Lua function, with Lua's values.
 local function call_lua(f, args, kw)
   if kw and placed[f] then args, kw = put_in_place(placed[f], args, kw) end
   local list, n = {}, args.n
-  local in_order = ordered[f]
-  local keep_none = binds_itself(f)
+  local in_order, as_they_are = ordered[f], untouched[f]
+  local keep_none = as_they_are or binds_itself(f)
   for i = 1, n do
-    local v = in_order and V.is_dict(args[i]) and pairs_of(args[i])
+    local v = as_they_are and args[i]
+      or in_order and V.is_dict(args[i]) and pairs_of(args[i])
       or V.to_lua(args[i])
     if v == None and not keep_none then v = nil end
     list[i] = v

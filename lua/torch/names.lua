@@ -9,6 +9,7 @@ local nnm = require "dt.nn.module"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
+local calls = require "python.call"
 local eval = require "python.eval"
 local dtensor = require "torch.dtensor"
 local state = require "dt.spmd.state"
@@ -303,6 +304,13 @@ end
 
 -- Gradients come as a tuple, and so does what a Function's ctx holds.
 dt.autograd._packed = V.tuple
+-- forward is given what the program gave apply.
+local extend_function = dt.autograd.Function.extend
+function dt.autograd.Function:extend(name)
+  local class = extend_function(self, name)
+  calls.leave_arguments(class.apply)
+  return class
+end
 -- What follows the outputs and inputs of grad, by position.
 local GRAD_ARGUMENTS <const> = {"grad_outputs", "retain_graph", "create_graph",
   "only_inputs", "allow_unused"}

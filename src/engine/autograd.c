@@ -139,6 +139,14 @@ void dt_grad_fini (DtSession *s, DtGradCtx *g) {
 
 /* --- after --- */
 
+/* Is `v` memory that this call wrote into?  It was kept as it had been: a
+** gradient that reads it finds another version. */
+static bool shares_written (const DtVar *v, DtVar *const *in,
+                            const DtGradCtx *g) {
+  return g && g->written >= 0 && g->before &&
+         v->local->storage == in[g->written]->local->storage;
+}
+
 static DtStatus save_inputs (DtSession *s, DtNode *n, int nin,
                              DtVar *const *in, const DtGradCtx *g) {
   n->saved_in = DT_NEWN(s->cx, DtVar *, nin + 1);
@@ -149,7 +157,7 @@ static DtStatus save_inputs (DtSession *s, DtNode *n, int nin,
     DtVar *v = was ? g->before : in[i];
     if (v == NULL) continue;
     DT_TRY(s->cx, dt_var_alias(v, &n->saved_in[i]));
-    n->saved_version[i] = was && v->local == in[i]->local
+    n->saved_version[i] = shares_written(v, in, g)
                           ? g->version : v->local->storage->version;
   }
   return DT_OK;

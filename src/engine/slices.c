@@ -89,6 +89,7 @@ typedef struct Slice {
   DtSession *s;
   struct DtViewOp *view;
   DtNode *inner;                /* borrowed: the node owns it */
+  const DtNode *node;           /* borrowed: the node whose `ud` this is */
   int slot;                     /* the input that was written */
   bool dist;
   DtMeta base, part;            /* of the base and of the view */
@@ -101,6 +102,13 @@ static void slice_free (void *ud) {
   dt_free(c->s->cx, c);
 }
 
+/* Does anybody want the gradient of the operator's input `i`?  The edges of
+** the written one went to the base, the others to the node.  A gradient that
+** nobody wants must not be computed: it may read what was overwritten. */
+static bool reads_gradient (const Slice *c, int i) {
+  return c->node->next[i == c->slot ? 0 : i + 1].fn != NULL;
+}
+
 /* Gradients through the operator; gin has the inner node's inputs. */
 static DtStatus backward_through_slice (DtSession *s, Slice *c, DtVar *part,
                                         int nin, DtVar **gin) {
@@ -109,7 +117,7 @@ static DtStatus backward_through_slice (DtSession *s, Slice *c, DtVar *part,
   DtStatus st = DT_E_NOMEM;
   DtVar *g = NULL;
   if (need != NULL) {
-    for (int i = 0; i < nin; i++) need[i] = true;
+    for (int i = 0; i < nin; i++) need[i] = reads_gradient(c, i);
     st = dt_call_fmt(s, &g, "aten.clone.default", "t memory_format=v", part,
                      dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
   }
@@ -206,6 +214,7 @@ DtStatus dt_copyslices (DtSession *s, DtVar *v, DtNode *n, int nr) {
   c->view = v->view;
   v->view->refs++;
   c->inner = cs->inner = dt_node_ref(n);
+  c->node = cs;
   c->slot = dt_wrap_ret_slot(n->op, &n->args, nr);
   c->dist = dt_var_is_dist(v);
   dt_meta_copy(&c->base, dt_var_meta(base));

@@ -166,8 +166,13 @@ function M.watch_apply(f) watcher = f end
 
 -- autograd.Function:extend("Name"): then define Name.forward(ctx, ...) and
 -- Name.backward(ctx, grads...); call Name.apply(...).
+-- A class of it can be extended in turn, by what it has at that moment.
 function Function:extend(name)
-  local class = {name = name or "Function"}
+  local class = {}
+  for member, v in pairs(self) do
+    if not member:find("^__") then class[member] = v end
+  end
+  class.name, class.extend = name or "Function", Function.extend
   -- Run forward, recording that backward is `class.backward`.
   local function apply(...)
     local args = table.pack(...)

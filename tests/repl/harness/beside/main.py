@@ -23,3 +23,8 @@ try:
     from other import NOTHING
 except ImportError as e:
     print(e)
+# A class that is called like the file it is in.
+from named import Other, Peer
+import named
+import named.Peer
+print(Peer, Other, named.Peer is Peer, issubclass(Other, Peer))

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+from .Peer import Peer
+
+
+class Other(Peer):
+    pass

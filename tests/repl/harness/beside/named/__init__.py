@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+from named.Peer import Peer
+from .Other import Other
