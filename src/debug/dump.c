@@ -71,20 +71,35 @@ DtStatus dt_dump_pack (DtCtx *cx, DtBuf *part) {
             : dt_raise(cx, DT_E_NOMEM, "no memory to write the record");
 }
 
-/* The bytes that were packed, owned by the caller; NULL: these are none. */
-static char *unpack (DtCtx *cx, const char *p, size_t n, size_t *size) {
+/* zstd packs at most 128 kB in four bytes: a frame that claims more lies, and
+** is not worth the memory it asks for. */
+enum { MOST_PACKED = 1 << 15 };
+
+/* The bytes that were packed in the part of `path`, owned by the caller.  IO:
+** these are none, or more than there is memory for. */
+static DtStatus unpack (DtCtx *cx, const char *path, const char *p, size_t n,
+                        char **out, size_t *size) {
   unsigned long long all = ZSTD_getFrameContentSize(p, n);
   char *data;
-  if (all == ZSTD_CONTENTSIZE_ERROR || all == ZSTD_CONTENTSIZE_UNKNOWN ||
-      all >= SIZE_MAX / 2)
-    return NULL;
+  *out = NULL;
+  if (all == ZSTD_CONTENTSIZE_ERROR || all == ZSTD_CONTENTSIZE_UNKNOWN)
+    return dt_raise(cx, DT_E_IO, "%s is damaged", path);
+  if (all / MOST_PACKED > n)
+    return dt_raise(cx, DT_E_IO, "%s is damaged: it claims that %zu bytes are "
+                    "%llu, packed", path, n, all);
   data = dt_alloc(cx, (size_t)all + 1);
-  if (data && ZSTD_decompress(data, (size_t)all, p, n) != all) {
-    dt_free(cx, data);
-    return NULL;
+  if (data == NULL) {
+    dt_error_clear(cx);
+    return dt_raise(cx, DT_E_IO, "%s has %llu bytes for this rank, more than "
+                    "there is memory for", path, all);
   }
+  if (ZSTD_decompress(data, (size_t)all, p, n) != all) {
+    dt_free(cx, data);
+    return dt_raise(cx, DT_E_IO, "%s is damaged", path);
+  }
+  *out = data;
   *size = (size_t)all;
-  return data;
+  return DT_OK;
 }
 
 /* --- files --------------------------------------------------------------- */
@@ -164,9 +179,9 @@ DtStatus dt_dump_part (DtCtx *cx, const char *path, int rank, char **p,
     return dt_raise(cx, DT_E_IO, rank < ranks ? "%s is cut short"
                     : "%s has no part for this rank", path);
   }
-  *p = dt_dump_hash(data, (size_t)len) == get_u(row + 16, 8)
-       ? unpack(cx, data, (size_t)len, n) : NULL;
+  DtStatus st = dt_dump_hash(data, (size_t)len) == get_u(row + 16, 8)
+    ? unpack(cx, path, data, (size_t)len, p, n)
+    : dt_raise(cx, DT_E_IO, "%s is damaged", path);
   dt_free(cx, data);
-  if (*p == NULL) dt_error_clear(cx);
-  return *p != NULL ? DT_OK : dt_raise(cx, DT_E_IO, "%s is damaged", path);
+  return st;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "fixture.h"
 #include "base/error_tool.h"
@@ -244,6 +245,39 @@ static void t_damage (Rank *r) {
 
 static void damage (void **state) { run_job(state, t_damage); }
 
+/* A file of one part, a zstd frame that says nothing but how much it holds. */
+static void read_claim (Rank *r, uint64_t claim, const char *words) {
+  char frame[16] = {'\x28', '\xb5', '\x2f', '\xfd', '\xe0'}, path[64];
+  uint64_t len = sizeof frame, hash;
+  char *part = NULL;
+  size_t n;
+  DtBuf b;
+  FILE *f;
+  for (int i = 0; i < 8; i++) frame[5 + i] = (char)(claim >> (8 * i) & 255);
+  hash = dt_dump_hash(frame, sizeof frame);
+  dt_buf_init(&b, r->cx);
+  dt_dump_head(&b, 1, 1, &len, &hash);
+  dt_buf_addn(&b, frame, sizeof frame);
+  snprintf(path, sizeof path, "claim-%ld.dtr", (long)getpid());
+  f = fopen(path, "wb");
+  CHECK(r, f && fwrite(b.s, 1, b.len, f) == b.len && fclose(f) == 0);
+  CHECK(r, dt_dump_part(r->cx, path, 0, &part, &n) == DT_E_IO);
+  CHECK(r, part == NULL);
+  CHECK(r, strstr(dt_buf_str(&r->cx->err.message), words) != NULL);
+  dt_error_clear(r->cx);
+  (void)remove(path);
+  dt_buf_fini(&b);
+}
+
+static void t_claims (Rank *r) {
+  read_claim(r, 100, "is damaged");
+  read_claim(r, 1 << 20, "is damaged");
+  read_claim(r, (uint64_t)1 << 40, "claims that 16 bytes are 1099511627776");
+  read_claim(r, UINT64_MAX - 2, "claims that 16 bytes are 18446744073709551");
+}
+
+static void claims (void **state) { run_job(state, t_claims); }
+
 /* }==== */
 /* {==== Stops and breakpoints ==== */
 
@@ -346,7 +380,8 @@ static void globs (void **state) {
 
 int main (void) {
   const struct CMUnitTest tests[] = {
-    T(past), T(limit), T(dump), T(damage), T(steps), T(breaks), T(globs)
+    T(past), T(limit), T(dump), T(damage), T(claims), T(steps), T(breaks),
+    T(globs)
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
