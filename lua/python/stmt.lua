@@ -273,6 +273,7 @@ S["class"] = function (n)
     for i, b in ipairs(bases) do above[i] = b(env) end
     local inner = {vars = {}, up = env}
     local members, names = class_scope(inner, fields)
+    members.name = full
     body(members)
     local bound = names()
     local kw
@@ -656,9 +657,11 @@ end
 -- block(list, name): a list of statements of the file of that name, or nil.
 return {block = function (list, name)
   local before, kept = file, makers
+  local reading = dt._python_reading(true)
   file, makers = name, {}
   local ok, run = pcall(block, list)
   file, makers = before, kept
+  dt._python_reading(reading)
   if not ok then error(run, 0) end
   return function (env)
     if name and not env.scope then            -- a module's own

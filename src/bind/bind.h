@@ -104,6 +104,7 @@ typedef struct DtBind {
   int ref_globals;              /* registry: the set of them; or 0 */
   int ref_py[DTL_PY_KEYS];      /* registry: keys of scopes, pyframe.h; or 0 */
   int ref_py_data;              /* and the function that recognises data */
+  bool py_reading;              /* statements are made, not run */
   /* What where() found last, and for which operator; names ask for it again. */
   struct { const void *ci; int64_t seq; const char *source; int line, defined; }
     at;

@@ -29,7 +29,8 @@ static void hook_line (lua_State *L, lua_Debug *ar) {
   lua_State *outer = b->hooked;
   DtStatus st;
   lua_getinfo(L, "l", ar);
-  if (c == NULL || !dt_control_wants_line(c, ar->currentline)) return;
+  if (c == NULL || b->py_reading ||
+      !dt_control_wants_line(c, ar->currentline)) return;
   lua_getinfo(L, "S", ar);
   if (ar->currentline < 0 || dtL_is_ours(ar->source)) return;
   file = dt_session_intern(b->s, ar->source[0] == '@' || ar->source[0] == '='

@@ -171,7 +171,18 @@ static int l_frames (lua_State *L) {
   return 0;
 }
 
+/* dt._python_reading(yes) -> what it was: lines that are reached while the
+** functions of statements are made are not reached by the program. */
+static int l_reading (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  lua_pushboolean(L, b->py_reading);
+  b->py_reading = lua_toboolean(L, 1) != 0;
+  return 1;
+}
+
 void dtL_open_pyframe (lua_State *L, int dt) {
+  lua_pushcfunction(L, l_reading);
+  lua_setfield(L, dt, "_python_reading");
   lua_pushcfunction(L, l_frames);
   lua_setfield(L, dt, "_python_frames");
   lua_pushcfunction(L, l_scope);
