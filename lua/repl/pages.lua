@@ -154,6 +154,17 @@ function M.page(what)
   return table.concat(list, "\n")
 end
 
+-- The keywords that a function's page shows, in order, each once.
+function M.keywords(what)
+  local out, seen = {}, {}
+  for _, name in ipairs(found(what)) do
+    for word in pages[name].call:gmatch("([%a_][%w_]*) ?= ?") do
+      if not seen[word] then out[#out + 1], seen[word] = word, true end
+    end
+  end
+  return out
+end
+
 -- ---- what an operator's definition holds ----
 
 local float = {f32 = true, f64 = true, f16 = true, bf16 = true}

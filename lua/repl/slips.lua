@@ -65,6 +65,10 @@ local signs = {
     return ("a tuple is a list with braces: {%s}"):format((list:gsub(
       ",%s*$", "")))
   end},
+  {"near ','", "^%s*%((%s*[^%(%)]+,[^%(%)]*)%)%s*$", function (list)
+    return ("a tuple is a list with braces: {%s}"):format((list:gsub(
+      ",%s*$", "")))
+  end},
   {"near '='", "[%(,]%s*([%a_][%w_]*)%s*=[^=]", function (k)
     return ("keywords stand in a table, the last argument: f(x, {%s = …})")
       :format(k)
@@ -157,6 +161,19 @@ local function by_call(text, message)
   end
 end
 
+-- ---- names that the library does not have --------------------------------------
+
+-- "dt.foo" in the line: what is said of it; other tables may well lack a name.
+local function by_library(text, field)
+  for owner, name in code(text):gmatch("([%a_][%w_%.]*)%.([%a_][%w_]*)") do
+    local root = owner:match("^[%w_]+")
+    if name == field and (root == "dt" or root == "nn" or root == "F") then
+      return ("%s has no %s; %s. and Tab lists what it has"):format(owner, field,
+        owner)
+    end
+  end
+end
+
 -- ---- what the shell asks -------------------------------------------------------
 
 -- The line is no Lua, as the message says; nil: nothing is known.
@@ -183,6 +200,11 @@ function M.raised(text, message)
     return "there is no GPU: every device computes on the CPU; a program may "
       .. "ask torch.cuda (:python)"
   end
+  local lacking = message:match("a nil value %(field '([%w_]+)'%)")
+  if lacking and not message:find("did you mean", 1, true)
+     and by_library(text, lacking) then
+    return by_library(text, lacking)
+  end
   if message:find("expected a placement: S(dim)", 1, true)
      and text:find("[Ss]hard%(%d") then
     return "placements in a text are S(0), R and P(sum); as values, Shard(0), "
@@ -204,8 +226,10 @@ end
 function M.value(text, kind)
   local name = text:match("^%s*([%w_%.]+)%s*$")
   if not name then return nil end
-  if kind == "nil" then return words[name] end
   local owner, method = name:match("^(.*)%.([%w_]+)$")
+  if kind == "nil" then
+    return words[name] or method and by_library(text, method)
+  end
   if kind == "method" and owner then
     return ("a method is called with a colon: %s:%s()"):format(owner, method)
   end

@@ -86,6 +86,13 @@ static int l_plan (lua_State *L) {
   return push_buf(L, &b, dt_plan_text(d, v, n, pl, &b));
 }
 
+/* "mul", "aten.mul": its first overload, where none is the default. */
+static const DtOpDef *first_overload (DtSession *s, const char *name) {
+  const char *base = strncmp(name, "aten.", 5) == 0 ? name + 5 : name;
+  const DtPacket *p = dt_registry_packet(s->cx, s->registry, "aten", base);
+  return p && p->n > 0 ? p->op[0] : NULL;
+}
+
 static int l_rules (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
   const char *name = luaL_checkstring(L, 1);
@@ -99,6 +106,7 @@ static int l_rules (lua_State *L) {
     snprintf(full, sizeof full, "aten.%.100s", name);
     op = dt_registry_find(s->cx, s->registry, full);
   }
+  if (op == NULL) op = first_overload(s, name);
   if (op == NULL) {
     const char *near[3];
     int n;

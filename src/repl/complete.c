@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/complete.c: what Tab offers: commands after ':', their arguments
 ** (complete_arg.c), help pages after '?', operators after "dt.ops.",
-** dimensions in mesh["...], keywords of operators in braces, and Lua's names.
+** dimensions in mesh["...], keywords in braces, and Lua's names.
 ** Nothing is run for it (repl_names.c). */
 #include "repl/complete.h"
 
@@ -182,13 +182,21 @@ static bool offer_keywords (DtRepl *r, const char *line, int i, int point,
     from--;
   char *prefix = dt_strndup(r->cx, line + i, (size_t)(point - i));
   int it = 0;
+  bool known = false;           /* an operator; else a page may know it */
   const DtPacket *p;
   while (prefix != NULL &&
          (p = dt_registry_next(r->cx, r->s->registry, &it)) != NULL)
     if (strcmp(p->ns, "aten") == 0 &&
         strlen(p->base) == (size_t)(end - from) &&
-        memcmp(p->base, line + from, (size_t)(end - from)) == 0)
+        memcmp(p->base, line + from, (size_t)(end - from)) == 0) {
       of_packet(p, prefix, add, sink);
+      known = true;
+    }
+  char *path = known ? NULL : dt_strndup(r->cx, line + path_start(line, end),
+                                         (size_t)(end - path_start(line, end)));
+  if (path != NULL && prefix != NULL)
+    dt_names_keywords(r->L, path, prefix, add, sink);
+  dt_free(r->cx, path);
   dt_free(r->cx, prefix);
   dt_error_clear(r->cx);
   return false;                 /* values may be there too */

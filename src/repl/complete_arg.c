@@ -11,7 +11,7 @@
 
 typedef enum Source {
   FROM_WORDS, FROM_FILES, FROM_OPS, FROM_KINDS, FROM_COLLS,
-  FROM_CODES, FROM_SETTINGS
+  FROM_CODES, FROM_SETTINGS, FROM_HELD
 } Source;
 
 typedef struct Row {
@@ -45,7 +45,16 @@ static const Row rows[] = {
   {"whatif", -1, "=", FROM_WORDS, placements},
   {"whatif", -1, "R", FROM_WORDS, placements},
   {"whatif", 0, NULL, FROM_WORDS, "drop"},
+  {"plan", 0, NULL, FROM_HELD, NULL},
   {"plan", 1, NULL, FROM_WORDS, placements},
+  {"blame", 0, NULL, FROM_HELD, NULL},
+  {"types", 0, NULL, FROM_HELD, NULL},
+  {"who", 0, NULL, FROM_HELD, NULL},
+  {"when", 0, NULL, FROM_HELD, NULL},
+  {"why", 0, NULL, FROM_HELD, NULL},
+  {"show", 0, NULL, FROM_HELD, NULL},
+  {"check", 0, NULL, FROM_HELD, NULL},
+  {"same", 0, NULL, FROM_HELD, NULL},
   {"explain", 0, NULL, FROM_CODES, NULL},
   {"explain", 0, NULL, FROM_OPS, NULL},
   {"findings", 0, NULL, FROM_CODES, NULL},
@@ -162,11 +171,13 @@ static void from_codes (const char *prefix, DtLineAdd add, void *sink) {
       add(sink, dt_error_info(st)->id);
 }
 
-static void from_row (DtRepl *r, const Row *w, const char *prefix,
+/* False: it knows nothing here, and Lua's names may follow. */
+static bool from_row (DtRepl *r, const Row *w, const char *prefix,
                       DtLineAdd add, void *sink) {
   const DtBpKind *k;
   const char *s;
   switch (w->source) {
+    case FROM_HELD: return dt_names_held(r->L, prefix, add, sink) > 0;
     case FROM_WORDS: from_words(w->words, prefix, add, sink); break;
     case FROM_FILES: from_files(r->cx, prefix, add, sink); break;
     case FROM_OPS: dt_complete_ops(r, prefix, add, sink); break;
@@ -182,6 +193,7 @@ static void from_row (DtRepl *r, const Row *w, const char *prefix,
       break;
     default: break;
   }
+  return true;
 }
 
 /* "[on|off]", "[stop|locals]": the words a row names itself, in small
@@ -255,8 +267,7 @@ bool dt_complete_arg (DtRepl *r, const char *line, int point, int *start,
                              memcmp(w->after, before, nbefore) != 0))
       continue;
     *start = (int)(word - line);
-    from_row(r, w, prefix, add, sink);
-    found = true;
+    found |= from_row(r, w, prefix, add, sink);
     if (w->after != NULL)       /* it says all */
       break;
   }

@@ -242,6 +242,27 @@ static void search_names (lua_State *L, DtRepl *r, const char *s, Near *k) {
   }
 }
 
+/* "FILE:2: attempt to call a nil value", and line 3 begins with a bracket: Lua
+** took both for one statement. */
+static void hint_bracket (lua_State *L, const char *s, DtBuf *diag) {
+  const char *what = strstr(s, ": attempt to call a "), *from = what, *text;
+  char file[512];
+  int line = 0;
+  size_t n = 0;
+  while (from && from > s && isdigit((unsigned char)from[-1])) from--;
+  if (from == NULL || from == what || from == s || from[-1] != ':') return;
+  line = (int)strtol(from, NULL, 10);
+  what = --from;
+  while (from > s && from[-1] != ' ' && from[-1] != '\n') from--;
+  snprintf(file, sizeof file, "%.*s", (int)(what - from), from);
+  do
+    text = dtL_source_line(L, file, ++line, &n);
+  while (text && strspn(text, " \t") >= n);
+  if (text && text[strspn(text, " \t")] == '(')
+    dt_buf_addf(diag, "  line %d begins with a bracket: Lua calls what stands "
+                "before it; put a ; in front\n", line);
+}
+
 void dt_near_hint (lua_State *L, DtBuf *diag, size_t from) {
   DtRepl *r = dtL_state(L)->stop_ud;
   Near k;
@@ -250,6 +271,7 @@ void dt_near_hint (lua_State *L, DtBuf *diag, size_t from) {
     return;
   char *s = dt_strdup(r->cx, diag->s + from);
   if (s != NULL) {
+    hint_bracket(L, s, diag);
     search_names(L, r, s, &k);
     for (int i = 0; i < k.count; i++)
       dt_buf_addf(diag, i > 0 ? ", %s" : "  did you mean %s", k.word[i]);

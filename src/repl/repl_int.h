@@ -367,6 +367,13 @@ void dt_near_hint (lua_State *L, DtBuf *diag, size_t from);
 ** Local. */
 void dt_names_lua (lua_State *L, const char *path, const char *prefix,
                    DtLineAdd add, void *sink);
+/* Variables that hold a tensor, a mesh or a module and begin with `prefix`;
+** how many.  Raw access only.  Local. */
+int dt_names_held (lua_State *L, const char *prefix, DtLineAdd add, void *sink);
+/* What keywords the page on the function `path` ("nn.Linear") shows, as
+** "bias = ".  Local. */
+void dt_names_keywords (lua_State *L, const char *path, const char *prefix,
+                        DtLineAdd add, void *sink);
 /* "tensor" or "mesh" when the variable or path `path` holds one, whose header
 ** is added to `out`; else NULL.  Raw access only.  Local. */
 const char *dt_names_live (lua_State *L, const char *path, DtBuf *out);

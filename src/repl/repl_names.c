@@ -319,6 +319,85 @@ void dt_names_lua (lua_State *L, const char *path, const char *prefix,
   call_offer(L, offer_names, path, prefix, add, sink);
 }
 
+/* --- variables of commands that ask about a tensor --- */
+
+typedef struct Held { DtLineAdd add; void *sink; int count; } Held;
+
+static void count_held (void *ud, const char *word) {
+  Held *h = ud;
+  h->count++;
+  h->add(h->sink, word);
+}
+
+static bool is_held (lua_State *L) {
+  if (dtL_test_tensor(L, -1) != NULL || dtL_test_mesh(L, -1) != NULL)
+    return true;
+  if (!lua_istable(L, -1))
+    return false;
+  lua_pushliteral(L, "_parameters");
+  bool yes = lua_rawget(L, -2) == LUA_TTABLE;
+  lua_pop(L, 1);
+  return yes;
+}
+
+/* Those among the names of the table on the top, which is popped. */
+static void add_held (lua_State *L, const char *prefix, DtLineAdd add,
+                      void *sink) {
+  lua_pushnil(L);
+  while (lua_next(L, -2) != 0) {
+    bool held = lua_type(L, -2) == LUA_TSTRING && is_held(L);
+    lua_pop(L, 1);
+    if (held && is_name(lua_tostring(L, -1)))
+      offer_name(L, "", lua_tostring(L, -1), prefix, add, sink);
+  }
+  lua_pop(L, 1);
+}
+
+static int held_names (lua_State *L) {
+  const char *prefix = lua_tostring(L, 2);
+  DtLineAdd *add = lua_touserdata(L, 3);
+  void *sink = lua_touserdata(L, 4);
+  if (frame_locals(L))
+    add_held(L, prefix, *add, sink);
+  dt_eval_push_locals(L);
+  add_held(L, prefix, *add, sink);
+  lua_pushglobaltable(L);
+  add_held(L, prefix, *add, sink);
+  return 0;
+}
+
+int dt_names_held (lua_State *L, const char *prefix, DtLineAdd add,
+                   void *sink) {
+  Held h = {add, sink, 0};
+  call_offer(L, held_names, "", prefix, count_held, &h);
+  return h.count;
+}
+
+/* --- keywords --- */
+
+static int page_keywords (lua_State *L) {
+  const char *prefix = lua_tostring(L, 2);
+  DtLineAdd *add = lua_touserdata(L, 3);
+  void *sink = lua_touserdata(L, 4);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "repl.pages");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "keywords");
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  for (int i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; i++) {
+    lua_pushfstring(L, "%s = ", lua_tostring(L, -1));
+    offer_name(L, "", lua_tostring(L, -1), prefix, *add, sink);
+    lua_pop(L, 2);
+  }
+  return 0;
+}
+
+void dt_names_keywords (lua_State *L, const char *path, const char *prefix,
+                        DtLineAdd add, void *sink) {
+  call_offer(L, page_keywords, path, prefix, add, sink);
+}
+
 /* The names of the dimensions of the mesh at the path. */
 static int mesh_names (lua_State *L) {
   const char *path = lua_tostring(L, 1), *prefix = lua_tostring(L, 2);

@@ -57,9 +57,30 @@ static bool owner_has_methods (lua_State *L, const char *text) {
   return yes;
 }
 
+/* A field of the library that is not there: names near it, as for its call. */
+static void add_near (lua_State *L, const char *text, DtBuf *diag) {
+  const char *dot = strrchr(text, '.');
+  DtBuf report;
+  if (dot == NULL)
+    return;
+  dt_buf_init(&report, dtL_session(L)->cx);
+  dt_buf_addf(&report, "prompt:%d: a nil value (field '%.*s')\n",
+              dtL_state(L)->floor.line, (int)strcspn(dot + 1, " \t\n"),
+              dot + 1);
+  size_t from = report.len;
+  dt_near_hint(L, &report, 0);
+  if (!report.oom && report.len > from)
+    dt_buf_add(diag, dt_buf_str(&report) + from);
+  dt_buf_fini(&report);
+}
+
 void dt_slip_value (lua_State *L, int idx, const char *text, DtBuf *diag) {
-  if (lua_isnil(L, idx))
+  size_t before = diag->len;
+  if (lua_isnil(L, idx)) {
     dt_slip_hint(L, "value", text, "nil", diag);
+    if (diag->len > before)
+      add_near(L, text, diag);
+  }
   else if (lua_isfunction(L, idx) && owner_has_methods(L, text))
     dt_slip_hint(L, "value", text, "method", diag);
 }
