@@ -61,6 +61,7 @@ extern const DtDiagRule dt_rules_loss[];
 extern const DtDiagRule dt_rules_batch[];
 extern const DtDiagRule dt_rules_shards[];
 extern const DtDiagRule dt_rules_lost[];
+extern const DtDiagRule dt_rules_shuffled[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -291,6 +292,8 @@ typedef enum DtPlaceKind {
   DT_PLACE_STAT,                /* a statistic along the cut dimension */
   DT_PLACE_GATHERED,            /* some rank's part, as an all_gather gave it */
   DT_PLACE_STACKED,             /* those of all ranks, one after the other */
+  DT_PLACE_SHUFFLED,            /* all parts, joined in another order than the
+                                ** whole has */
   DT_PLACE_TOTAL,               /* addends that a collective has summed */
   DT_PLACE_PICKED,              /* rows of a part, by indices */
   DT_PLACE_MERGED,              /* a part whose dimension a view has merged */
@@ -311,6 +314,10 @@ typedef struct DtPlace {
   int columns;                  /* cut by the second operand of a product; of
                                 ** what is stacked: the dimensions of a part */
   int64_t off, len, whole;
+  int64_t step;                 /* every so many-th; up to 1: one after the other */
+  uint64_t items;               /* of what is counted, or in several pieces: how far
+                                ** its numbers are from the first, `off`; 0: in one
+                                ** piece, or unknown */
   int64_t before;               /* of what is merged: the elements of the
                                 ** dimensions before it; -1: unknown */
   uint64_t where;               /* hash of where this rank's part begins */
@@ -330,6 +337,11 @@ typedef struct DtPlace {
   DtOrigin cut, fed_at;         /* where it was cut, and multiplied */
   bool bent;                    /* a statistic that is not linear: a norm */
   bool pooled;                  /* a mean along the cut dimension alone */
+  bool logged;                  /* the logarithm of such a sum */
+  bool weighs;                  /* the exponential of that */
+  bool grads;                   /* of a product with what has a gradient */
+  bool rest;                    /* a total less this rank's own addend */
+  DtOrigin detached;            /* there it lost its gradient; line 0: it did not */
   bool prefix;                  /* sums from the start of the part on; made at
                                 ** `at` */
   bool summed;                  /* its log-sum-exp was kept: softmaxes of the
@@ -456,6 +468,7 @@ struct DtDiag {
   int nplaces; DtPlace *place;  /* by id; nplaces: ever put in */
   int64_t *place_id;            /* those of `place`, close together: most look-ups
                                 ** find nothing */
+  int nshuffled;                /* ever */
   int naverages; DtAverage average[DT_AVERAGES];
   int nlow; DtLow low[DT_LOWS];
   int nflat; DtFlat flat[DT_FLATS];
@@ -638,6 +651,16 @@ void dt_diag_places_free (DtDiag *g);
 const char *dt_diag_place_name (const DtDiag *g, int64_t id);
 /* As it was before the write that has just been made.  Pure. */
 const DtPlace *dt_diag_place_before (const DtDiag *g, const DtVar *v);
+/* index.c.  Which items of the whole a part has, from its first, as a hash.  Pure. */
+uint64_t dt_diag_items_of (const DtPlace *w);
+/* Set `off` and `items` of what is counted to the numbers in `v`; items 0: they are
+** not whole numbers in a row. */
+void dt_diag_items_read (const DtVar *v, DtPlace *w);
+/* Are the inputs pieces of one tensor, which are joined where they were cut?  Then
+** `to`, the first one's place, becomes that of the result.  Pure. */
+bool dt_diag_pieces_joined (const DtDiag *g, const DtEvent *e, DtPlace *to);
+/* Is `t` every n-th item of `whole`?  Then *w is where.  Pure. */
+bool dt_diag_every_nth (const DtTensor *whole, const DtTensor *t, DtPlace *w);
 /* rules_view.c.  A view, or a copy of the same elements, was made: each result is
 ** a part, or goes on being one.  Local. */
 void dt_diag_view_end (DtDiag *g, const DtEvent *e);
@@ -649,6 +672,15 @@ void dt_diag_parts_met (DtDiag *g, const DtEvent *e, int i, int k);
 ** columns. */
 void dt_diag_scored (DtDiag *g, const DtEvent *e, const DtVar *keys, int64_t n);
 void dt_diag_labels_met (DtDiag *g, const DtEvent *e);
+/* rules_shuffled.c.  `out` has the parts of all ranks, of which this rank's is
+** `part`, one after the other along its dimension, joined at `at`. */
+void dt_diag_shuffle (DtDiag *g, const DtPlace *part, const DtOrigin *at,
+                      const DtVar *out);
+/* rules_total.c.  A raw collective sums `in`, of which `to` is known, which becomes
+** the total; a total meets something: true when its place is known now. */
+void dt_diag_total_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                         DtPlace *to);
+bool dt_diag_total_met (DtDiag *g, const DtEvent *e);
 /* What was summed over the ranks is added to what was not. */
 void dt_diag_half_reduced (DtDiag *g, const DtEvent *e);
 /* A product sums along the parts `a` and `b`. */

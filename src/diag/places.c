@@ -70,7 +70,7 @@ const DtPlace *dt_diag_place_before (const DtDiag *g, const DtVar *v) {
 
 DtPlace *dt_diag_place_spread (const DtDiag *g, const DtVar *v) {
   DtPlace *w = dt_diag_place(g, v);
-  return w && w->kind != DT_PLACE_TOTAL ? w : NULL;
+  return w && w->kind != DT_PLACE_TOTAL && w->kind != DT_PLACE_SHUFFLED ? w : NULL;
 }
 
 const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,

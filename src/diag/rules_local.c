@@ -33,13 +33,6 @@ static int ndim_of (const DtVar *v) { return v->local->m.ndim; }
 
 /* --- along the cut dimension --- */
 
-/* A softmax of a part whose log-sum-exp is taken too, before or after: the
-** parts are merged by it, as in ring attention. */
-static void merge_later (DtDiag *g, DtPlace *w) {
-  w->summed = true;
-  for (int i = 0; w->alone && i < g->nclaim; i++)
-    if (g->claim[i].key == w->alone) g->claim[i].mute = true;
-}
 
 void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
   static const char *const norms[] = { "aten._softmax.default",
@@ -50,7 +43,9 @@ void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
   const char *what;
   DtClaim *c;
   DtBuf b;
-  if (dt_diag_named(e->op, sums)) merge_later(g, w);
+  /* the parts may be merged by it, as in ring attention; where the softmax came
+  ** first, that shows when it is used (dt_diag_lse_used) */
+  if (dt_diag_named(e->op, sums)) w->summed = true;
   if (!dt_diag_named(e->op, norms) || w->summed) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "it goes along dimension %d, of which each rank has %lld of "
@@ -261,6 +256,7 @@ void dt_diag_keys_alone (DtDiag *g, const DtEvent *e) {
   what = intern_text(g, &t);
   if (what == NULL) return;
   lse = dt_diag_place_made(k, e, DT_PLACE_STAT);
+  lse.logged = true;
   c = dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 53, 1, &fact,
                         dt_diag_place_name(g, e->in[1]->id), what);
   if (c == NULL || e->nout < 2 || e->out[1] == NULL) return;
@@ -269,14 +265,13 @@ void dt_diag_keys_alone (DtDiag *g, const DtEvent *e) {
 }
 
 static void merge_by (DtDiag *g, const DtPlace *lse) {
-  for (int k = 0; lse && lse->kind == DT_PLACE_STAT && lse->alone && k < g->nclaim;
-       k++)
+  for (int k = 0; lse && lse->logged && lse->alone && k < g->nclaim; k++)
     if (g->claim[k].key == lse->alone) g->claim[k].mute = true;
 }
 
 void dt_diag_lse_used (DtDiag *g, const DtEvent *e) {
   for (int i = 0; i < e->nin; i++)
-    merge_by(g, dt_diag_place_of(g, e, i, DT_PLACE_STAT));
+    merge_by(g, dt_diag_place_spread(g, e->in[i]));
 }
 
 void dt_diag_heads_met (DtDiag *g, const DtEvent *e) {
@@ -335,14 +330,22 @@ static void side_by_side (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   const bool stack = strcmp(e->op->sig->full, "aten.stack.default") == 0;
   int64_t dim = e->args->n > 1 ? dt_arg_int(e->args, 1) : 0;
   DtPlace to = *w;
+  if (dim < 0) dim += ndim_of(e->out[0]);
+  if (w->kind == DT_PLACE_PART && !stack && dim == w->dim) {
+    if (dt_diag_pieces_joined(g, e, &to)) dt_diag_place_put(g, e->out[0], &to);
+    return;
+  }
+  if (w->kind == DT_PLACE_COUNTED) {
+    if (!dt_dtype_is_float((DtDtype)e->out[0]->local->m.dtype))
+      dt_diag_items_read(e->out[0], &to);
+    else if (stack || dim == 0) to.items = 0;
+  }
   for (int i = 1; i < e->nin; i++) {
     const DtPlace *o = dt_diag_place_of(g, e, i, w->kind);
     if (o == NULL || o->dim != w->dim || o->where != w->where ||
         o->len != w->len) return;
   }
-  if (dim < 0) dim += ndim_of(e->out[0]);
   if (w->kind == DT_PLACE_PART) {
-    if (!stack && dim == w->dim) return;
     if (stack && dim <= w->dim) to.dim++;
   }
   dt_diag_place_put(g, e->out[0], &to);
@@ -380,6 +383,11 @@ void dt_diag_joined (DtDiag *g, const DtEvent *e) {
   for (int i = 1; i < e->nin; i++)
     if (!dt_diag_place_of(g, e, i, DT_PLACE_GATHERED)) return;
   if (dim < 0) dim += ndim_of(e->in[0]);
+  if (dim == w->dim) {
+    const DtOrigin at = { .op = e->op->sig->full, .file = e->file, .line = e->line,
+                          .seq = e->seq };
+    dt_diag_shuffle(g, w, &at, e->out[0]);
+  }
   if (dim != w->dim && w->len * e->nin == w->whole) joined_claim(g, e, w, 10);
 }
 
@@ -490,7 +498,7 @@ static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                       facts, dt_diag_place_name(g, in->id),
                       "what is added to each addend");
   if (sum && w->kind == DT_PLACE_ADDEND && out) {
-    to.kind = DT_PLACE_TOTAL;
+    dt_diag_total_sent(g, raw, in, &to);
     dt_diag_place_put(g, out, &to);
   }
   if (sum) {
@@ -500,6 +508,10 @@ static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   if (gather && w->kind == DT_PLACE_FOUND && out) {
     to.kind = DT_PLACE_FOUND_ALL;
     dt_diag_place_put(g, out, &to);
+  }
+  if (gather && w->kind == DT_PLACE_PART && out && w->dim == 0) {
+    const DtOrigin here = dt_diag_here(g, raw->kind);
+    dt_diag_shuffle(g, w, &here, out);
   }
   if (gather && w->kind == DT_PLACE_PART && out && w->dim > 0 &&
       ndim_of(out) == ndim_of(in)) {
@@ -512,7 +524,7 @@ static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 /* What the ranks hold other parts of. */
 static const DtPlace *held (const DtDiag *g, const DtVar *v) {
   const DtPlace *w = dt_diag_place(g, v);
-  return w && w->kind != DT_PLACE_TOTAL ? w : NULL;
+  return w && w->kind != DT_PLACE_TOTAL && w->kind != DT_PLACE_SHUFFLED ? w : NULL;
 }
 
 /* The sum of what each rank's part of a weight makes of one and the same. */

@@ -36,6 +36,18 @@ static const char *met_words (DtDiag *g, const DtEvent *e, const DtPlace *p) {
   return interned(g, &b);
 }
 
+/* They are not the numbers of the part's items, nor as far from them on each rank. */
+static void counted_apart (DtDiag *g, const DtEvent *at, const DtPlace *p,
+                           const DtPlace *c, uint64_t numbers, const char *what) {
+  const uint64_t items = dt_diag_items_of(p);
+  const uint64_t other = items == c->items ? 0 : dt_hash_u64(items, c->items);
+  const DtFact facts[3] = {
+    { false, dt_hash_u64(other, (uint64_t)(c->off - p->off)) | 1 },
+    { false, p->where }, { false, numbers } };
+  dt_diag_claim_all(g, at, DT_FIND_ID_COUNTED_APART, NULL, -1, 56, 3, facts,
+                    dt_diag_place_name(g, c->root), what);
+}
+
 void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count) {
   const DtPlace *p = dt_diag_place(g, e->in[part]);
   const DtPlace *c = dt_diag_place(g, e->in[count]);
@@ -49,9 +61,10 @@ void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count) {
   facts[0] = (DtFact){ true, dt_diag_hash(e->in[count]->local, true) };
   facts[1] = (DtFact){ false, p->where };
   what = met_words(g, e, p);
-  if (what)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, 0, 2, facts,
-                      dt_diag_place_name(g, c->root), what);
+  if (what == NULL) return;
+  dt_diag_claim_all(g, &at, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, 0, 2, facts,
+                    dt_diag_place_name(g, c->root), what);
+  if (c->items != 0) counted_apart(g, &at, p, c, facts[0].hash, what);
 }
 
 /* `a` is another part on each rank, `b` begins at the same place on all. */
@@ -242,7 +255,7 @@ void dt_diag_half_reduced (DtDiag *g, const DtEvent *e) {
     b = c;
     addend = e->in[0]->id;
   }
-  if (a == NULL || b == NULL || a->kind != DT_PLACE_TOTAL ||
+  if (a == NULL || b == NULL || a->kind != DT_PLACE_TOTAL || a->rest ||
       (b->kind != DT_PLACE_ADDEND && b->kind != DT_PLACE_BIASED) ||
       !dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m)) return;
   fact.hash = b->where;

@@ -7,6 +7,7 @@
 
 /* Each of its items is there `times` times, one beside the other. */
 static bool repeated (DtPlace *w, int at, int64_t times) {
+  if (w->items != 0 || w->step > 1) return false;
   w->dim = at;
   w->off *= times;
   w->len *= times;
@@ -23,11 +24,12 @@ static bool regroup (const DtMeta *a, const DtMeta *z, bool adds, DtPlace *w) {
   int64_t before = 1, pre = 1, inner;
   const bool heads = w->dim == a->ndim - 1 &&
                      (a->ndim > 2 || (w->columns && !adds));
-  int d, j, at = -1;
+  int d, j, at = -1, ones = 0;  /* beside it already: those are no heads */
   for (d = 0; d < w->dim; d++) before *= a->shape[d];
+  for (d = w->dim - 1; d >= 0 && a->shape[d] == 1; d--) ones++;
   for (j = 0; j < z->ndim; pre *= z->shape[j++]) {
     if (pre != before) continue;
-    if (z->shape[j] == w->len && !(heads && at >= 0)) {
+    if (z->shape[j] == w->len && !(heads && at >= 0 && j - at > ones)) {
       w->dim = j;
       return true;
     }
@@ -39,7 +41,8 @@ static bool regroup (const DtMeta *a, const DtMeta *z, bool adds, DtPlace *w) {
   if (at < 0 || z->shape[at] == 0 || w->len % z->shape[at] != 0) return false;
   inner = w->len / z->shape[at];
   if (inner == 0) return false;
-  if (w->off % inner != 0 || w->whole % inner != 0) return false;
+  if (w->off % inner != 0 || w->whole % inner != 0 ||
+      (inner > 1 && (w->items != 0 || w->step > 1))) return false;
   w->dim = at;
   w->off /= inner;
   w->len /= inner;
@@ -141,7 +144,8 @@ static bool follow_view (const DtEvent *e, const DtVar *out, DtPlace *w) {
 static bool cut_again (const DtEvent *e, const DtVar *v, DtPlace *w) {
   const DtTensor *a = e->in[0]->local, *z = v->local;
   const int64_t step = w->dim < a->m.ndim ? a->m.stride[w->dim] : 0;
-  if (w->kind != DT_PLACE_PART || a->m.ndim != z->m.ndim || step <= 0 ||
+  if (w->kind != DT_PLACE_PART || w->items != 0 || w->step > 1 ||
+      a->m.ndim != z->m.ndim || step <= 0 ||
       z->m.stride[w->dim] != step || z->m.shape[w->dim] >= w->len ||
       z->m.shape[w->dim] == 0) return false;
   for (int k = 0; k < a->m.ndim; k++)
@@ -170,7 +174,7 @@ static void left_out (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   const char *what;
   DtClaim *c;
   DtBuf b;
-  if (n < 2 || w->off != me * w->len || w->len * n >= w->whole ||
+  if (n < 2 || w->step > 1 || w->off != me * w->len || w->len * n >= w->whole ||
       w->whole - w->len * n >= n || w->len < 2) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "%lld items of dimension %d on each of %lld ranks, of %lld",
@@ -197,7 +201,7 @@ static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
                     .len = p->len[d], .whole = p->shape[d] };
     n++;
   }
-  if (n != 1) return false;
+  if (n != 1 && !dt_diag_every_nth(whole->local, v->local, w)) return false;
   w->where = dt_hash_u64(DT_HASH_SEED, (uint64_t)w->off) | 1;
   w->of = whole->id;
   w->at = w->cut = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
@@ -212,6 +216,23 @@ static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
   return true;
 }
 
+static void note_detached (const DtEvent *e, DtPlace *w) {
+  if (w->detached.line == 0 && e->in[0]->requires_grad &&
+      strcmp(e->op->sig->full, "aten.detach.default") == 0)
+    w->detached = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                              .line = e->line, .seq = e->seq };
+}
+
+/* Counted numbers are counted anew where they are still some; what was made of
+** them, as angles, is as far apart as before where nothing is left out. */
+static void items_viewed (const DtEvent *e, const DtVar *out, DtPlace *w) {
+  const bool fewer = dt_meta_numel(&e->in[0]->local->m) !=
+                     dt_meta_numel(&out->local->m);
+  const bool numbers = !dt_dtype_is_float((DtDtype)out->local->m.dtype);
+  if (fewer && numbers) dt_diag_items_read(out, w);
+  else if (fewer) w->items = 0;
+}
+
 void dt_diag_view_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *was = dt_diag_place_spread(g, e->in[0]);
   DtPlace w, old;
@@ -224,6 +245,11 @@ void dt_diag_view_end (DtDiag *g, const DtEvent *e) {
     if (e->out[i] == NULL || e->out[i]->spec) continue;
     if (was != NULL) {
       w = *was;
+      note_detached(e, &w);
+      if (w.kind == DT_PLACE_ITEM && cut_here(g, e, e->out[i], &w)) {
+        dt_diag_place_put(g, e->out[i], &w);
+        continue;
+      }
       if (w.kind == DT_PLACE_STACKED) {
         dt_diag_stacked_view(g, e, was);
         if (dt_meta_same_shape(&e->in[0]->local->m, &e->out[i]->local->m))
@@ -237,6 +263,9 @@ void dt_diag_view_end (DtDiag *g, const DtEvent *e) {
       if (w.kind == DT_PLACE_FOUND && (e->op->flags & DT_OP_VIEW))
         w.root = e->out[i]->id;
       if (follow_view(e, e->out[i], &w)) {
+        if (w.kind == DT_PLACE_COUNTED &&
+            !dt_meta_same_shape(&e->in[0]->local->m, &e->out[i]->local->m))
+          items_viewed(e, e->out[i], &w);
         dt_diag_place_put(g, e->out[i], &w);
         continue;
       }

@@ -140,6 +140,7 @@ static void follow_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   }
   w = a ? *a : *b;
   w.columns = a == NULL;
+  w.grads = e->in[f->a]->requires_grad || e->in[f->b]->requires_grad;
   w.rows = a == NULL ? rows : 0;
   back = a ? ndim_of(e->in[f->a]) - w.dim : ndim_of(e->in[f->b]) - w.dim;
   if (a) w.dim = ndim_of(e->in[f->b]) == 1 ? n + 1 - back : n - back;
@@ -181,6 +182,33 @@ static uint64_t hash_of_addend (DtDiag *g, const DtEvent *e, int i) {
   return dt_diag_sample(v->local);
 }
 
+static bool is_named (const DtEvent *e, const char *name) {
+  return strcmp(e->op->sig->full, name) == 0;
+}
+
+static DtPlace weight_made (const DtPlace *lse, const DtEvent *e) {
+  DtPlace w = derive_place(lse, e, DT_PLACE_ADDEND);
+  w.weighs = true;
+  return w;
+}
+
+/* What is bent stays so, but for two: one such times another is weighted by what
+** its part says of itself, as parts of an attention are merged; and the
+** exponential of the logarithm of an addend is the addend. */
+static void bent_end (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                      const DtPlace *b) {
+  DtPlace w = *(a && a->kind == DT_PLACE_BENT ? a : b);
+  if (a && b && dt_diag_is(g, e, DT_DO_MUL) &&
+      (a->kind == b->kind || a->weighs || b->weighs)) return;
+  for (int i = 0; i < 2; i++)
+    if (look_for(g, e, i, DT_PLACE_PEAK)) w.peak.line = 0;        /* put back */
+  if (w.logged && is_named(e, "aten.exp.default"))
+    w = weight_made(&w, e);
+  else if (!is_linear(g, e) && e->nin != 1) return;
+  w.logged = w.logged && is_linear(g, e);
+  put_place(g, e->out[0], &w);
+}
+
 /* As on_addend of rules_part.c, for tensors that are no part of DTensor: two
 ** addends, or a divisor that is one, bend; a constant beside an addend is a
 ** bias, which would be counted once a rank. */
@@ -190,17 +218,20 @@ static void addend_end (DtDiag *g, const DtEvent *e) {
   const bool times = dt_diag_is(g, e, DT_DO_MUL);
   const bool over = dt_diag_is(g, e, DT_DO_DIV);
   DtPlace w;
+  if (dt_diag_total_met(g, e)) return;
   if (!adds_up(a)) a = NULL;
   if (!adds_up(b)) b = NULL;
   if (a == NULL && b == NULL) return;
-  w = *(a ? a : b);
   if ((a && a->kind == DT_PLACE_BENT) || (b && b->kind == DT_PLACE_BENT)) {
-    if (is_linear(g, e) || e->nin == 1)
-      put_place(g, e->out[0], a && a->kind == DT_PLACE_BENT ? a : b);
+    bent_end(g, e, a, b);
     return;
   }
-  if (!is_linear(g, e) || (a && b && (times || over)) || (b && over))
+  w = *(a ? a : b);
+  if (!is_linear(g, e) || (a && b && (times || over)) || (b && over)) {
     w = derive_place(&w, e, DT_PLACE_BENT);
+    w.logged = is_named(e, "aten.log.default");
+    if (a && b && a->peak.line == b->peak.line) w.peak.line = 0;
+  }
   else if (dt_diag_is(g, e, DT_DO_ADD) && w.kind == DT_PLACE_ADDEND &&
            (a == NULL) != (b == NULL) &&
            (w.added = hash_of_addend(g, e, a ? 1 : 0)) != 0)
@@ -221,6 +252,18 @@ static const DtPlace *smaller_counted (const DtDiag *g, const DtEvent *e,
                      dt_meta_numel(&e->in[i]->local->m)) return was;
   *last = i;
   return find_place(g, e->in[i]);
+}
+
+/* Shifted, they are other numbers; compared, divided as whole numbers, they are not
+** counted any more, but scaled they are angles of the same. */
+static void counted_again (DtDiag *g, const DtEvent *e, const DtPlace *w) {
+  static const char *const shifts[] = { "aten.sub.Tensor", "aten.add.Scalar",
+    "aten.sub.Scalar", NULL };
+  DtPlace to = *w;
+  if (dt_diag_is(g, e, DT_DO_ADD) || dt_diag_named(e->op, shifts))
+    dt_diag_items_read(e->out[0], &to);
+  else if (!dt_dtype_is_float((DtDtype)e->out[0]->local->m.dtype)) to.items = 0;
+  put_place(g, e->out[0], &to);
 }
 
 static void pointwise_end (DtDiag *g, const DtEvent *e) {
@@ -259,7 +302,7 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
   if (e->nin > 0 && (look_for(g, e, 0, DT_PLACE_MERGED) ||
                      look_for(g, e, 0, DT_PLACE_SCORED)))
     put_place(g, e->out[0], find_place(g, e->in[0]));
-  else if (counted && alone) put_place(g, e->out[0], counted);
+  else if (counted && alone) counted_again(g, e, counted);
   else if (stat == NULL) dt_diag_item_used(g, e);
   else {
     DtPlace to = *stat;
@@ -353,6 +396,7 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   else if (dt_diag_named(e->op, stats)) to = derive_place(w, e, DT_PLACE_STAT);
   else return;
   to.bent = to.kind == DT_PLACE_STAT && dt_diag_named(e->op, bends);
+  to.logged = is_named(e, "aten.logsumexp.default");
   dt_diag_pooled(e, &to);
   put_place(g, e->out[0], &to);
 }
@@ -367,8 +411,12 @@ static void lookup_end (DtDiag *g, const DtEvent *e) {
   if (e->nin > 2) return;
   if (w) dt_diag_index_met(g, e, w);
   if (look_for(g, e, 0, DT_PLACE_FOUND_ALL)) put_place(g, e->out[0], find_place(g, e->in[0]));
-  if (w && (w->kind == DT_PLACE_PART || w->kind == DT_PLACE_COUNTED))
-    put_place(g, e->out[0], w);
+  if (w && (w->kind == DT_PLACE_PART || w->kind == DT_PLACE_COUNTED)) {
+    to = *w;
+    if (w->kind == DT_PLACE_COUNTED &&
+        !dt_dtype_is_float((DtDtype)e->out[0]->local->m.dtype)) to.items = 0;
+    put_place(g, e->out[0], &to);
+  }
   else if (table && rows && rows->dim == 0) {
     to = derive_place(rows, e, DT_PLACE_PICKED);
     put_place(g, e->out[0], &to);
@@ -415,6 +463,8 @@ static void counts_end (DtDiag *g, const DtEvent *e) {
   if (dt_meta_numel(&e->out[0]->local->m) < 2 ||
       look_for(g, e, 0, DT_PLACE_PART)) return;
   w = derive_place(&none, e, DT_PLACE_COUNTED);
+  if (strncmp(e->op->sig->full, "aten.arange", 11) == 0)
+    dt_diag_items_read(e->out[0], &w);
   put_place(g, e->out[0], &w);
 }
 
@@ -527,12 +577,12 @@ static void op_end (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
       e->out[0]->spec || dt_session_no_data(g->s)) return;
   if (known_kind(g, e->op) == COUNTS) { counts_end(g, e); return; }
-  if ((g->nplaces == 0 && g->ncuts == 0) || e->nin < 1 || e->in[0] == NULL ||
-      e->in[0]->spec) return;
-  if (g->nplaces > 0) gains_met(g, e);
   kind = known_kind(g, e->op);
+  if ((g->nplaces == 0 && g->ncuts == 0 && !is_named(e, "aten.slice.Tensor")) ||
+      e->nin < 1 || e->in[0] == NULL || e->in[0]->spec) return;
+  if (g->nplaces > 0) gains_met(g, e);
   if (g->nplaces > 0) {
-    dt_diag_lse_used(g, e);
+    if (kind != VIEW) dt_diag_lse_used(g, e);
     pool_end(g, e, kind);
     prefix_end(g, e, kind);
   }

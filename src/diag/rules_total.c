@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_total.c: what becomes of a sum over the ranks of addends
+** (rules_where.c follows those).
+**
+** - The logarithm of a sum of exponentials, or a division by such a sum, without
+**   the gradient that the addends had: they were detached to be reduced.  A
+**   maximum may be, for it cancels out; a sum does not.
+** - The sum less this rank's own addend, which then is added again with its
+**   gradient: the sum. */
+#include <string.h>
+#include "diag/diag_int.h"
+
+static const DtPlace *total_of (const DtDiag *g, const DtEvent *e, int i) {
+  const DtPlace *w = i < e->nin ? dt_diag_place(g, e->in[i]) : NULL;
+  return w && w->kind == DT_PLACE_TOTAL ? w : NULL;
+}
+
+void dt_diag_total_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                         DtPlace *to) {
+  const DtOrigin here = dt_diag_here(g, raw->kind);
+  to->kind = DT_PLACE_TOTAL;
+  to->logged = to->rest = false;
+  to->root = in->id;
+  if (!to->grads || in->requires_grad) to->detached.line = 0;
+  else if (to->detached.line == 0) to->detached = here;
+}
+
+static void cut_off (DtDiag *g, const DtPlace *w) {
+  const DtFact fact = { false, w->where };
+  DtEvent at = dt_diag_origin(&w->detached, "");
+  const char *name = dt_diag_place_name(g, w->root);
+  at.kind = DT_EV_COLL;
+  dt_diag_claim_all(g, &at, DT_FIND_ID_GRAPH_CUT, NULL, -1, 55, 1, &fact, name,
+                    "the sum over the ranks has no gradient, and divides what has "
+                    "one, or its logarithm is taken from it; where each part begins");
+}
+
+bool dt_diag_total_met (DtDiag *g, const DtEvent *e) {
+  const DtPlace *t = total_of(g, e, 0), *other;
+  const int at = t ? 0 : 1;
+  const bool over = dt_diag_is(g, e, DT_DO_DIV);
+  const bool sub = strcmp(e->op->sig->full, "aten.sub.Tensor") == 0;
+  const bool add = dt_diag_is(g, e, DT_DO_ADD);
+  DtPlace w;
+  if (t == NULL && (t = total_of(g, e, 1)) == NULL) return false;
+  w = *t;
+  if (strcmp(e->op->sig->full, "aten.log.default") == 0) {
+    w.logged = true;
+    dt_diag_place_put(g, e->out[0], &w);
+    return true;
+  }
+  if (e->nin < 2 || e->in[1 - at] == NULL) return false;
+  other = dt_diag_place_of(g, e, 1 - at, DT_PLACE_ADDEND);
+  if (other && other->of == w.of && other->where == w.where &&
+      ((sub && at == 0) || (add && w.rest))) {
+    w.rest = sub;
+    w.detached.line = 0;
+    dt_diag_place_put(g, e->out[0], &w);
+    return true;
+  }
+  if (dt_diag_is(g, e, DT_DO_MUL) && !e->in[1 - at]->requires_grad) {
+    dt_diag_place_put(g, e->out[0], &w);        /* masked */
+    return true;
+  }
+  if (w.detached.line > 0 && !e->in[at]->requires_grad &&
+      e->in[1 - at]->requires_grad && g->s->grad_enabled &&
+      ((w.logged && (sub || add)) || (over && at == 1))) cut_off(g, &w);
+  return false;
+}
