@@ -225,40 +225,10 @@ local function of_class(v, name)
   return classes.get(v, class, name)
 end
 
--- An error object's attributes.
-local function of_error(e, name)
-  local own = exceptions.field(e, name)
-  if own ~= nil then return own end
-  local class = exceptions.class_of(e)
-  local member = exceptions.member(class, name)
-  if member ~= nil then return classes.bind(member, e, class) end
-  if name == "args" then
-    local key = e.class == "KeyError" and e.message:match("^(['\"])")
-    local inner = key and e.message:match("^" .. key .. "(.*)" .. key .. "$")
-    return rawget(e, "args") or V.tuple {inner or e.message}
-  elseif name == "__cause__" or name == "__context__"
-    or name == "__traceback__" then
-    return rawget(e, name) or None
-  elseif name == "__suppress_context__" then
-    return rawget(e, name) or false
-  elseif name == "add_note" then
-    return method(e, function (_, args)
-      return exceptions.default("add_note").call(V.list({e, args[1]}, 2))
-    end, name)
-  elseif name == "with_traceback" then
-    return method(e, function () return e end, name)
-  end
-  if name == "context" and e.context == nil
-     and exceptions.catches(exceptions.classes.SpmdTypeError, e) then
-    return None                         -- raised outside of a call
-  end
-  return e[name]
-end
+local errors                        -- exception_attrs.lua, a layer above
+function M.set_errors(t) errors = t end
 
-local function is_error(v)
-  return type(v) == "table" and rawget(v, "class") and rawget(v, "message")
-    and true or false
-end
+local function is_error(v) return errors.is_error(v) end
 
 -- What a class of the library's says of itself; nil is no answer.
 local class_fact_of_library = {
@@ -516,17 +486,10 @@ function M.get(v, name)
       if x == nil then return builtin_names.object.__hash__ end
     end
     if exceptions.is_class(v) then
-      if name == "__name__" then return v.__name__ end
-      if name == "__qualname__" then
-        return rawget(v, "__qualname__") or v.__name__
-      end
-      if name == "__module__" then return v.__module__ or "builtins" end
-      x = exceptions.member(v, name)
-      if x ~= nil then return classes.bind(x, nil, v) end
-      x = exceptions.default(name)
+      x = errors.of_class(v, name)
       if x ~= nil then return x end
     elseif rawget(v, "class") and is_error(v) then
-      x = of_error(v, name)
+      x = errors.get(v, name)
       if x ~= nil then return x end
       return missing(v, name)
     end
@@ -673,9 +636,13 @@ M.class_fact, M.function_fact = class_fact, function_fact
 
 -- v.name = x
 function M.set(v, name, x)
-  if type(v) ~= "table" and type(v) ~= "userdata" then missing(v, name) end
+  if type(v) ~= "table" and type(v) ~= "userdata" or v == None
+     or V.type_name(v) == "slice" then
+    missing(v, name)
+  end
   local own = type(v) == "table" and (rawget(v, "_class")
-    or rawget(v, "specials")) and V.special(v, "__setattr__")
+    or rawget(v, "specials") or rawget(v, "python"))
+    and V.special(v, "__setattr__")
   if own then
     own(name, x)
   else
@@ -694,8 +661,17 @@ local NAMES_OF_FUNCTION = {__name__ = "plain", __qualname__ = "name",
 function M.set_plain(v, name, x)
   if name == "__class__" then return classes.change_class(v, x) end
   if V.is_object(v) then return classes.set_object(v, name, x) end
-  if is_error(v) then return exceptions.set_field(v, name, x) end
+  if is_error(v) then return errors.set(v, name, x) end
+  if exceptions.is_class(v) then
+    v.members[name] = x
+    return
+  end
   local class = type(v) == "table" and rawget(v, "_class")
+  if not class and (V.is_seq(v) or V.is_set(v) or V.is_bytes(v) or V.is_range(v)
+     or big.is(v) or V.is_complex(v) or V.is_dict(v)
+     and V.type_name(v) == "dict") then
+    missing(v, name)
+  end
   if class and classes.set(v, class, name, x) then return end
   local other = foreign.of(v)
   if other and other.set and other.set(v, name, x, class) then return end
@@ -722,7 +698,8 @@ end
 -- del v.name
 function M.delete(v, name)
   local own = type(v) == "table" and (rawget(v, "_class")
-    or rawget(v, "specials")) and V.special(v, "__delattr__")
+    or rawget(v, "specials") or rawget(v, "python"))
+    and V.special(v, "__delattr__")
   if own then
     own(name)
   else
@@ -733,6 +710,10 @@ end
 -- del v.name where no __delattr__ of the program is asked.
 function M.delete_plain(v, name)
   if V.is_object(v) then return classes.delete_object(v, name) end
+  if is_error(v) then
+    if exceptions.field(v, name) == nil then missing(v, name) end
+    return exceptions.put_field(v, name, nil)
+  end
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.delete(v, class, name) then return end
   local other = foreign.of(v)
@@ -741,11 +722,9 @@ end
 
 -- super(): what the base class of `class` has, with `self`.
 function M.super(class, self)
-  if exceptions.is_class(class) then
+  if is_error(self) or exceptions.is_class(self) then
     return M.namespace(setmetatable({}, {__index = function (_, name)
-      local above = exceptions.member(class.base, name)
-      if above == nil then above = exceptions.default(name) end
-      return classes.bind(above, self, exceptions.class_of(self))
+      return errors.above(class, self, name)
     end, __name = "super"}))
   end
   local owner, own = classes.next_owner(class, self)
@@ -795,40 +774,31 @@ end
 
 -- Enter a scope; returns what `as` gets.
 function M.enter(scope)
-  local kind = type(scope)
-  if kind == "number" or kind == "boolean" or scope == None
-     or V.is_seq(scope) or V.is_dict(scope) or V.is_set(scope) then
-    util.raise("TypeError", "'%s' object does not support the context manager "
-      .. "protocol", V.type_name(scope))
-  end
   local other = foreign.of(scope)
   if other and other.enter then return other.enter(scope) end
   local special = V.special(scope, "__enter__")
-  if special and V.is_object(scope) and not V.special(scope, "__exit__") then
+  if special and (V.is_object(scope) or V.is_error(scope)) and not V.special(scope, "__exit__") then
     util.raise("TypeError", "'%s' object does not support the context manager "
       .. "protocol (missed __exit__ method)", V.type_name(scope))
   end
   if special then return special() end
-  if V.is_object(scope) then
-    util.raise("TypeError", "'%s' object does not support the context manager "
-      .. "protocol", V.type_name(scope))
+  local f = type(scope) == "table" and rawget(scope, "__enter__")
+  if f then
+    local v = f(scope)
+    return v == scope and v or V.from_lua(v)
   end
-  if type(scope) == "table" then
-    local f = rawget(scope, "__enter__")
-    if f then
-      local v = f(scope)
-      return v == scope and v or V.from_lua(v)
-    end
-  end
-  return scope
+  local mt = getmetatable(scope)
+  if type(mt) == "table" and mt.__close then return scope end
+  return util.raise("TypeError", "'%s' object does not support the context "
+    .. "manager protocol", V.type_name(scope))
 end
 
 -- Is it there to end errors (contextlib.suppress, assertRaises)?
 function M.catches(scope)
   if type(scope) ~= "table" then return false end
   if rawget(scope, "catches") == true then return true end
-  local ok, own = pcall(M.get, scope, "_ends_errors")     -- of Python texts
-  return ok and own == true
+  local class = rawget(scope, "_class")
+  return class ~= nil and class._ends_errors == true      -- of Python texts
 end
 
 -- May it end an error (a class's __exit__)?

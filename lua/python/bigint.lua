@@ -41,6 +41,9 @@ local function limbs(v)
   return t
 end
 
+-- The same, which is only read.
+local function read(v) return M.is(v) and v or limbs(v) end
+
 local function compare_size(a, b)
   if #a ~= #b then return #a < #b and -1 or 1 end
   for i = #a, 1, -1 do
@@ -99,12 +102,12 @@ local function plus(a, b)
   return small(t)
 end
 
-function M.add(a, b) return plus(limbs(a), limbs(b)) end
+function M.add(a, b) return plus(read(a), read(b)) end
 
 function M.sub(a, b)
   b = limbs(b)
   b.neg = not b.neg
-  return plus(limbs(a), b)
+  return plus(read(a), b)
 end
 
 function M.neg(a)
@@ -120,17 +123,15 @@ function M.abs(a)
 end
 
 function M.mul(a, b)
-  a, b = limbs(a), limbs(b)
-  if (#a + #b) * BITS > MOST then too_large() end
-  local t = {neg = a.neg ~= b.neg}
-  for i = 1, #a + #b do t[i] = 0 end
-  for i = 1, #a do
-    local carry, x = 0, a[i]
-    for j = 1, #b do
-      local s = t[i + j - 1] + x * b[j] + carry
-      t[i + j - 1], carry = s & (BASE - 1), s >> BITS
+  a, b = read(a), read(b)
+  local n, m = #a, #b
+  if (n + m) * BITS > MOST then too_large() end
+  local t, s = {neg = a.neg ~= b.neg}, 0
+  for k = 1, n + m do               -- a column: at most 2^14 products of 48 bits
+    for i = k > m and k - m + 1 or 1, k < n and k or n do
+      s = s + a[i] * b[k - i + 1]
     end
-    t[i + #b] = carry
+    t[k], s = s & (BASE - 1), s >> BITS
   end
   return small(t)
 end
@@ -195,7 +196,7 @@ end
 
 -- a // b and a % b as Python rounds them.
 function M.divmod(a, b)
-  a, b = limbs(a), limbs(b)
+  a, b = read(a), limbs(b)
   local q, rest = by_limbs(a, b)
   q.neg = a.neg ~= b.neg
   rest.neg = a.neg
@@ -220,7 +221,7 @@ function M.pow(a, b)
 end
 
 function M.compare(a, b)
-  a, b = limbs(a), limbs(b)
+  a, b = read(a), read(b)
   if a.neg ~= b.neg then return a.neg and -1 or 1 end
   local c = compare_size(a, b)
   return a.neg and -c or c
@@ -244,7 +245,7 @@ end
 
 local function bitwise(f)
   return function (a, b)
-    a, b = limbs(a), limbs(b)
+    a, b = read(a), read(b)
     local n = math.max(#a, #b) + 1
     local x, y, t = complement(a, n), complement(b, n), {}
     for i = 1, n do t[i] = f(x[i], y[i]) & (BASE - 1) end
@@ -261,14 +262,35 @@ M.bor = bitwise(function (x, y) return x | y end)
 M.bxor = bitwise(function (x, y) return x ~ y end)
 
 function M.bnot(a) return M.sub(M.neg(a), 1) end
-function M.shl(a, n) return M.mul(a, M.pow(2, n)) end
+
+function M.shl(a, n)
+  a = read(a)
+  if #a == 0 then return 0 end
+  if M.is(n) or n + #a * BITS > MOST then too_large() end
+  local whole, part, t, carry = n // BITS, n % BITS, {neg = a.neg}, 0
+  for i = 1, whole do t[i] = 0 end
+  for i = 1, #a do
+    local s = a[i] << part | carry
+    t[whole + i], carry = s & (BASE - 1), s >> BITS
+  end
+  t[whole + #a + 1] = carry
+  return small(t)
+end
+
 function M.shr(a, n)
-  if not M.is(n) and n <= MOST then return (M.divmod(a, M.pow(2, n))) end
-  return M.compare(a, 0) < 0 and -1 or 0
+  local below = M.compare(a, 0) < 0
+  if M.is(n) or n > MOST then return below and -1 or 0 end
+  if below then return M.bnot(M.shr(M.bnot(a), n)) end
+  a = read(a)
+  local whole, part, t = n // BITS, n % BITS, {neg = false}
+  for i = whole + 1, #a do
+    t[i - whole] = (a[i] | (a[i + 1] or 0) << BITS) >> part & (BASE - 1)
+  end
+  return small(t)
 end
 
 function M.bit_length(a)
-  local t = limbs(a)
+  local t = read(a)
   local top, n = t[#t] or 0, math.max(0, #t - 1) * BITS
   while top > 0 do top, n = top >> 1, n + 1 end
   return n
@@ -278,17 +300,24 @@ end
 
 local DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
+-- How many digits are taken at once: a power of the base below 2^36.
+local function most_digits(base)
+  local n, v = 0, base
+  while v < 1 << 36 do n, v = n + 1, v * base end
+  return n
+end
+
 -- The digits without a sign.
 function M.digits(a, base)
   local t, out = limbs(a), {}
   if #t == 0 then return "0" end
+  local several = most_digits(base)
   while #t > 0 do
     local rest
-    t, rest = by_limb(t, base == 10 and 1000000 or base)
-    if base == 10 then
-      out[#out + 1] = ("%06d"):format(rest):reverse()
-    else
-      out[#out + 1] = DIGITS:sub(rest + 1, rest + 1)
+    t, rest = by_limb(t, math.tointeger(base ^ several))
+    for _ = 1, several do
+      local d = rest % base + 1
+      out[#out + 1], rest = DIGITS:sub(d, d), rest // base
     end
   end
   local text = table.concat(out):reverse():gsub("^0+", "")
@@ -303,14 +332,24 @@ mt.__tostring = M.text
 
 -- The integer that digits to a base say, or nil.
 function M.parse(text, base)
-  local v = 0
   if #text * 3 > MOST then too_large() end
-  for c in text:gmatch(".") do
-    local d = DIGITS:find(c:lower(), 1, true)
-    if not d or d > base then return nil end
-    v = M.add(M.mul(v, base), d - 1)
+  local t, several = {neg = false}, most_digits(base)
+  for at = 1, #text, several do
+    local part, scale = 0, 1
+    for c in text:sub(at, at + several - 1):lower():gmatch(".") do
+      local d = DIGITS:find(c, 1, true)
+      if not d or d > base then return nil end
+      part, scale = part * base + d - 1, scale * base
+    end
+    for i = 1, #t do
+      local s = t[i] * scale + part
+      t[i], part = s & (BASE - 1), s >> BITS
+    end
+    while part > 0 do
+      t[#t + 1], part = part & (BASE - 1), part >> BITS
+    end
   end
-  return v
+  return small(t)
 end
 
 function M.float(a)
@@ -320,8 +359,9 @@ function M.float(a)
   end
   -- All but the top 64 bits only say whether something is left.
   local shift = math.max(0, M.bit_length(a) - 62)
-  local top, rest = M.divmod(M.abs(a), M.pow(2, shift))
-  if rest ~= 0 then top = top | 1 end
+  local size = M.abs(a)
+  local top = M.shr(size, shift)
+  if M.compare(M.shl(top, shift), size) ~= 0 then top = top | 1 end
   local v = (top + 0.0) * 2.0 ^ shift
   return t.neg and -v or v
 end

@@ -11,10 +11,12 @@ local calls = require "python.call"
 local format = require "python.format"
 local ops = require "python.ops"
 local classes = require "python.class"
+require "python.exception_attrs"
 local native = require "python.native"
 local exceptions = require "python.exceptions"
 local foreign = require "python.foreign"
 local object = require "python.object"
+local boxes = require "python.boxes"
 local constructors = require "python.constructors"
 local text = require "python.text"
 local unicode = require "python.unicode"
@@ -69,8 +71,10 @@ def("len", function (a)
     return v.shape[1]
   end
   if type(v) == "number" or type(v) == "boolean" or v == None or big.is(v)
-     or V.is_complex(v) or V.is_generator(v) or V.is_object(v) or V.is_opaque(v) then
-    util.raise("TypeError", "object of type '%s' has no len()", V.type_name(v))
+     or V.is_complex(v) or V.is_generator(v) or V.is_object(v) or V.is_opaque(v)
+     or V.is_error(v) then
+    util.raise("TypeError", "object of type '%s' has no len()",
+      V.type_name(a[1]))
   end
   return #v
 end)
@@ -616,22 +620,28 @@ def("callable", function (a)
 end)
 def("vars", function (a) return attrs.get(a[1], "__dict__") end)
 def("dir", function (a)
-  local seen, out = {}, {}
-  local function add(t)
-    for key in pairs(t or {}) do
-      if type(key) == "string" and not seen[key] and not classes.inner[key]
-      then
-        seen[key], out[#out + 1] = true, key
-      end
+  local v, seen, out = a[1], {}, {}
+  local said = V.special(v, "__dir__")
+  if said then return call(B.sorted, V.list({said()}, 1)) end
+  local function add(key)
+    if type(key) == "string" and not seen[key] and not classes.inner[key] then
+      seen[key], out[#out + 1] = true, key
     end
   end
-  local v = a[1]
-  local class = type(v) == "table" and (rawget(v, "_class") or v)
-  add(type(v) == "table" and rawget(v, "_attrs"))
-  while class do
-    add(class)
-    class = rawget(class, "__base")
+  local function add_all(t) for key in pairs(t or {}) do add(key) end end
+  if type(v) == "table" and rawget(v, "_attrs") then add_all(v._attrs)
+  elseif V.is_error(v) then add_all(rawget(v, "fields")) end
+  local class = V.is_error(v) and exceptions.class_of(v)
+    or type(v) == "table" and (rawget(v, "_class") or v) or nil
+  for _, c in ipairs(class and (exceptions.is_class(class) and class.__order
+      or classes.mro(class)) or {}) do
+    add_all(exceptions.is_class(c) and c.members or c)
+    add_all(rawget(c, "__slot_names"))
   end
+  local data = type(v) == "table" and rawget(v, "_native") and V.unbox(v) or v
+  add_all(type(data) == "string" and text.methods or type(data) == "table"
+    and (V.is_seq(data) or V.is_dict(data) or V.is_set(data))
+    and boxes.methods_of(data))
   table.sort(out)
   return V.list(out)
 end)
@@ -715,6 +725,10 @@ local function is_class(v, c)
       and rawget(v, "message") ~= nil
       and exceptions.catches(c, v)
   end
+  if type(v) == "table" and rawget(v, "python") and type(c) == "table"
+     and exceptions.is_below(v.python, c) then
+    return true                         -- of a class beside the exceptions
+  end
   if type(c) == "table" and rawget(c, "test") then return c.test(v) end
   if c == dt.DTensor then return util.is_dtensor(v) end
   if PLACEMENT[c] then
@@ -765,6 +779,7 @@ function below(c, base)
     return false
   end
   if c == B.bool and base == B.int or base == B.object then return true end
+  if exceptions.is_class(c) then return exceptions.is_below(c, base) end
   if classes.is_below(c, base) then return true end
   if type(base) == "table" and rawget(base, "__python") then
     for _, other in ipairs(rawget(base, "__registered") or {}) do

@@ -80,6 +80,7 @@ end
 -- An iterator that runs body(); its throw(err) raises where it waits.
 function M.generate(body)
   local co, begun = coroutine.create(body), false
+  local own = {}                    -- what it was handling when it yielded
   local function resume(...)
     local status = coroutine.status(co)
     if status == "dead" then return false end
@@ -91,7 +92,14 @@ function M.generate(body)
         .. "generator")
     end
     begun = true
+    local handled = exceptions.handled
+    local outside = #handled
+    for i = #own, 1, -1 do table.insert(handled, 1, own[i]) end
     local ok, v = coroutine.resume(co, ...)
+    if #own > 0 or #handled > outside then
+      own = table.move(handled, 1, #handled - outside, 1, {})
+      for _ = 1, #own do table.remove(handled, 1) end
+    end
     if not ok then
       local _, last = coroutine.close(co)       -- ends loops it is in
       error(left_by(last == nil and v or last), 0)

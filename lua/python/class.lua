@@ -111,8 +111,11 @@ function M.bind(x, v, class)
   if is_descriptor(x) then
     if x.kind == "staticmethod" then return x.get end
     if x.kind == "classmethod" then return bound(x.get, class) end
-    return v and calls.call(x.get, V.list({v}, 1)) or x
+    if not v then return x end
+    return calls.call(x.get, V.list({v}, 1))
   end
+  local get = type(x) == "table" and V.special(x, "__get__")
+  if get then return get(v or None, class) end
   local kind = V.type_name(x)
   local callable = kind == "function" or kind == "builtin_function_or_method"
   return v and callable and bound(x, v) or x
@@ -156,12 +159,19 @@ function M.set(v, class, name, x)
     return true
   end
   if not is_descriptor(d) or d.kind ~= "property" then return false end
+  M.put(d, v, name, x)
+  return true
+end
+
+function M.is_property(d) return is_descriptor(d) and d.kind == "property" end
+
+-- put(d, v, name, x): v.name = x by the property d.
+function M.put(d, v, name, x)
   if rawget(d, "set") == nil then
     util.raise("AttributeError", "property '%s' of '%s' object has no setter",
-      name, class.__name)
+      name, V.type_name(v))
   end
   calls.call(d.set, V.list({v, x}, 2))
-  return true
 end
 
 -- v.__class__ = x: another class of the same kind, a module's for a module's.
@@ -230,7 +240,7 @@ local function merged(lists, name, bases)
     end
     if not head then
       local names = {}
-      for i, base in ipairs(bases) do names[i] = base.__name end
+      for i, base in ipairs(bases) do names[i] = base.__name or base.__name__ end
       util.raise("TypeError", "Cannot create a consistent method resolution\n"
         .. "order (MRO) for bases %s", table.concat(names, ", "), name)
     end
@@ -326,8 +336,8 @@ local function check_metaclass(name, meta)
 end
 
 -- What classes above do when one is made below them.
-local function told(class, kw)
-  for key, v in pairs(class) do
+local function told(class, kw, members)
+  for key, v in pairs(members or class) do
     local f = type(v) == "table" and not absent.name(v)
       and V.special(v, "__set_name__")
     local ok, err = true, nil
@@ -335,14 +345,16 @@ local function told(class, kw)
     if not ok then
       local e = exceptions.classes.RuntimeError.make(V.list {
         ("Error calling __set_name__ on '%s' instance %s in '%s'"):format(
-        V.type_name(v), V.repr(key), class.__name)})
+        V.type_name(v), V.repr(key), class.__name or class.__name__)})
       exceptions.set_cause(e, exceptions.exception(err))
       error(e, 0)
     end
   end
   for i = 2, #mro(class) do
-    local f = rawget(mro(class)[i], "__init_subclass__")
-    f = f and (is_descriptor(f) and f.get or V.raw(f))
+    local above = mro(class)[i]
+    local f = rawget(exceptions.is_class(above) and above.members or above,
+      "__init_subclass__")
+    f = f and (is_descriptor(f) and f.get or V.raw(f) or f)
     if f then
       calls.call(f, V.list({class}, 1), kw)
       return
@@ -403,6 +415,25 @@ local function check_bases(name, bases)
   end
 end
 
+-- A class of exceptions, of which one at least is among the bases.
+local function exception_class(name, bases, members, noted, kw)
+  local above = {}
+  for _, b in ipairs(bases) do
+    if exceptions.is_class(b) or object.is_plain_class(b) then
+      above[#above + 1] = b
+    elseif not (type(b) == "table" and rawget(b, "plain_base"))
+       and not rawequal(b, builtin_names.object) then
+      util.raise("NotImplementedError", "class %s: a class of exceptions below "
+        .. "%s, too, is not part of dtrepl", name, V.repr(b))
+    end
+  end
+  local class = exceptions.define(name, above, members, order_of(name, above))
+  class.__qualname__ = members.__qualname__ or noted.full or name
+  members.__class__ = nil
+  told(class, kw, members)
+  return class
+end
+
 -- make(name, bases, members, fields, noted, kw): a class; `members` are the
 -- names of its body, `fields` those assigned or annotated there, in order,
 -- `noted` only the annotated ones, `kw` what else was in its brackets.
@@ -418,11 +449,10 @@ function M.make(name, bases, members, fields, noted, kw)
   bases, is_meta = without_type(bases)
   local base = bases[1]
   check_bases(name, bases)
-  if exceptions.is_class(base) then
-    local class = exceptions.define(name, base, members)
-    class.__qualname__ = members.__qualname__ or noted.full or name
-    members.__class__ = nil
-    return class
+  for _, b in ipairs(bases) do
+    if exceptions.is_class(b) then
+      return exception_class(name, bases, members, noted, kw)
+    end
   end
   if type(base) == "table" and rawget(base, "derive") then
     return base.derive(name, members, noted, kw)
@@ -438,6 +468,11 @@ function M.make(name, bases, members, fields, noted, kw)
   end
   local class, last = made_below(name, above)
   for _, b in ipairs(bases) do
+    if type(b) == "table" and (rawget(b, "__class_getitem") or b.__generic) then
+      class.__generic = true          -- takes [T]
+    end
+  end
+  for _, b in ipairs(bases) do
     local data = M.native_base and M.native_base(b)
     if data then class.__native = data end
   end
@@ -452,7 +487,7 @@ function M.make(name, bases, members, fields, noted, kw)
   table.insert(order, 1, class)
   class.__order = order
   if #above > 1 then inherit(class, order, last) end
-  if members.__slots__ ~= nil then M.set_slots(class, members.__slots__) end
+  if members.__slots__ ~= nil then M.set_slots(class, members.__slots__, members) end
   class.__qualname = members.__qualname__ or noted.full or name
   class.__bases, members.__qualname__ = bases, nil
   fill(class, members)
@@ -504,7 +539,7 @@ end
 local INNER = {}
 for word in ([[__meta __registered __name __base __plain __python __fields __body __order __qualname
   __bases __native __derive __enum specials __abstract __home __doc __made __notes
-  __noted __note_env __slot_names]]):gmatch
+  __noted __note_env __slot_names __generic]]):gmatch
   "%S+" do
   INNER[word] = true
 end
@@ -517,11 +552,23 @@ function M.class_value(class, name)
 end
 
 -- __slots__: a text or several.
-function M.set_slots(class, names)
+local NO_SLOTS = {int = true, bytes = true, tuple = true, bool = true}
+
+function M.set_slots(class, names, members)
   class.__slot_names = type(names) == "string" and {[names] = true} or {}
   if type(names) ~= "string" then
     local items, n = V.items(names)
     for i = 1, n do class.__slot_names[items[i]] = true end
+  end
+  if NO_SLOTS[class.__native] and next(class.__slot_names) then
+    util.raise("TypeError", "nonempty __slots__ not supported for subtype of "
+      .. "'%s'", class.__native)
+  end
+  for name in pairs(class.__slot_names) do
+    if members[name] ~= nil then
+      util.raise("ValueError", "'%s' in __slots__ conflicts with class variable",
+        name)
+    end
   end
   class.__slots__ = names
 end
@@ -586,7 +633,13 @@ M.of_object = {
     return rawequal(v, a[1]) or V.not_implemented
   end,
   __ne__ = function (v, a) return not V.truth(V.equal(v, a[1])) end,
-  __format__ = function (v) return V.str(v) end,
+  __format__ = function (v, args)
+    if args and args.n > 0 and args[1] ~= "" then
+      util.raise("TypeError", "unsupported format string passed to "
+        .. "%s.__format__", V.type_name(v))
+    end
+    return V.str(v)
+  end,
   __init_subclass__ = function () return None end,
   __setattr__ = function (v, a)
     attrs.set_plain(v, a[1], a[2])
@@ -628,7 +681,13 @@ function M.get_object(v, name)
   if f then
     return builtin(function (a, kw) return f(v, a, kw) end, name)
   end
-  if rawget(v, "_boxed") ~= nil then return attrs.get(v._boxed, name) end
+  if rawget(v, "_boxed") ~= nil then
+    local ok, said = pcall(attrs.get, v._boxed, name)
+    if ok or not V.is_error_below(said, "AttributeError") then
+      if not ok then error(said, 0) end
+      return said
+    end
+  end
   return attrs.missing(v, name)
 end
 

@@ -76,12 +76,38 @@ local function make(class, args)
   return e
 end
 
--- define(name, base[, members]): a class below base.
-function M.define(name, base, members)
-  local class = setmetatable({__name__ = name, base = base,
-    members = members or {}, of_key = base and base.of_key}, class_mt)
+-- Members of the program's classes beside exceptions: of those that a class of
+-- exceptions names as bases, too.
+local function member_of(class, name)
+  if M.is_class(class) then return class.members[name] end
+  if name:find("^__") and not name:find("__$") then return nil end
+  local v = rawget(class, name)
+  return V.raw(v) or v
+end
+
+-- define(name, bases[, members, order]): a class below these (one, or a list),
+-- which is asked with them in that order.
+function M.define(name, bases, members, order)
+  if M.is_class(bases) then bases = {bases} end
+  bases = bases or {}
+  local base                        -- the first that is one of exceptions
+  for _, b in ipairs(bases) do
+    if not base and M.is_class(b) then base = b end
+  end
+  local class = setmetatable({__name__ = name, base = base, __bases = bases,
+    members = members or {}}, class_mt)
+  class.__order = {class, table.unpack(order or base and base.__order or {})}
+  for _, c in ipairs(class.__order) do
+    class.of_key = class.of_key or rawget(c, "of_key")
+  end
   class.make = function (args, kw)
-    local e = make(class, args)
+    local new = M.member(class, "__new__")
+    local e = new and V.call(new, V.list({class, table.unpack(args, 1, args.n)},
+      args.n + 1), kw) or make(class, args)
+    if new and not (V.is_error(e) and rawget(e, "python")
+       and M.is_below(e.python, class)) then
+      return e
+    end
     local init = M.member(class, "__init__")
     if init then
       V.call(init, V.list({e, table.unpack(args, 1, args.n)}, args.n + 1), kw)
@@ -91,13 +117,24 @@ function M.define(name, base, members)
   return class
 end
 
--- What the program wrote in the class or above it.
-function M.member(class, name)
-  while class do
-    local v = class.members[name]
-    if v ~= nil then return v end
-    class = class.base
+-- member(class, name[, after]): what the program wrote in the class or above
+-- it; above the class `after` of its order.
+function M.member(class, name, after)
+  for _, c in ipairs(class.__order) do
+    if not after then
+      local v = member_of(c, name)
+      if v ~= nil then return v end
+      if c == classes.BaseException and M.default(name) then return nil end
+    elseif c == after then
+      after = nil
+    end
   end
+end
+
+-- Is the class `base`, or below it?
+function M.is_below(class, base)
+  for _, c in ipairs(class.__order) do if c == base then return true end end
+  return false
 end
 
 V.error_member = M.member
@@ -114,11 +151,7 @@ local asked = {args = true, __cause__ = true, __context__ = true,
   value = true}
 
 local function is_exit(e)
-  local class = e.python
-  while class do
-    if class == classes.SystemExit then return true end
-    class = class.base
-  end
+  return e.python and M.is_below(e.python, classes.SystemExit)
 end
 
 -- set_field(e, name, v): what a program keeps in an exception is kept apart
@@ -130,6 +163,10 @@ function M.set_field(e, name, v)
     if name == "args" then M.init(e, v) end
     return
   end
+  M.put_field(e, name, v)
+end
+
+function M.put_field(e, name, v)
   local fields = rawget(e, "fields") or {}
   e.fields, fields[name] = fields, v
 end
@@ -156,6 +193,7 @@ local of_all = {
     M.init(e, args)
     return dt.None
   end,
+  __new__ = function (class, args) return make(class, args) end,
   __str__ = function (e) return e.message end,
   __repr__ = function (e)
     local inner = {}
@@ -198,11 +236,7 @@ function M.catches(class, e)
     return false
   end
   if not M.is_class(class) then return false end
-  local c = M.class_of(e)
-  while c do
-    if c == class then return true end
-    c = c.base
-  end
+  if M.is_below(M.class_of(e), class) then return true end
   -- A class of torch's that is not in the tree.
   return type(e) == "table" and e.class == class.__name__
     or class == classes.Exception and not classes[e.class]

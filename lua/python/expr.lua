@@ -58,15 +58,26 @@ local function unbound(name)
     .. "is not associated with a value", name)
 end
 
+-- A name of the function around, but not yet.
+local function unbound_free(name)
+  util.raise("NameError", "cannot access free variable '%s' where it is not "
+    .. "associated with a value in enclosing scope", name)
+end
+
+local function undefined(name)
+  util.raise("NameError", "name '%s' is not defined", name)
+end
+
 local function own_name(name)
   return function (env)
     local v = env.vars[name]
     if v ~= nil then return v end
+    local refuse = env.inner and unbound_free or unbound
     while v == nil and env.inner do
       env = env.up
       v = env.vars[name]
     end
-    if v == nil then unbound(name) end
+    if v == nil then refuse(name) end
     return v
   end
 end
@@ -99,12 +110,11 @@ function X.name(n)
     return function (env)
       while env.up do env = env.up end
       local v = env.vars[name]
-      if v == nil then
-        util.raise("NameError", "name '%s' is not defined", name)
-      end
+      if v == nil then undefined(name) end
       return v
     end
   end
+  local refuse = scope.is_free(name) and unbound_free or undefined
   return function (env)
     local e = env
     repeat
@@ -112,7 +122,7 @@ function X.name(n)
       if v ~= nil then return v end
       e = e.up
     until not e
-    return util.raise("NameError", "name '%s' is not defined", name)
+    return refuse(name)
   end
 end
 
@@ -602,8 +612,8 @@ X["lambda"] = function (n)
     body = {n.body}}, function () return compile(n.body) end)
   local at = located(value, n.first)
   return function (env)
-    return setmetatable({name = name, params = params(env), value = at,
-      generator = n.generator, env = env.class and env.up or env}, V.func_mt)
+    return setmetatable({name = name, plain = "<lambda>", params = params(env),
+      value = at,      generator = n.generator, env = env.class and env.up or env}, V.func_mt)
   end
 end
 

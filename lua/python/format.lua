@@ -147,7 +147,7 @@ end
 -- What has no specs at all.
 local NO_SPEC = {bytes = true, bytearray = true, list = true, tuple = true,
   dict = true, set = true, frozenset = true, NoneType = true, ellipsis = true,
-  NotImplementedType = true, range = true, generator = true, type = true,
+  NotImplementedType = true, range = true, generator = true, type = true, slice = true,
   dict_keys = true, dict_values = true, dict_items = true}
 
 -- format(v, spec)
@@ -158,7 +158,7 @@ function M.value(v, spec)
   if spec == "" then return V.formatted(v) end
   if util.is_tensor(v) and #v.shape == 0 then v = v:item() end
   local was = V.type_name(v)
-  if NO_SPEC[was] then
+  if NO_SPEC[was] or V.is_object(v) or V.is_function(v) or V.is_error(v) then
     util.raise("TypeError", "unsupported format string passed to %s.__format__",
       was)
   end
@@ -331,7 +331,8 @@ local function percent_with(template, v, one)
     end
     at = stop
   end
-  if used < n and not V.is_dict(v) then
+  if used < n and not V.is_dict(v) and not V.is_list(v) and not V.is_range(v)
+     and not V.is_bytes(v) then
     util.raise("TypeError", "not all arguments converted during string "
       .. "formatting")
   end

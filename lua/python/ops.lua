@@ -13,6 +13,7 @@ local foreign = require "python.foreign"
 local boxes = require "python.boxes"
 local unicode = require "python.unicode"
 local quick = require "python.quick"
+local protect = require "python.protect"
 local sets = boxes.set
 
 local M = {}
@@ -24,6 +25,9 @@ local function tensorish(a, b) return util.is_tensor(a) or util.is_tensor(b) end
 -- Who looks at what is done with tensors (dt.spmd.watch), or nil.
 local watcher
 function M.watch(w) watcher = w end
+
+local slice_mt = {__name = "slice"}
+local function is_slice(v) return getmetatable(v) == slice_mt end
 
 local function number(v)
   if v == true then return 1 elseif v == false then return 0 end
@@ -221,6 +225,8 @@ local function zero(op, a, b)
     or "integer division or modulo by zero")
 end
 
+local UNSUPPORTED <const> = "unsupported operand type(s) for %s:"
+
 -- Neither operand can do it.
 local function unsupported(op, a, b)
   if op == "+" and type(a) == "string" then
@@ -231,7 +237,7 @@ local function unsupported(op, a, b)
     util.raise("TypeError", "can only concatenate %s (not \"%s\") to %s",
       V.type_name(a), V.type_name(b), V.type_name(a))
   end
-  util.raise("TypeError", "unsupported operand type(s) for %s: '%s' and '%s'",
+  util.raise("TypeError", UNSUPPORTED .. " '%s' and '%s'",
     op == "**" and "** or pow()" or op, V.type_name(a), V.type_name(b))
 end
 
@@ -265,6 +271,17 @@ local function lacks(op, a)
 end
 
 -- A sign for operands that are Python's own, or the program's.
+-- A sign of objects of classes below int, str, …: that of what they hold; what
+-- neither can do is told of their own classes.
+local function unboxed(op, a, b)
+  local x, y = V.unbox(a), V.unbox(b)
+  local done, v = protect.passing(M.binary[op], x, y)
+  if done then return v end
+  local text = type(v) == "table" and v.class == "TypeError" and v.message
+  if text and text:find("^unsupported operand") then unsupported(op, a, b) end
+  error(v, 0)
+end
+
 local function guarded(op, f)
   local left, right = "__" .. METHOD[op] .. "__", "__r" .. METHOD[op] .. "__"
   local divides = op == "/" or op == "//" or op == "%"
@@ -284,7 +301,7 @@ local function guarded(op, f)
       return aliases.union(a, b)
     end
     if V.is_boxed(a) or V.is_boxed(b) then
-      return M.binary[op](V.unbox(a), V.unbox(b))
+      return unboxed(op, a, b)
     end
     if V.is_complex(a) or V.is_complex(b) then
       local other = V.is_complex(a) and b or a
@@ -314,7 +331,7 @@ local function guarded(op, f)
       or (V.is_dict(a) or V.is_set(a)) and "map"
     local object = not kind and (type(a) == "table" and rawget(a, "_class")
       or type(b) == "table" and rawget(b, "_class") or V.is_opaque(a)
-      or V.is_opaque(b))
+      or V.is_opaque(b) or V.is_error(a) or V.is_error(b))
     if object and not (type(a) == "string" and op == "%") then
       unsupported(op, a, b)
     end
@@ -331,7 +348,8 @@ local function guarded(op, f)
        or b == dt.ellipsis)
        or a == V.not_implemented or a == dt.ellipsis
        or aliases.is_type(a) or is_number(a) and aliases.is_type(b)
-       or V.is_range(a) or V.is_range(b) and not V.is_view(a)
+       or V.is_range(a) and not (op == "*" and V.is_seq(b))
+       or V.is_range(b) and not V.is_view(a) and not (op == "*" and V.is_seq(a))
        or kind == "map" and lacks(op, a) or V.is_function(a)
        or V.is_view(a) and not VIEWS[op] then
       unsupported(op, a, b)
@@ -478,7 +496,8 @@ local function refuse_unary(op, a, shown)
   if V.is_complex(a) then return end
   if type(a) == "string" or a == None or V.is_seq(a) or V.is_dict(a)
      or V.is_set(a) or V.is_function(a) or V.is_bytes(a) or aliases.is_type(a)
-     or type(a) == "table" and rawget(a, "_class") or V.is_opaque(a) then
+     or type(a) == "table" and rawget(a, "_class") or V.is_opaque(a)
+     or V.is_error(a) or is_slice(a) or V.is_generator(a) or V.is_range(a) then
     util.raise("TypeError", "bad operand type for unary %s: '%s'", op,
       V.type_name(shown or a))
   end
@@ -488,8 +507,9 @@ M.unary = {
   ["-"] = function (a)
     local special = V.special(a, "__neg__")
     if special then return special() end
+    local given = a
     a = V.unbox(a)
-    refuse_unary("-", a)
+    refuse_unary("-", a, given)
     a = number(a)
     if V.is_complex(a) then return V.complex(-a.re, -a.im) end
     if big.is(a) or a == math.mininteger then return big.neg(a) end
@@ -498,13 +518,14 @@ M.unary = {
   ["+"] = function (a)
     local special = V.special(a, "__pos__")
     if special then return special() end
+    local given = a
     a = V.unbox(a)
     if V.is_dict(a) and a.absent_value then
       local none = V.dict()
       none.absent_value = 0
       return counts["+"](a, none)
     end
-    refuse_unary("+", a)
+    refuse_unary("+", a, given)
     return number(a)
   end,
   ["~"] = function (a)
@@ -535,8 +556,11 @@ local IN_PLACE = {["|"] = "update", ["&"] = "intersection_update",
 function M.augmented(op)
   local plain, name = M.binary[op], inplace[op]
   local own = "__i" .. METHOD[op] .. "__"
+  local computes = quick.binary[op] ~= nil  -- what no two numbers refuse
+  local refusal = UNSUPPORTED:format(op == "**" and "** or pow()" or op)
+  local shown = UNSUPPORTED:format(op .. "=")
   return function (a, b)
-    if math.type(a) and math.type(b) then return plain(a, b) end
+    if computes and math.type(a) and math.type(b) then return plain(a, b) end
     if util.is_tensor(a) and name then
       if watcher then return watcher.method(name, a[name], a, b) end
       return a[name](a, b)
@@ -566,7 +590,13 @@ function M.augmented(op)
     local special = V.special(a, own)
     local said = special and special(b)
     if special and said ~= V.not_implemented then return said end
-    return plain(a, b)
+    local done, v = protect.passing(plain, a, b)
+    if done then return v end
+    local text = type(v) == "table" and v.class == "TypeError" and v.message
+    if text and text:sub(1, #refusal) == refusal then
+      util.raise("TypeError", "%s", shown .. text:sub(#refusal + 1))
+    end
+    error(v, 0)
   end
 end
 
@@ -664,7 +694,6 @@ end
 
 -- ---- subscripts ----
 
-local slice_mt = {__name = "slice"}
 slice_mt.__tostring = function (s)
   return ("slice(%s, %s, %s)"):format(V.repr(s.start), V.repr(s.stop),
     V.repr(s.step))
@@ -674,7 +703,6 @@ function M.slice(start, stop, step)
   return setmetatable({start = start, stop = stop, step = step}, slice_mt)
 end
 
-local function is_slice(v) return getmetatable(v) == slice_mt end
 
 local function slice_parts(s) return V.tuple({s.start, s.stop, s.step}, 3) end
 function slice_mt.hash()
@@ -858,12 +886,13 @@ end
 local function place(v, i, what)
   if util.is_tensor(i) then i = foreign.of(i).index(i) end
   if math.type(i) ~= "integer" then
+    local given = i
     i = V.index_of(i)
     if big.is(i) then
       util.raise("IndexError", "cannot fit 'int' into an index-sized integer")
     elseif math.type(i) ~= "integer" then
       util.raise("TypeError", "%s indices must be integers or slices, not %s",
-        V.type_name(v), V.type_name(i))
+        V.type_name(v), V.type_name(given))
     end
   end
   if i < 0 then i = i + v.n end
@@ -898,7 +927,21 @@ local function put_item(v, i, x)
   dt.Tensor._setitem(v, whole_index(i), V.to_lua(x))
 end
 
+-- Is it a value of Python's own that has no items?
+local function has_no_items(v)
+  return type(v) ~= "table" and type(v) ~= "userdata" or V.is_set(v)
+    or V.is_function(v) or V.is_object(v) or big.is(v) or V.is_complex(v)
+    or is_slice(v) or v == None or v == dt.ellipsis or V.is_error(v)
+    or v == V.not_implemented
+end
+
+local SCALAR = {int = true, float = true, bool = true, str = true,
+  bytes = true, bytearray = true, complex = true, range = true}
+local GENERIC = {list = true, dict = true, set = true, tuple = true,
+  frozenset = true}
+
 function M.getitem(v, i)
+  local given = v
   if type(v) == "table" and rawget(v, "_class") then
     local special = V.special(v, "__getitem__")
     if special then return special(i) end
@@ -968,16 +1011,22 @@ function M.getitem(v, i)
     local own = rawget(v, "__python") and v.__class_getitem__
     own = own and (V.raw(own) or type(own) == "table" and rawget(own, "get"))
     if own then return V.call(own, V.list({v, i}, 2)) end
+    if rawget(v, "__python") and not v.__generic
+       and not GENERIC[v.__native] then
+      util.raise("TypeError", "type '%s' is not subscriptable", v.__name)
+    end
+    if SCALAR[rawget(v, "is_data")] then
+      util.raise("TypeError", "type '%s' is not subscriptable", v.__name__)
+    end
     return aliases.generic(v, i)
   elseif type(v) == "table" and is_slice(i) and v.__part then
     return v:__part(slice_places(i, #v))
   elseif type(v) == "table" and v.__getitem then
     return V.from_lua(v:__getitem(i))
   end
-  if type(v) ~= "table" and type(v) ~= "userdata" or V.is_set(v)
-     or V.is_generator(v) or V.is_view(v) or V.is_object(v)
-     or V.is_opaque(v) then
-    util.raise("TypeError", "'%s' object is not subscriptable", V.type_name(v))
+  if has_no_items(v) or V.is_generator(v) or V.is_view(v) or V.is_opaque(v) then
+    util.raise("TypeError", "'%s' object is not subscriptable",
+      V.type_name(given))
   end
   local key = V.to_lua(i)
   if math.type(key) == "integer" and getmetatable(v) == nil then
@@ -1012,8 +1061,8 @@ function M.setitem(v, i, x)
       l[k] = string.char(b)
     end
     v.s = table.concat(l, "", 1, l.n)
-  elseif type(v) ~= "table" and type(v) ~= "userdata" or V.is_set(v)
-    or V.is_function(v) or V.is_object(v) then
+  elseif has_no_items(v) or V.is_bytes(v) or V.is_range(v) or V.is_view(v)
+    or V.is_generator(v) then
     util.raise("TypeError", "'%s' object does not support item assignment",
       V.type_name(v))
   elseif util.is_tensor(v) then
@@ -1034,14 +1083,18 @@ function M.delitem(v, i)
       place({n = #v.s}, i), None), V.bytes "")
   elseif V.is_list(v) then
     if is_slice(i) then return put_slice(v, i, V.list({}, 0), true) end
-    table.move(v, place(v, i) + 1, v.n + 1, place(v, i))
+    local at = place(v, i, " assignment")
+    table.move(v, at + 1, v.n + 1, at)
     v.n = v.n - 1
   elseif V.is_dict(v) then
     if V.dict_get(v, i) == nil then no_key(i) end
     V.dict_remove(v, i)
   else
-    util.raise("TypeError", "'%s' object doesn't support item deletion",
-      V.type_name(v))
+    local numbered = math.type(V.index_of(i)) == "integer"
+      and (type(v) == "string" or V.is_tuple(v) or V.is_bytes(v)
+      or V.is_range(v) or V.is_set(v) or V.is_view(v) or V.is_object(v))
+    util.raise("TypeError", "'%s' object %s support item deletion",
+      V.type_name(v), numbered and "doesn't" or "does not")
   end
 end
 

@@ -114,7 +114,7 @@ function M.inside(kind, name, n, f)
   local outer = current
   local full = M.qualified(name)
   current = {prefix = full .. (kind == "class" and "." or ".<locals>."),
-    globals = {}}
+    globals = {}, outer = outer}
   if kind == "def" then
     current.names, current.globals = locals_of(n.params, n.body)
   end
@@ -127,6 +127,16 @@ end
 -- Has the function being compiled declared the name global?
 function M.is_global(name)
   return current ~= nil and current.globals[name] == true
+end
+
+-- Is the name one of a function around the one being compiled?
+function M.is_free(name)
+  local s = current and current.outer
+  while s do
+    if s.names and s.names[name] then return true end
+    s = s.outer
+  end
+  return false
 end
 
 -- Is a function being compiled, not a class or a module?

@@ -461,12 +461,9 @@ S["try"] = function (n)
     local e = exceptions.exception(err)
     for _, h in ipairs(handlers) do
       if h.class == nil or exceptions.catches(h.class(env), e) then
-        local outer = env.error
         exceptions.trace(e)
         if h.name then env_of.assign(env, h.name, e) end
-        env.error = err
         local out = table.pack(exceptions.while_handled(e, h.body, env))
-        env.error = outer
         if h.name then env_of.assign(env, h.name, nil) end
         if not out[1] then error(out[2], 0) end
         return out[2], out[3]
@@ -504,12 +501,11 @@ S["raise"] = function (n)
   local cause = n.cause and compile(n.cause)
   return function (env)
     if not value then
-      local e = env
-      while e and e.error == nil do e = e.up end
+      local e = exceptions.handled[1]
       if not e then
         util.raise("RuntimeError", "No active exception to reraise")
       end
-      error(e.error, 0)
+      error(e, 0)
     end
     local err = exceptions.raised(value(env))
     if cause then exceptions.set_cause(err, cause(env)) end

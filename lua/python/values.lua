@@ -76,6 +76,12 @@ function M.is_function(v)
   return mt == func_mt or mt == builtin_mt
 end
 
+-- Is it an exception, the engine's or the program's?
+function M.is_error(v)
+  return type(v) == "table" and rawget(v, "class") ~= nil
+    and rawget(v, "message") ~= nil and getmetatable(v) ~= func_mt
+end
+
 function M.is_generator(v) return getmetatable(v) == generator_mt end
 
 -- An iterator: next([sent]) gives true and a value, or false at its end.

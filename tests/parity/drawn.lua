@@ -6,47 +6,20 @@
 
 package.path = "tests/parity/lib/?.lua;" .. package.path
 local draw = require "draw_python"
+local run = require "run_python"
 
-local program = os.getenv("DTREPL") or "build/dtrepl"
-local python = os.getenv("DTREPL_PYTHON") or "python3"
 local COUNT <const> = 1500
 local OTHER <const>, TEXTS <const> = 0.004, 0.02    -- shares that may differ
 
 local source, exprs = draw.lines(tonumber(os.getenv("DTREPL_SEED")) or 1, COUNT)
-local path = os.tmpname()
-os.remove(path)
-path = path .. ".py"
-local file = assert(io.open(path, "w"))
-file:write(source)
-file:close()
-
--- What a command printed for each expression: {class, text} by number.
-local function outcomes(command)
-  local out, last = {}, nil
-  local p = assert(io.popen(command .. " " .. path .. " 2>/dev/null"))
-  for line in p:lines() do
-    local n, class, text = line:match("^(%d+) (%S+) ?(.*)$")
-    if n then
-      last = {class, text}
-      out[tonumber(n)] = last
-    elseif last then
-      last[2] = last[2] .. "\n" .. line
-    end
-  end
-  p:close()
-  return out
-end
-
-local theirs = outcomes(python .. " -W ignore")
-local ours = outcomes(program .. " -n 1")
-os.remove(path)
+local theirs, ours = run.both(source)
 
 local same, refused, texts, other = 0, 0, {}, {}
 for n = 1, COUNT do
-  local a, b = assert(theirs[n], "no answer of " .. python .. " to "
+  local a, b = assert(theirs[n], "no answer of " .. run.python .. " to "
     .. exprs[n]), ours[n] or {"nothing", ""}
-  local said = ("%s\n  %s: %s %s\n  here: %s %s"):format(exprs[n], python, a[1],
-    a[2], b[1], b[2])
+  local said = ("%s\n  %s: %s %s\n  here: %s %s"):format(exprs[n], run.python,
+    a[1], a[2], b[1], b[2])
   if a[1] == b[1] and a[2] == b[2] then
     same = same + 1
   elseif b[1] == "NotImplementedError"

@@ -335,6 +335,10 @@ end
 -- low * (low + 1) * … * high; small factors are multiplied with each other
 -- before a large number is.
 local function product_of(low, high)
+  if math.type(high) == "integer" and high < 1 << 31 and high - low > 32 then
+    local middle = (low + high) // 2
+    return big.mul(product_of(low, middle), product_of(middle + 1, high))
+  end
   local out, part = 1, 1
   local i = low
   while compare["<="](i, high) do
@@ -391,7 +395,8 @@ function functions.isqrt(a)
     return 0
   end
   local bits = big.is(n) and big.bit_length(n) or 64
-  local x = binary["<<"](1, (bits + 1) // 2)
+  local x = bits > 1000 and binary["<<"](1, (bits + 1) // 2)
+    or big.add(big.of_float(math.floor(math.sqrt(real(n)) * (1 + 2.0 ^ -50))), 1)
   while true do
     local y = binary["//"](binary["+"](x, binary["//"](n, x)), 2)
     if compare[">="](y, x) then return x end
