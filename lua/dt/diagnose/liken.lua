@@ -1,10 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- dt/diagnose/liken.lua: to the reports of which class a report's words are
--- most like.  Asked when no message, place or claim says more.
+-- dt/diagnose/liken.lua: to the reports of which class a report is most like.
+-- Asked when no message, place or claim says more.
 --
--- Every class has a list of words and pairs of words, with the number of its
--- texts that hold them (wordings.lua).  A word weighs the more the fewer texts
--- hold it; the likeness is the cosine of the two lists, 0 to 1.
+-- The evidence is many small facts: the report's words, pairs of words, and
+-- the concepts of claims.lua that occur in it ("#hang").  Two linear models
+-- weigh them (wordings.lua, learnt by scripts/gen-wordings.lua from the
+-- labelled texts): which class, and whether it is a fault of distributed
+-- tensors at all.  A fact counts the more the fewer texts hold it.
+
+local prose = require "dt.diagnose.prose"
 
 local M = {}
 
@@ -50,7 +54,7 @@ end
 
 -- The stems of `text` and the adjacent pairs, with the words as
 -- they were written: {[stem] = words}.
-function M.words(text)
+local function words_of(text)
   local set, before, written = {}, nil, nil
   for w in without_set_up(text):lower():gmatch "%f[%w_][%a_][%w_]+" do
     if not idle[w] and #w < LONG then
@@ -74,78 +78,108 @@ function M.words(text)
   return set
 end
 
--- ---- the lists of the classes ------------------------------------------
-
-local model
-
--- {weight = {[word] = its weight}, classes = {{id=, [word] = weight}}}
-local function build()
-  local data = require "dt.diagnose.wordings"
-  local total, held, by_class = 0, {}, {}
-  for i, c in ipairs(data.classes) do
-    total = total + c[2]
-    by_class[i] = {id = c[1], texts = c[2], words = {}}
-  end
-  for word, list in data.words:gmatch "([^=;\n]+)=([^;\n]+)" do
-    local n = 0
-    for i, count in list:gmatch "(%d+):(%d+)" do
-      i, count = math.tointeger(i), math.tointeger(count)
-      by_class[i].words[word] = count
-      n = n + count
-    end
-    held[word] = n
-  end
-  local weight = {}
-  for word, n in pairs(held) do weight[word] = math.log(1 + total / n) end
-  for _, c in ipairs(by_class) do
-    local square = 0
-    for word, count in pairs(c.words) do
-      local x = math.sqrt(count / c.texts) * weight[word]
-      c.words[word] = x
-      square = square + x * x
-    end
-    c.length = math.sqrt(square)
-  end
-  return {weight = weight, classes = by_class}
-end
-
--- ---- likeness ----------------------------------------------------------
+-- ---- facts -------------------------------------------------------------
 
 local function excerpt(text)
   if #text <= 2 * LIMIT then return text end
   return text:sub(1, LIMIT) .. "\n" .. text:sub(-LIMIT)
 end
 
--- The classes by likeness to `text`, best first: {{id=, like=, class=}, ...};
--- the id "-" stands for reports of other matters.  And the stems of the text
--- that have a weight, `written` as they were.
-function M.rank(text)
-  model = model or build()
-  local words, square = {written = M.words(excerpt(text))}, 0
-  for w in pairs(words.written) do
-    local x = model.weight[w]
-    if x then
-      words[#words + 1] = w
-      square = square + x * x
+-- What a reading's text holds: {[fact] = as it was written}.
+function M.facts(r)
+  local set = words_of(excerpt(r.doc.text))
+  for concept, written in pairs(prose.concepts(r)) do
+    set["#" .. concept] = written
+  end
+  return set
+end
+
+-- How much each fact of a text weighs, so that long and short texts compare:
+-- the facts in order, and their weights.  `rarity` gives a fact's weight.
+function M.weigh(set, rarity)
+  local list, weights, square = {}, {}, 0
+  for fact in pairs(set) do
+    if rarity[fact] then list[#list + 1] = fact end
+  end
+  table.sort(list)                      -- sums in one order, whatever the run
+  for i, fact in ipairs(list) do
+    weights[i] = rarity[fact]
+    square = square + rarity[fact] ^ 2
+  end
+  local length = square > 0 and math.sqrt(square) or 1
+  for i = 1, #list do weights[i] = weights[i] / length end
+  return list, weights
+end
+
+-- ---- the model ---------------------------------------------------------
+
+local model
+
+-- {rarity = {[fact] = weight}, ours = {[fact] = weight}, classes = {[fact] =
+-- {number, weight, ...}}, ids = {...}}
+local function load_model()
+  local data = require "dt.diagnose.wordings"
+  local unit = data.unit
+  local m = {rarity = {}, ours = {}, classes = {}, ids = data.ids,
+    bias = {}, ours_bias = data.ours_bias * unit}
+  for i, b in ipairs(data.bias) do m.bias[i] = b * unit end
+  for fact, n, ours, list in data.facts:gmatch "([^=;\n]+)=(%d+) (%-?%d+)([^;\n]*)"
+  do
+    m.rarity[fact] = math.log(1 + data.texts / math.tointeger(n))
+    m.ours[fact] = math.tointeger(ours) * unit
+    local row = {}
+    for number, weight in list:gmatch "(%d+):(%-?%d+)" do
+      row[#row + 1] = math.tointeger(number)
+      row[#row + 1] = math.tointeger(weight) * unit
+    end
+    m.classes[fact] = row
+  end
+  return m
+end
+
+-- ---- likeness ----------------------------------------------------------
+
+-- What each class and the question whether it is ours get from the facts.
+local function score(list, weights)
+  local sums, ours = {table.unpack(model.bias)}, model.ours_bias
+  for i, fact in ipairs(list) do
+    local x, row = weights[i], model.classes[fact]
+    ours = ours + x * model.ours[fact]
+    for k = 1, #row, 2 do
+      local number = row[k]
+      sums[number] = sums[number] + x * row[k + 1]
     end
   end
-  table.sort(words)                     -- sums in one order, whatever the run
-  local list = {}
-  for i, c in ipairs(model.classes) do
-    local sum = 0
-    for _, w in ipairs(words) do
-      local y = c.words[w]
-      if y then sum = sum + model.weight[w] * y end
+  return sums, ours
+end
+
+-- The classes by likeness to the reading, best first: {{id=, share=, number=},
+-- ...}, where the shares of all classes sum to 1; `ours`, above 0 when it is
+-- more like a report of distributed tensors than like one of other matters;
+-- and the facts it was read from, for M.telling.
+function M.rank(r)
+  model = model or load_model()
+  local set = M.facts(r)
+  local list, weights = M.weigh(set, model.rarity)
+  local sums, ours = score(list, weights)
+  local ranked, top = {}, -math.huge
+  for i, id in ipairs(model.ids) do
+    if id ~= "-" then
+      ranked[#ranked + 1] = {id = id, number = i}
+      top = math.max(top, sums[i])
     end
-    local length = math.sqrt(square) * c.length
-    list[i] = {id = c.id, like = length > 0 and sum / length or 0, class = c,
-      order = i}
   end
-  table.sort(list, function (a, b)
-    if a.like ~= b.like then return a.like > b.like end
-    return a.order < b.order
+  local total = 0
+  for _, c in ipairs(ranked) do
+    c.share = math.exp(sums[c.number] - top)
+    total = total + c.share
+  end
+  for _, c in ipairs(ranked) do c.share = c.share / total end
+  table.sort(ranked, function (a, b)
+    if a.share ~= b.share then return a.share > b.share end
+    return a.number < b.number
   end)
-  return list, words
+  return ranked, ours, {written = set, list = list, weights = weights}
 end
 
 -- Is the word one of a pair that is shown already?
@@ -155,22 +189,30 @@ local function is_shown(shown, word)
   end
 end
 
--- The words of the text that weigh most for `entry` of a ranking.
-function M.telling(entry, words, n)
-  local list = {}
-  for _, w in ipairs(words) do
-    local y = entry.class.words[w]
-    if y then list[#list + 1] = {w, y * model.weight[w]} end
+-- What fact number `i` adds to the class `number`.
+local function added(facts, i, number)
+  local row = model.classes[facts.list[i]]
+  for k = 1, #row, 2 do
+    if row[k] == number then return facts.weights[i] * row[k + 1] end
   end
-  table.sort(list, function (a, b)
+  return 0
+end
+
+-- The words of the text that speak most for `entry` of a ranking.
+function M.telling(entry, facts, n)
+  local rows = {}
+  for i, fact in ipairs(facts.list) do
+    local x = added(facts, i, entry.number)
+    if x > 0 then rows[#rows + 1] = {fact, x} end
+  end
+  table.sort(rows, function (a, b)
     if a[2] ~= b[2] then return a[2] > b[2] end
     return a[1] < b[1]
   end)
-  local out = {}
-  local shown = {}
-  for _, row in ipairs(list) do
-    local text = words.written[row[1]]
-    if #out < n and not is_shown(shown, text) then
+  local out, shown = {}, {}
+  for _, row in ipairs(rows) do
+    local text = facts.written[row[1]]
+    if #out < n and type(text) == "string" and not is_shown(shown, text) then
       shown[#shown + 1] = text
       out[#out + 1] = "\"" .. text .. "\""
     end

@@ -56,6 +56,18 @@ local function concepts_of(r)
   end, seen
 end
 
+-- The concepts that occur in a report: {[name] = the words}; and "ours",
+-- "complains" and "asks", true for what several of them say together.
+function M.concepts(r)
+  local has = concepts_of(r)
+  local set = {}
+  for name in pairs(claims.concepts) do set[name] = has(name) or nil end
+  set.ours = M.is_ours(r) and true or nil
+  set.complains = M.complains(r) and true or nil
+  set.asks = r.doc.flat:find("?", 1, true) and true or nil
+  return set
+end
+
 -- Is it a matter of distributed tensors at all, and no news of them?
 local function is_of_ours(has)
   return (has "dt" or has "fsdp") and not has "news"
