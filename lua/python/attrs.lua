@@ -93,6 +93,9 @@ function M.set_more(f) more = f end
 -- more_names(module): those names, or nil.
 function M.more_names(module) return more and more(module) end
 
+-- Modules that were imported by a dotted name: of their package's table.
+local parts = setmetatable({}, {__mode = "k"})
+
 local function added(v, name)
   local vars = more and module_name[v] and more(module_name[v])
   return vars and rawget(vars, name)
@@ -463,6 +466,8 @@ function M.get(v, name)
     return dunder.get(v, name) or missing(v, name)
   end
   if type(v) == "table" then
+    local part = parts[v] and parts[v][name]
+    if part ~= nil then return part end
     if absent.name(v) and name ~= "__name__" then return absent.get(v, name) end
     local x, found = of_class(v, name)
     if found then return x end
@@ -844,9 +849,18 @@ function M.provide(name, t)
   module_name[t] = name
 end
 
--- load(name): run the text of a module, where one has it.
+-- load(name): run the text of a module, where one has it; import a.b.c makes
+-- b a field of a, and c one of b.
 function M.load(name)
   if source and not modules[name] then source(name) end
+  local above, leaf = name:match("^(.*)%.([^.]+)$")
+  if not above then return end
+  M.load(above)
+  local package, m = modules[above], modules[name]
+  if package ~= nil and m ~= nil and rawget(package, leaf) ~= m then
+    parts[package] = parts[package] or {}
+    parts[package][leaf] = m
+  end
 end
 
 -- Forget a module, which may be read again.

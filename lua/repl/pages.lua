@@ -10,6 +10,7 @@ local M = {}
 -- The rows of each file: names of nn and F by their layer, others one by one.
 local layers = {"layers", "spatial", "lazy", "losses"}
 local calls = {"tensors", "training", "parallelism"}
+local python = {"python", "python_distributed"}
 
 local function page(call, what, example, shapes)
   return {call = call, what = what, example = example, shapes = shapes}
@@ -67,6 +68,12 @@ local function load_pages()
       all[row[1]] = page(row[2], row[3], row[4])
     end
   end
+  for _, file in ipairs(python) do
+    for _, row in ipairs((require("repl.help." .. file))) do
+      local shared = page(row[2], row[3], ":python " .. row[4])
+      for name in row[1]:gmatch("%S+") do all[name] = shared end
+    end
+  end
   for name, row in next, (require("repl.help.everyday")) do
     all[name] = page(row[1], row[2], row[3])
   end
@@ -91,7 +98,7 @@ function M.names()
   return list
 end
 
--- The example of a page, an expression.
+-- The example of a page: an expression, or ":python " and one of Python.
 function M.example(name)
   local p = load_pages()[name]
   return p and p.example
@@ -148,8 +155,12 @@ end
 
 -- The page on a name, or nil.
 function M.page(what)
-  local list = {}
-  for i, name in ipairs(found(what)) do list[i] = text_of(pages[name]) end
+  local list, seen = {}, {}
+  for _, name in ipairs(found(what)) do
+    local p = pages[name]
+    if not seen[p] then list[#list + 1] = text_of(p) end
+    seen[p] = true
+  end
   if #list == 0 then return nil end
   return table.concat(list, "\n")
 end

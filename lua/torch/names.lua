@@ -401,6 +401,7 @@ require("torch.spmd.watch").set_spaces(function ()
 end, M.count)
 require "torch.spmd.local_map"
 M.torch.autograd.profiler = attrs.module "torch.autograd.profiler"
+M.torch.profiler = attrs.module "torch.profiler"
 require "torch.containers"
 M.torch.utils = namespace {data = require "torch.data"}
 for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,

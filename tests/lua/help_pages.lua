@@ -9,7 +9,9 @@ local pages = require "repl.pages"
 for _, name in ipairs(pages.names()) do
   local text = pages.page(name)
   T.has(text, pages.example(name), name .. ": the example is on the page")
-  local run = load("return " .. pages.example(name))
+  local python = pages.example(name):match("^:python (.*)$")
+  local run = python and function () dt.debug.command("python", python) end
+    or load("return " .. pages.example(name))
   T.ok(run, name .. ": the example is an expression")
   local ok, e = pcall(run)
   T.ok(ok, name .. ": the example runs" .. (ok and "" or ": " .. tostring(e)))
@@ -23,11 +25,12 @@ end
 
 -- Each rank asks for its share.
 local missing, asked = {}, 0
-local function wanted(name, pattern)
+local function wanted(name, pattern, other)
   asked = asked + 1
   if asked % dt.world_size() ~= dt.rank() then return end
   local text = help(name)
-  if not text or not text:find(pattern or "Example: ") then
+  if not text or not text:find(pattern or "Example: ")
+     and not text:find(other or pattern or "Example: ") then
     missing[#missing + 1] = name
   end
 end
@@ -86,6 +89,32 @@ end
 -- Operators, commands, errors: a page from their definitions.
 for _, name in ipairs(dt._op_names()) do wanted(name, "::") end
 for name in pairs(dt.debug._commands) do wanted(":" .. name, "^:") end
+
+-- What Python programs import: all that these modules have but modules, and
+-- but what these imported themselves.
+local inner = set [[contextmanager namedtuple Counter DOCS bisect_right chain
+  EPOCH_DEPRECATION_WARNING copy deepcopy call_sample numbers ELLIPSIS Pattern REDUCTIONS
+  sizes_of split_pattern TYPE_CHECKING zero_redundancy_optimizer re math string
+  warnings]]
+for name in ([[torch torch.nn torch.nn.utils torch.nn.utils.parametrize
+    torch.nn.utils.rnn torch.optim torch.optim.lr_scheduler torch.optim.swa_utils
+    torch.distributed torch.distributed.tensor torch.distributed.tensor.parallel
+    torch.distributed.tensor.experimental torch.distributed.tensor.debug
+    torch.distributed.fsdp torch.distributed.checkpoint
+    torch.distributed.checkpoint.state_dict torch.distributed.device_mesh
+    torch.distributed.optim torch.distributed.nn.functional torch.utils.data
+    torch.utils.checkpoint torch.autograd torch.autograd.functional
+    torch.distributions torch.func torch.linalg torch.fft torch.special torch.cuda
+    torch.amp torch.random torch.testing torch.compiler torch.profiler
+    torch.library torch.accelerator torch.version einops spmd_types]])
+    :gmatch("%S+") do
+  local list = dt.debug.command("python", ("[n for n in dir(m := __import__('%s', "
+    .. "fromlist=['x'])) if n[0] != '_' and type(getattr(m, n)).__name__ != "
+    .. "'module']"):format(name)).text
+  for n in list:gmatch("'([%w_]+)'") do
+    if not inner[n] then wanted(name .. "." .. n, nil, "::") end
+  end
+end
 
 -- Names as PyTorch's users spell them.
 for name in ([[torch.nn.Linear torch.nn.functional.gelu torch.Tensor.view
