@@ -80,10 +80,23 @@ local function has_string_key(t)
   return false
 end
 
+local one_value = setmetatable({}, {__mode = "k"})
+
 -- Is `v` a table of keyword arguments: a plain table with a string key?
 function M.is_kwargs(v)
   return type(v) == "table" and getmetatable(v) == nil and has_string_key(v)
+    and not one_value[v]
 end
+
+-- as_value(t, like): `t` is one argument, a dict of the caller's, and holds no
+-- keywords; where `like` is given, only if that is one.  Gives t back.
+function M.as_value(t, like)
+  if like == nil or one_value[like] then one_value[t] = true end
+  return t
+end
+
+-- is_value(t): is `t` marked so?
+function M.is_value(t) return one_value[t] == true end
 
 -- Positional and keyword arguments of a call.  A final table with any string
 -- key holds the keywords; its list part counts as positional.

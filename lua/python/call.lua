@@ -199,7 +199,9 @@ function M.leave_arguments(f) untouched[f] = true end
 local function call_lua(f, args, kw)
   if kw and placed[f] then args, kw = put_in_place(placed[f], args, kw) end
   local list, n = {}, args.n
-  local in_order, as_they_are = ordered[f], untouched[f]
+  local in_order = ordered[f]
+  local as_they_are = untouched[f]
+    or type(f) == "table" and untouched[rawget(f, "_class")]
   local keep_none = as_they_are or binds_itself(f)
   for i = 1, n do
     local v = as_they_are and args[i]
@@ -222,21 +224,93 @@ local function call_lua(f, args, kw)
   return V.tuple(out, out.n)
 end
 
--- Arguments on their way through Lua as they are.
-local packed_mt = {}
+-- Arguments on their way through Lua as they are.  For Lua code on that way,
+-- which wants to look at them: plain() gives them as Lua has them; again(list)
+-- what such a list, changed perhaps, says, with what was not changed as it was;
+-- results(v) takes apart what the function gave; call(f) is f of them.
+local packed_mt = {packed = true}
+packed_mt.__index = packed_mt
+
+local function packed(args, kw)
+  return setmetatable({args = args, kw = kw}, packed_mt)
+end
+
+function packed_mt:plain()
+  local list, kw = {n = self.args.n}, self.kw
+  for i = 1, list.n do
+    local v = V.lend(self.args[i])
+    if v ~= None then list[i] = v end
+  end
+  if kw and V.count(kw) > 0 then
+    local t = {}
+    for k, v in V.each(kw) do t[k] = V.lend(v) end
+    list.n = list.n + 1
+    list[list.n] = t
+  end
+  return list
+end
+
+function packed_mt:again(list)
+  local n, kw = list.n or #list, nil
+  local last = list[n]
+  if n > 0 and util.is_kwargs(last) then
+    kw, n = V.dict(), n - 1
+    for k, v in pairs(last) do V.dict_set(kw, k, V.from_lua(v)) end
+  end
+  local args = {}
+  for i = 1, n do args[i] = V.from_lua(list[i]) end
+  return packed(V.list(args, n), kw)
+end
+
+function packed_mt:results(v)
+  if not V.is_tuple(v) then return {V.lend(v), n = 1} end
+  local list = {n = v.n}
+  for i = 1, v.n do list[i] = V.lend(v[i]) end
+  return list
+end
+
+function packed_mt:call(f) return (M.call(f, self.args, self.kw)) end
+
+-- through(f): f as Lua calls it, with Lua's values, perhaps more than once; and
+-- what makes of the values that it gave, handed on by Lua, the one of Python's.
+function packed_mt:through(f)
+  local is_tuple = false
+  local function run(...)
+    local out = self:again(table.pack(...)):call(f)
+    is_tuple = V.is_tuple(out)
+    local list = self:results(out)
+    return table.unpack(list, 1, list.n)
+  end
+  V.set_python_of(run, f)
+  return run, function (...)
+    if not is_tuple then return V.from_lua((...)) end
+    local list = table.pack(...)
+    for i = 1, list.n do list[i] = V.from_lua(list[i]) end
+    return V.tuple(list, list.n)
+  end
+end
+
+M.packed = packed
+
+-- Objects that are called so: set_passing(f), f(object) gives the function
+-- that the call ends in, or nil where it is no such object.
+local callee = function () return nil end
+function M.set_passing(f) callee = f end
+local takes_packed = setmetatable({}, {__mode = "k"})
 
 -- A function of a Python class, as Lua calls it.
 function M.lua_method(f)
   local plain = V.lua_function(f)
   local function method(self, ...)
-    local packed = ...
-    if getmetatable(packed) == packed_mt then
-      return M.call(f, V.list({self, table.unpack(packed.args, 1,
-        packed.args.n)}, packed.args.n + 1), packed.kw)
+    local given = ...
+    if getmetatable(given) == packed_mt then
+      return (M.call(f, V.list({self, table.unpack(given.args, 1,
+        given.args.n)}, given.args.n + 1), given.kw))
     end
     return plain(self, ...)
   end
   V.set_raw(method, f)
+  takes_packed[method] = true
   return method
 end
 
@@ -259,14 +333,19 @@ end
 -- A callable set on an object, which is called without the object.
 function M.lua_attribute(f)
   local plain = V.lua_function(f)
-  return function (_, ...)
-    local packed = ...
-    if getmetatable(packed) == packed_mt then
-      return M.call(f, packed.args, packed.kw)
+  local function attribute(_, ...)
+    local given = ...
+    if getmetatable(given) == packed_mt then
+      return (M.call(f, given.args, given.kw))
     end
     return plain(...)
   end
+  takes_packed[attribute] = true
+  return attribute
 end
+
+-- accept_packed(f): so does this method of Lua's.
+function M.accept_packed(f) takes_packed[f] = true end
 
 local classes                       -- class.lua, a layer above
 function M.set_classes(t) classes = t end
@@ -296,6 +375,13 @@ function M.set_seen(f)
 end
 
 function M.is_seen() return seen ~= nil end
+
+-- Lua's values as the one of Python's.
+local function several(out)
+  if out.n <= 1 then return V.from_lua(out[1]) end
+  for i = 1, out.n do out[i] = V.from_lua(out[i]) end
+  return V.tuple(out, out.n)
+end
 
 -- Call any callable.
 function M.call(f, args, kw)
@@ -332,7 +418,7 @@ function M.call(f, args, kw)
       return v
     end
     if init then
-      return f(setmetatable({args = args, kw = kw}, packed_mt))
+      return f(packed(args, kw))
     end
     if (args.n > 0 or kw and V.count(kw) > 0) and classes.is_plain(f) then
       util.raise("TypeError", "%s() takes no arguments", f.__name)
@@ -359,6 +445,9 @@ function M.call(f, args, kw)
   end
   if type(f) == "table" and not (type(mt) == "table" and mt.__call) then
     util.raise("TypeError", "'%s' object is not callable", V.type_name(f))
+  end
+  if type(f) == "table" and takes_packed[callee(f)] then
+    return several(table.pack(f(packed(args, kw))))
   end
   return call_lua(f, args, kw)
 end

@@ -251,6 +251,7 @@ end
 
 -- The Python function that such a one calls, or nil.
 function M.python_of(w) return inner[w] end
+function M.set_python_of(w, f) inner[w] = f end
 
 function M.to_lua(v)
   local mt = type(v) == "table" and getmetatable(v)
@@ -282,8 +283,22 @@ function M.to_lua(v)
   return v
 end
 
+-- Python's values behind Lua tables that only stand for them for a while, as
+-- the arguments of a module while its hooks run.
+local origin = setmetatable({}, {__mode = "k"})
+
+-- to_lua, and from_lua of what this gives is `v` itself.
+function M.lend(v)
+  local out = M.to_lua(v)
+  if out ~= v and type(out) == "table" and getmetatable(out) == nil then
+    origin[util.as_value(out)] = v
+  end
+  return out
+end
+
 function M.from_lua(v)
   if v == nil then return None end
+  if origin[v] ~= nil then return origin[v] end
   if type(v) ~= "table" then
     if type(v) == "userdata" then
       local mt = getmetatable(v)

@@ -5,7 +5,13 @@
 -- one value, a list too.
 
 local dt = require "dt"
+local util = require "dt.util"
+local nn = require "dt.nn"
+local nnm = require "dt.nn.module"
+local parallel = require "dt.nn.parallel"
+local recompute = require "dt.nn.recompute"
 local V = require "python.values"
+local calls = require "python.call"
 local attributes = require "torch.attributes"
 
 local M = {}
@@ -13,7 +19,7 @@ local None = dt.None
 
 local function items(v)
   local out = {}
-  for i = 1, v.n do out[i] = V.to_lua(v[i]) end
+  for i = 1, v.n do out[i] = V.lend(v[i]) end
   return out
 end
 
@@ -34,7 +40,7 @@ end
 --- the list of the new inputs.
 function M.new_inputs(v)
   if v == None then return nil end
-  if not V.is_tuple(v) then return {V.to_lua(v), n = 1} end
+  if not V.is_tuple(v) then return {V.lend(v), n = 1} end
   local out = items(v)
   out.n = v.n
   return out
@@ -43,11 +49,22 @@ end
 --- new_outputs(v): what a hook after forward gave: nothing, or the values.
 function M.new_outputs(v)
   if v == None then return nil end
-  if not V.is_tuple(v) then return V.to_lua(v) end
+  if not V.is_tuple(v) then return V.lend(v) end
   return table.unpack(items(v), 1, v.n)
 end
 
 M.inputs, M.outputs = inputs, outputs
+
+-- A module whose forward is the program's gets what it is called with as it
+-- is: a list that forward appends to is the caller's.
+calls.set_passing(function (m)
+  local class = rawget(m, "_class")
+  if not class or not nnm.is_module(m) then return nil end
+  return rawget(m, "_attrs").forward or class.forward
+end)
+calls.leave_arguments(nn.Identity)
+calls.accept_packed(recompute.Wrapper.forward)
+calls.accept_packed(parallel.DistributedDataParallel.forward)
 
 -- Several values in a Sequential are one tuple to a class of the program.
 require("dt.nn.container")._set_tuple(function (m, values)
@@ -56,6 +73,18 @@ require("dt.nn.container")._set_tuple(function (m, values)
   end
   return outputs(table.unpack(values, 1, values.n))
 end)
+
+-- What a hook before forward gave that is shown the keywords, too.
+local function new_inputs_and_keywords(v)
+  if v == None then return nil end
+  if not V.is_tuple(v) or v.n ~= 2 then
+    util.raise("RuntimeError", "forward pre-hook must return None or a tuple "
+      .. "of (new_args, new_kwargs), but got %s.", V.str(v))
+  end
+  local kwargs = {}
+  for k, item in V.each(v[2]) do kwargs[k] = V.lend(item) end
+  return M.new_inputs(v[1]), kwargs
+end
 
 -- register_…(hook, *, prepend, with_kwargs, always_call); `named` for hooks
 -- with the keywords, `plain` for those without.
@@ -74,7 +103,12 @@ register("register_forward_pre_hook", function (f)
   return function (m, args)
     return M.new_inputs(V.call(f, V.list {m, inputs(args)}))
   end
-end, V.lua_function)
+end, function (f)
+  return function (m, args, kwargs)
+    return new_inputs_and_keywords(V.call(f, V.list {m, inputs(args),
+      V.dict_of(kwargs or {})}))
+  end
+end)
 
 register("register_forward_hook", function (f)
   return function (m, args, ...)

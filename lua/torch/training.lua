@@ -10,6 +10,7 @@ local builtin_names = require "python.builtin_names"
 local attrs = require "python.attrs"
 local names = require "torch.names"
 local recompute = require "dt.nn.recompute"
+local calls = require "python.call"
 local fsdp = require "dt.fsdp"
 require "torch.dcp"
 require "torch.comm_hooks"
@@ -39,7 +40,26 @@ local policy = namespace {MUST_SAVE = "MUST_SAVE",
   PREFER_SAVE = "PREFER_SAVE", MUST_RECOMPUTE = "MUST_RECOMPUTE",
   PREFER_RECOMPUTE = "PREFER_RECOMPUTE", MUST_CPU_OFFLOAD = "MUST_CPU_OFFLOAD"}
 
+-- checkpoint(function, *args, **options and keywords of the function)
+local function checkpoint(a, kw)
+  kw = kw or V.dict()
+  local f = a[1] or V.dict_get(kw, "function")
+  local given = calls.packed(V.list({table.unpack(a, 2, a.n)},
+    math.max(a.n - 1, 0)))
+  local run, finish = given:through(f)
+  local list, options = given:plain(), {}
+  for k, v in V.each(kw) do
+    if k ~= "function" then options[k] = V.lend(v) end
+  end
+  if next(options) then
+    list.n = list.n + 1
+    list[list.n] = options
+  end
+  return finish(recompute.checkpoint(run, table.unpack(list, 1, list.n)))
+end
+
 attrs.provide("torch.utils.checkpoint", over({
+  checkpoint = builtin(checkpoint, "checkpoint"),
   CheckpointPolicy = policy,
   -- What is saved selectively has the same numbers: nothing to choose here.
   create_selective_checkpoint_contexts = builtin(function ()

@@ -119,10 +119,13 @@ end
 local function map_tensors(v, f)
   if util.is_tensor(v) then return f(v) end
   if type(v) == "table" and getmetatable(v) == nil then
-    local out = {}
-    for key, item in pairs(v) do out[key] = map_tensors(item, f) end
-    out.n = v.n
-    return out
+    local out, changed = {}, false
+    for key, item in pairs(v) do
+      out[key] = map_tensors(item, f)
+      changed = changed or not rawequal(out[key], item)
+    end
+    if not changed then return v end  -- what holds no tensor stays itself
+    return util.as_value(out, v)
   end
   return v
 end

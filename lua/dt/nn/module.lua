@@ -686,7 +686,8 @@ local function run_hooks(m, args, outs, always_only)
         local pos, kw = util.split(table.unpack(args, 1, args.n))
         new = table.pack(hook.f(m, pos, kw, table.unpack(outs, 1, outs.n)))
       else
-        new = table.pack(hook.f(m, args, table.unpack(outs, 1, outs.n)))
+        new = table.pack(hook.f(m, (util.split(table.unpack(args, 1, args.n))),
+          table.unpack(outs, 1, outs.n)))
       end
       if new.n > 0 and new[1] ~= nil then outs = new end
     end
@@ -729,6 +730,57 @@ local leave_mt = {__close = function (self)
   dt._module(self.outer, true)
 end}
 
+-- Arguments that are not Lua's own: they and the results pass as they are,
+-- but for what a hook gives in their place.
+local function packed_of(v)
+  local mt = type(v) == "table" and getmetatable(v)
+  return type(mt) == "table" and mt.packed and v
+end
+
+local function is_same(a, b)
+  if a.n ~= b.n then return false end
+  for i = 1, a.n do if not rawequal(a[i], b[i]) then return false end end
+  return true
+end
+
+local function copy_of(list) return {n = list.n, table.unpack(list, 1, list.n)} end
+
+-- relay(m, see, ...): m(...) for a module around m; see(results) is shown the
+-- list of them and gives that of this module.
+local function relay(m, see, ...)
+  local given = packed_of((...))
+  if not given then
+    local outs = see(table.pack(m(...)))
+    return table.unpack(outs, 1, outs.n)
+  end
+  local whole = given:call(m)
+  local outs = given:results(whole)
+  local new = see(copy_of(outs))
+  if is_same(outs, new) then return whole end
+  return table.unpack(new, 1, new.n)
+end
+
+local function forward_with_hooks(m, f, ...)
+  local back, outputs = rawget(m, "_backward_hooks"), nil
+  local given = packed_of((...))
+  local args = run_pre_hooks(m, given and given:plain() or table.pack(...))
+  if back and (#back.full > 0 or #back.pre > 0) then
+    args, outputs = require("dt.nn.backward_hooks").watch(m, back, args)
+  end
+  local whole, outs
+  if given then
+    whole = f(m, given:again(args))
+    outs = given:results(whole)
+  else
+    outs = table.pack(f(m, table.unpack(args, 1, args.n)))
+  end
+  local first = copy_of(outs)
+  outs = run_hooks(m, args, outs)
+  if outputs then outs = outputs(outs) end
+  if given and is_same(first, outs) then return whole end
+  return table.unpack(outs, 1, outs.n)
+end
+
 local function forward(m, ...)
   local outer = dt._module(path_of(m))
   stack[#stack + 1] = m
@@ -741,18 +793,11 @@ local function forward(m, ...)
       "Module [%s] is missing the required \"forward\" function",
       m._class.__name)
   end
-  local back, outputs = rawget(m, "_backward_hooks"), nil
-  if #m._pre_hooks == 0 and #m._hooks == 0 and not back then
+  if #m._pre_hooks == 0 and #m._hooks == 0
+     and not rawget(m, "_backward_hooks") then
     return f(m, ...)
   end
-  local args = run_pre_hooks(m, table.pack(...))
-  if back and (#back.full > 0 or #back.pre > 0) then
-    args, outputs = require("dt.nn.backward_hooks").watch(m, back, args)
-  end
-  local outs = table.pack(f(m, table.unpack(args, 1, args.n)))
-  outs = run_hooks(m, args, outs)
-  if outputs then outs = outputs(outs) end
-  return table.unpack(outs, 1, outs.n)
+  return forward_with_hooks(m, f, ...)
 end
 
 instance_mt.__call = dt._framed(forward)  -- `return m(x)` keeps its line
@@ -795,7 +840,7 @@ end
 instance_mt.__name = "nn.Module"
 
 return {Module = Module, listen = listen, is_module = is_module, isinstance = isinstance,
-  add_hook = add_hook,
+  add_hook = add_hook, relay = relay, packed_of = packed_of,
   new_map = new_map, touch = function () version = version + 1 end,
   -- No forward is under way: one that was killed may not have said so.
   reset = function () for i = #stack, 1, -1 do stack[i] = nil end end}

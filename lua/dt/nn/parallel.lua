@@ -137,8 +137,9 @@ end
 function DDP:forward(...)
   local s = self._attrs._ddp
   reducer.before_forward(s)
-  local outs = reducer.after_forward(s, table.pack(self.module(...)))
-  return table.unpack(outs, 1, outs.n)
+  return nnm.relay(self.module, function (outs)
+    return reducer.after_forward(s, outs)
+  end, ...)
 end
 
 -- m:register_comm_hook(state, hook): hook(state, bucket) reduces the buckets of

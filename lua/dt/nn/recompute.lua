@@ -30,7 +30,7 @@ local function split(...)
   local args, kw = util.split(...)
   local last = args[args.n]
   if type(last) == "table" and getmetatable(last) == nil
-     and next(last) == nil then
+     and next(last) == nil and not util.is_value(last) then
     args[args.n], args.n = nil, args.n - 1
   end
   return args, kw
@@ -227,12 +227,20 @@ function Wrapper:__init__(module, kw)
 end
 
 function Wrapper:forward(...)
-  local m = self._checkpoint_wrapped_module
-  local args, kw = split(...)
+  local f, given = self._checkpoint_wrapped_module, nnm.packed_of((...))
+  local args, kw, finish
+  if given then
+    local list = given:plain()
+    f, finish = given:through(f)
+    args, kw = split(table.unpack(list, 1, list.n))
+  else
+    args, kw = split(...)
+  end
   kw.use_reentrant = self.use_reentrant
   args.n = args.n + 1
   args[args.n] = kw
-  return M.checkpoint(m, table.unpack(args, 1, args.n))
+  if finish then return finish(M.checkpoint(f, table.unpack(args, 1, args.n))) end
+  return M.checkpoint(f, table.unpack(args, 1, args.n))
 end
 
 -- What the wrapper does not have, the module inside may.
@@ -276,6 +284,8 @@ function M.checkpoint_wrapper(module, kw)
   end
   return Wrapper(module, kw)
 end
+
+M.Wrapper = Wrapper
 
 -- apply_activation_checkpointing(model, {check_fn =,
 -- checkpoint_wrapper_fn =}): wraps the submodules that check_fn names.
