@@ -101,6 +101,8 @@ local function locals_of(params, body)
   return out, globals
 end
 
+M.bind_target, M.locals_of = bind_target, locals_of
+
 -- ---- scopes ----
 
 -- qualified(name): the full name of what is defined here under that name.

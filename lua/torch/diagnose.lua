@@ -7,8 +7,9 @@ local code = require "dt.diagnose.code"
 local cli = require "dt.diagnose.cli"
 local prompt = require "dt.diagnose.prompt"
 local parser = require "python.parser"
+local free = require "python.free"
 
-code.set_parser(parser.parse)
+code.set_parser(parser.parse, free.names)
 
 return setmetatable({import = prompt.import, fixes = prompt.fixes,
   explain = prompt.explain}, {__call = function (_, tool, args)

@@ -19,6 +19,7 @@
 #include "bind/bind.h"
 #include "bind/process.h"
 #include "bind/tool.h"
+#include "compat/profile.h"
 
 extern char **environ;
 int luaopen_lpeg (lua_State *L);
@@ -280,6 +281,19 @@ static int l_run (lua_State *L) {
   return lua_gettop(L) - 3;
 }
 
+/* tool.worded_releases(): the releases whose words differ from the next one's,
+** newest first. */
+static int l_worded_releases (lua_State *L) {
+  lua_Integer n = 0;
+  lua_newtable(L);
+  for (int r = DT_LAST_RELEASE - 1; r >= DT_FIRST_RELEASE; r--) {
+    if (!dt_profile_words_end(r)) continue;
+    lua_pushfstring(L, "%d.%d", r / 100, r % 100);
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
 /* --- the state --- */
 
 static void *tool_alloc (void *ud, void *p, size_t osize, size_t nsize) {
@@ -308,7 +322,7 @@ static int tool_main (lua_State *L) {
   static const luaL_Reg fns[] = {
     {"clock", l_clock}, {"decode", dtL_json_plain}, {"isatty", l_isatty},
     {"program", l_program}, {"run", l_run}, {"start", l_start},
-    {"finish", l_finish}, {NULL, NULL}
+    {"finish", l_finish}, {"worded_releases", l_worded_releases}, {NULL, NULL}
   };
   const char *name = (const char *)lua_touserdata(L, 1);
   int argc = (int)lua_tointeger(L, 2);

@@ -140,6 +140,13 @@ bool dt_profile_text (int release, const char *text, DtBuf *out,
   return done;
 }
 
+bool dt_profile_words_end (int release) {
+  for (int i = 0; i < NWORDINGS; i++)
+    if (wordings[i].last == release || wordings[i].first == release + 1)
+      return release >= DT_FIRST_RELEASE && release < DT_LAST_RELEASE;
+  return false;
+}
+
 /* ---- releases and devices ---- */
 
 static const char *const release_names[] = {

@@ -61,6 +61,8 @@ bool dt_profile_has_op (const char *name, int release);
 ** Python class; false when it said the same.  NOMEM shows in `out`.  Pure. */
 bool dt_profile_text (int release, const char *text, DtBuf *out,
                       const char **pyclass);
+/* Does the release after `release` word some message otherwise?  Pure. */
+bool dt_profile_words_end (int release);
 const DtSwitchInfo *dt_switch_info (DtSwitch s);
 
 #endif

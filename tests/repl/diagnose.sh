@@ -71,6 +71,42 @@ has "run: the report's own program" 0 \
   "$DTREPL" diagnose --run own.txt
 again "run: the cure is printed" 0 "true placement (tried"
 
+# Pieces of code, completed; the release whose words the report has.
+cat >piece.txt <<'EOF'
+The scores are distributed, the mask is not:
+```
+scores = distribute_tensor(torch.ones(6, 4), mesh, [Shard(0)])
+y = scores * torch.ones(6, 4)
+```
+RuntimeError: aten.mul.Tensor: got mixed torch.Tensor and DTensor, need to
+convert all torch.Tensor to DTensor before calling distributed operators!
+EOF
+has "run: a piece of code" 0 "the report's own code, with 5 lines added" \
+  "$DTREPL" diagnose --run piece.txt
+has "run: a piece of code, its lines" 0 \
+  'mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("tp",))' \
+  "$DTREPL" diagnose --run piece.txt
+has "run: a piece of code, as data" 0 '"own":true' \
+  "$DTREPL" diagnose --run --json piece.txt
+cat >lacks.txt <<'EOF'
+```
+fully_shard(model)
+trainer = Trainer(model, mesh)
+trainer.train()
+```
+RuntimeError: aten.index_put.default: got mixed torch.Tensor and DTensor, need
+to convert all torch.Tensor to DTensor before calling distributed operators!
+EOF
+has "run: code that lacks too much does not count" 0 '"own":false' \
+  "$DTREPL" diagnose --run --json lacks.txt
+cat >even.txt <<'EOF'
+RuntimeError: ('Attempted to flatten multiple dimensions, with dimension 1
+being sharded. ', 'It cannot be performed without redistribution, which is
+disallowed by the current operator.')
+EOF
+has "run: made-up sizes do not decide what a release cures" 0 \
+  "torch 2.15: cures it" "$DTREPL" diagnose --run even.txt
+
 has "stdin" 0 "submesh-of-submesh" sh -c "\"$DTREPL\" diagnose - <submesh.txt"
 has "no such file" 2 "nowhere.txt" "$DTREPL" diagnose nowhere.txt
 mkdir -p reports

@@ -10,8 +10,18 @@
 local M = {}
 
 -- read(text) -> the statements of a Python text; raises where it is none.
-local read
-function M.set_parser(f) read = f end
+-- free(statements) -> the names they read and do not bind.
+local read, free
+function M.set_parser(f, names) read, free = f, names end
+
+-- The statements of a whole text, or nil where it is no Python.
+function M.program(text)
+  local ok, tree = pcall(read, text .. "\n")
+  if ok and type(tree) == "table" and tree[1] then return tree end
+end
+
+-- The names that statements read and do not bind, in their order.
+function M.free_names(tree) return free(tree) end
 
 local MAX_LINES, MAX_LENGTH, MAX_JOINED = 48, 240, 8
 
@@ -44,6 +54,8 @@ local function likely(line)
     or line:find "[%w_%]%)]%s+[%+%-%*/@]%s+[%w_]"
     or line:find "^%s*if .+:%s*$" or line:find "^%s*with .+:"
 end
+
+M.likely, M.balance = likely, balance
 
 local idle = {name = true, const = true, list = true, tuple = true}
 
@@ -91,6 +103,9 @@ local function walk(t, visit, depth)
   for _, k in ipairs(keys) do walk(t[k], visit, depth + 1) end
   if t.kind then visit(t) end
 end
+
+-- Visit every node of a program, operands before what uses them.
+function M.visit(tree, visit) walk(tree, visit, 0) end
 
 -- "torch.distributed.tensor" of nested attributes; nil when it is no name.
 function M.dotted(t)

@@ -93,7 +93,7 @@ function M.judge(read, r, text)
   end
   -- releases in which propagation hides the reason behind its own line
   if text:find("Sharding propagation failed", 1, true)
-    and (r.op and text:find(r.op, 1, true) or r.class.id
+    and (r.op and text:find(r.op, 1, true) or r.class and r.class.id
       == "dynamic-output-shape")
     and (r.doc.flat:find("Sharding propagation failed", 1, true)
          or r.doc.flat:find("OutputShapeException", 1, true)) then
@@ -104,7 +104,8 @@ function M.judge(read, r, text)
   if r.sign and again.sign == r.sign or same_template(r, again) then
     return "form"
   end
-  local alike = again.class ~= nil and again.class.id == r.class.id
+  local alike = again.class ~= nil and r.class ~= nil
+    and again.class.id == r.class.id
   -- a report that prints a message is reproduced by that message alone, or by
   -- the form it has in another release
   if alike and (#r.templates == 0 and #r.exceptions == 0

@@ -1,59 +1,25 @@
 -- SPDX-License-Identifier: MIT
--- dt/diagnose/own.lua: the program of the report itself, run as it
--- is: the project's reader of Python runs it in the sandbox, on as many ranks
--- as the report says.  Its text is only ever a string of the script.
+-- dt/diagnose/own.lua: the programs of the report itself, completed where lines
+-- of them are not shown: the project's reader of Python runs them in the
+-- sandbox, on as many ranks as the report says.  Their text is only ever a
+-- string of the script.
 
 local evidence = require "dt.diagnose.evidence"
+local fragments = require "dt.diagnose.fragments"
 
 local M = {}
 
-local MAX_CODE, MAX_RANKS = 30000, 8
+local MAX_TEXT <const>, MAX_RANKS <const> = 1 << 18, 8
 
-local starts = {"^import %w", "^from [%w_%.]+ import "}
-
-local function begins(line)
-  for _, s in ipairs(starts) do
-    if line:find(s) then return true end
+-- Ranks that a mesh is made of, where they are written one by one.
+local function ranks_listed(program)
+  local list = program:match "DeviceMesh%([^%[%]]-(%[[%d, %[%]]+%])"
+  local most = program:match "DeviceMesh%([^\n]-arange%((%d+)"
+  most = most and math.tointeger(tonumber(most)) - 1
+  for n in (list or ""):gmatch "%d+" do
+    most = math.max(most or 0, math.tointeger(tonumber(n)))
   end
-end
-
--- What ends a program that is in the text without fences.
-local function ends(line)
-  return line:find "^%s*```" or line:find "^Traceback"
-    or line:find "^%[?rank ?%d" or line:find "^%s*File \""
-    or line:find "^[%w_%.]*Error: "
-end
-
-local function worth(text)
-  return #text <= MAX_CODE and text:find "torch" and (text:find "DeviceMesh"
-    or text:find "device_mesh" or text:find "distribute_tensor"
-    or text:find "fully_shard" or text:find "parallelize_module")
-end
-
--- The largest program of `text`, or nil.
-function M.program(text)
-  local best, block = nil, nil
-  local function close()
-    local whole = block and table.concat(block, "\n")
-    if whole and worth(whole) and (not best or #whole > #best) then
-      best = whole
-    end
-    block = nil
-  end
-  local fenced = false
-  for line in (text .. "\n"):gmatch "(.-)\r?\n" do
-    if line:find "^%s*```" then
-      close()
-      fenced = not fenced
-    elseif block then
-      if not fenced and ends(line) then close()
-      else block[#block + 1] = line end
-    elseif begins(line) then
-      block = {line}
-    end
-  end
-  close()
-  return best
+  return most and most > 0 and most < MAX_RANKS and most + 1 or nil
 end
 
 -- Ranks the report starts the program with.
@@ -62,10 +28,16 @@ local function ranks_of(r, program)
   for n, words in pairs(counts) do
     if words:find "nproc" and n <= MAX_RANKS then return n end
   end
-  local shape = program:match "init_device_mesh%([^%(%)]-%(([%d, ]+)%)"
-  local n = 1
-  for s in (shape or ""):gmatch "%d+" do n = n * math.tointeger(tonumber(s)) end
-  if n > 1 and n <= MAX_RANKS then return n end
+  for _, shape in ipairs {
+    program:match "init_device_mesh%([^%(%)%[%]]-[%(%[]([%d, ]+)[%)%]]" or "",
+    program:match "world_size ?= ?(%d+)" or "",
+    program:match "WORLD_SIZE ?= ?(%d+)" or ""} do
+    local n = 1
+    for s in shape:gmatch "%d+" do n = n * math.tointeger(tonumber(s)) end
+    if n > 1 and n <= MAX_RANKS then return n end
+  end
+  local listed = ranks_listed(program)
+  if listed then return listed end
   local least
   for k in pairs(counts) do
     if k <= MAX_RANKS and (not least or k < least) then least = k end
@@ -73,14 +45,18 @@ local function ranks_of(r, program)
   return least or 2
 end
 
--- The script that runs the report's program, and its ranks; nil without one.
-function M.script(r, prelude)
-  if not r.text or #r.text > 1 << 20 then return nil end
-  local program = M.program(r.text)
-  if not program then return nil end
-  return ("%s\ntry(\"repro\", function ()\n  require(\"torch.script\").run("
-    .. "%q, \"report.py\")\nend)\n"):format(prelude, program), ranks_of(r,
-    program), program
+-- The scripts that run the report's programs, the likeliest first:
+-- {script=, ranks=, program=, added= lines, invented= values}.
+function M.scripts(r, prelude)
+  if not r.text or #r.text > MAX_TEXT then return {} end
+  local list = {}
+  for i, p in ipairs(fragments.programs(r)) do
+    list[i] = {ranks = p.ranks or ranks_of(r, p.text), program = p.text,
+      added = p.added, invented = p.invented,
+      script = ("%s\ntry(\"repro\", function ()\n  require(\"torch.script\")"
+        .. ".run(%q, \"report.py\")\nend)\n"):format(prelude, p.text)}
+  end
+  return list
 end
 
 return M

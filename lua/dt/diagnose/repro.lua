@@ -249,17 +249,20 @@ end
 local RUN_PYTHON <const> = "local function python(text) "
   .. "require(\"torch.script\").run(text, \"repro.py\") end\n"
 
--- The report's own program.
-local function own_candidate(r)
-  local script, ranks, program = own_program.script(r, prelude)
-  return script and {ranks = ranks, device = device_of(r), scene = {},
-    script = function () return script end,
-    run = {script = program, own = true}}
+-- The report's own programs, completed.
+local function own_candidates(r)
+  local list = {}
+  for i, p in ipairs(own_program.scripts(r, prelude)) do
+    list[i] = {ranks = p.ranks, device = device_of(r), scene = {},
+      script = function () return p.script end,
+      run = {script = p.program, own = true, added = p.added,
+        invented = p.invented}}
+  end
+  return list
 end
 
 -- A scene in Python.
-local function python_candidate(r, scene)
-  if not scene then return nil end
+local function python_candidate(scene)
   local lines = {prelude .. RUN_PYTHON .. ('try("repro", function () '
     .. "python(%q) end)"):format(scene.program)}
   for i, f in ipairs(scene.fixes) do
@@ -306,10 +309,6 @@ local function run_candidate(tool, r, read, c, torch)
   return run, got
 end
 
--- Releases whose words differ, newest first: where a report names none, the
--- one that prints its very message is looked for.
-local WORDED <const> = {"2.13", "2.12", "2.11", "2.9", "2.8", "2.6", "2.5"}
-
 -- Is `release` one that the report's wording leaves open?
 local function in_range(r, release)
   local range, number = r.torch and r.torch.range, releases.number
@@ -317,40 +316,76 @@ local function in_range(r, release)
     and number(release) <= number(range[2])
 end
 
+-- Releases to try: the one the report says, else the newest and then those
+-- whose words differ from the next one's, as far as the wording leaves them
+-- open, newest first.
+local function releases_of(tool, r, c)
+  local stated = c.torch or r.torch and r.torch.release
+  local list, seen = {}, {}
+  local function add(release)
+    if not seen[release] then list[#list + 1] = release end
+    seen[release] = true
+  end
+  add(profile_release(stated))
+  if r.torch and r.torch.how ~= "inferred" then return list end
+  for _, release in ipairs(tool.worded_releases()) do
+    if in_range(r, release) then add(release) end
+  end
+  return list
+end
+
+-- What a program raises that misses a name or asks for what is not here: no
+-- release changes that.
+local function is_beyond(message)
+  return message and (message:find("not part of dtrepl", 1, true)
+    or message:find("' is not defined", 1, true)
+    or message:find("No module named", 1, true))
+end
+
 -- One candidate, under the release the report says or the one whose words fit:
 -- the words are those of one release, and what raises in one may run in another.
+-- A program with values made up counts by the very words alone.
 local function reproduce(tool, r, read, c)
-  local stated = c.torch or r.torch and r.torch.release
-  local run, got = run_candidate(tool, r, read, c, profile_release(stated))
-  if run.match == "same" or c.scene.silent or #r.exceptions == 0
-    or r.torch and r.torch.how ~= "inferred" or c.run.own then
-    return run, got
-  end
-  for _, release in ipairs(WORDED) do
-    if release ~= run.torch and in_range(r, release) then
-      local again, got_again = run_candidate(tool, r, read, c, release)
-      if again.match == "same" then return again, got_again end
-      if again.match and not run.match then run, got = again, got_again end
+  local best, got
+  for i, release in ipairs(releases_of(tool, r, c)) do
+    local run, one = run_candidate(tool, r, read, c, release)
+    if run.invented and run.match ~= "same" then
+      run.reproduced, run.match = false, nil
+    end
+    if i == 1 or run.match == "same" or run.match and not best.match then
+      best, got = run, one
+    end
+    if run.match == "same" or c.scene.silent or #r.exceptions == 0
+      or is_beyond(run.message) then
+      break
     end
   end
-  return run, got
+  return best, got
 end
 
 -- Of several candidates the first that raises the very message, else the
 -- first that raises another form of it, else the last one's reason.
-local function best_of(tool, r, read, makers)
+local function best_of(tool, r, read, candidates)
   local best
-  for _, make in ipairs(makers) do
-    local c = make(r)
-    if c then
-      local run, got = reproduce(tool, r, read, c)
-      if not best or not best.run.reproduced or run.match == "same" then
-        best = {run = run, got = got, candidate = c}
-      end
-      if run.match == "same" then break end
+  for _, c in ipairs(candidates) do
+    local run, got = reproduce(tool, r, read, c)
+    if not best or not best.run.reproduced or run.match == "same" then
+      best = {run = run, got = got, candidate = c}
     end
+    if run.match == "same" then break end
   end
   return best
+end
+
+-- The scenes of a report: of its message, of its class, of its facts.
+local function scene_candidates(r)
+  local list = {}
+  for _, scene in ipairs {pyscenes.of_message(r) or false,
+    pyscenes.of_class(r) or false} do
+    if scene then list[#list + 1] = python_candidate(scene) end
+  end
+  list[#list + 1] = lua_candidate(r)
+  return list
 end
 
 local GUESS <const> = 0.6       -- a class below this gives way to what is raised
@@ -365,18 +400,28 @@ local function error_of(tool, c, torch)
   end
 end
 
--- A report that prints no error and has its program: what the program raises
--- under the release it states, or under the newest two, is read in its place.
+local RECENT <const> = 4        -- releases that a program is run under
+
+-- What a report's program raises, and under which release: the stated one, or
+-- the newest of the recent ones under which it raises anything.
+local function own_error(tool, r)
+  local torches = {profile_release(r.torch and r.torch.release)}
+  for _, release in ipairs(r.torch and {} or tool.worded_releases()) do
+    if #torches < RECENT then torches[#torches + 1] = release end
+  end
+  for _, c in ipairs(own_candidates(r)) do
+    for _, torch in ipairs(c.run.invented and {} or torches) do
+      local got = error_of(tool, c, torch)
+      if got then return got, torch end
+    end
+  end
+end
+
+-- A report that prints no error and has its program: what that raises is read
+-- in its place.
 local function read_own_error(tool, r, read)
   if #r.exceptions > 0 or r.class and r.confidence >= GUESS then return end
-  local c = own_candidate(r)
-  if not c then return end
-  local torch = profile_release(r.torch and r.torch.release)
-  local got = error_of(tool, c, torch)
-  if not got and not r.torch then
-    torch = WORDED[1]
-    got = error_of(tool, c, torch)
-  end
+  local got, torch = own_error(tool, r)
   if not got then return end
   local message = compare.message(got.text)
   local again = read(r.text .. "\n" .. (got.text:match "\n@class ([^\n]+)"
@@ -416,17 +461,15 @@ end
 function M.run(tool, r)
   local read = require("dt.diagnose").read
   read_own_error(tool, r, read)
-  if not r.class then
+  local own = best_of(tool, r, read, own_candidates(r))
+  local is_own = own ~= nil and own.run.reproduced
+  if not r.class and not is_own then
     return {reproduced = false, why = "unknown: nothing to reproduce"}
   end
-  local own = best_of(tool, r, read, {own_candidate})
-  local best = best_of(tool, r, read, {
-    function () return python_candidate(r, pyscenes.of_message(r)) end,
-    function () return python_candidate(r, pyscenes.of_class(r)) end,
-    lua_candidate})
+  local best = r.class and best_of(tool, r, read, scene_candidates(r))
   local run = best and best.run or {reproduced = false}
   if best and best.got then try_fixes(tool, run, best.got, best.candidate, r) end
-  if own and own.run.reproduced then
+  if is_own then
     local cured = run.reproduced and run.cured_by
     own.run.tried = tried_of(tool, own, run)
     own.run.cured_by = cured and not cured:find "^torch " and cured

@@ -1,0 +1,132 @@
+-- TEST: ranks=1 world=threads args=--trust
+-- SPDX-License-Identifier: MIT
+-- The code of a report as a program: where it stands in the text, which names
+-- it takes for granted, and what is put in their place.
+
+local T = require "tests.lua.lib.check"
+require "torch.diagnose"
+local diagnose = require "dt.diagnose"
+local fragments = require "dt.diagnose.fragments"
+local own = require "dt.diagnose.own"
+local free = require "python.free"
+local parser = require "python.parser"
+
+-- ---- names that a text does not bind ---------------------------------------
+
+local function names(text)
+  local list = free.names(parser.parse(text))
+  table.sort(list)
+  return table.concat(list, " ")
+end
+
+T.eq(names "y = model(x)\nx = 3\nz = [a for a in q if a > w]\n", "model q w x")
+T.eq(names "x = x.view(-1)\n", "x", "read before it is bound")
+T.eq(names "total += 1\n", "total")
+T.eq(names "def f(a, b=c):\n    d = a\n    return d + e + later\nlater = 1\n",
+  "c e", "a body runs later")
+T.eq(names "@deco\nclass A(Base):\n    def g(self): return other\n",
+  "Base deco other")
+T.eq(names "with f() as m:\n    u = m\nfor p in model.parts():\n    p(g)\n",
+  "f g model")
+T.eq(names "h = lambda k: k + n\n", "n")
+T.eq(names "", "")
+
+-- ---- where it stands, and what is added --------------------------------------
+
+local function programs(text) return fragments.programs(diagnose.read(text)) end
+local function has(text, what)
+  T.ok(text and text:find(what, 1, true), "no " .. what .. " in:\n"
+    .. tostring(text))
+end
+
+-- A whole program is left alone.
+local list = programs [[
+It fails:
+```python
+import torch
+from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+mesh = init_device_mesh("cuda", (2,))
+x = distribute_tensor(torch.ones(4), mesh, [Shard(0)])
+x + torch.ones(4)
+```
+]]
+T.eq(#list, 1)
+T.eq(list[1].added, 0)
+T.eq(list[1].invented, false)
+
+-- Lines between prose, of a session, without imports and mesh.
+list = programs [[
+I slice the mesh like this,
+>>> dp_tp = mesh_2d["dp", "tp"]
+>>> mesh_2d["ep"]
+and get a KeyError. Why does it not say which names there are?
+]]
+T.eq(#list, 1)
+has(list[1].text, "from torch.distributed.device_mesh import init_device_mesh\n")
+has(list[1].text, 'mesh_2d = init_device_mesh("cpu", (2, 2, 2,), '
+  .. 'mesh_dim_names=("dp", "tp", "ep",))')
+has(list[1].text, 'mesh_2d["ep"]')
+T.eq(list[1].ranks, 8)
+T.eq(list[1].invented, false)
+
+-- A model, a tensor: made up, and said to be.
+list = programs [[
+```
+for layer in model.model.layers:
+    fully_shard(layer)
+fully_shard(model)
+model(input_ids)
+```
+]]
+T.eq(list[1].invented, true)
+has(list[1].text, "class InnerNet(nn.Module):")
+has(list[1].text, "self.layers = nn.ModuleList(")
+has(list[1].text, "input_ids = torch.zeros(2, 8, dtype=torch.long)")
+
+-- A function that nobody calls is the program; a class is made, not shown.
+list = programs [[
+```python
+def main():
+    m = Block().cuda()
+    fully_shard(m.fc1)
+    fully_shard(m)
+```
+]]
+has(list[1].text, "class Block(nn.Module):")
+has(list[1].text, "self.fc1 = nn.Linear(16, 16)")
+T.ok(list[1].text:find "\nmain%(%)$")
+
+-- A module by a name of the reporter's own.
+list = programs [[
+```
+fully_shard(model)
+sd = state.get_model_state_dict(model)
+```
+]]
+has(list[1].text, "import torch.distributed.checkpoint.state_dict as state\n")
+
+-- Tracebacks, their source lines and prose are no code.
+T.eq(#programs [[
+Traceback (most recent call last):
+  File "train.py", line 3, in <module>
+    loss = model(x, mesh)
+RuntimeError: mesh(4) does not fit
+The mesh (of two dimensions) is used by fully_shard (see the docs).
+]], 0)
+-- Nothing of several ranks.
+T.eq(#programs "```\nx = torch.ones(4)\ny = x.view(3)\n```\n", 0)
+
+-- ---- ranks -------------------------------------------------------------------
+
+local function ranks(text)
+  return own.scripts(diagnose.read(text), "")[1].ranks
+end
+T.eq(ranks "```\nmesh = init_device_mesh('cuda', [4], mesh_dim_names=['tp'])\n```\n",
+  4)
+T.eq(ranks "```\nmesh = DeviceMesh('cuda', [[0, 1, 2], [3, 4, 5]])\n```\n", 6)
+T.eq(ranks "```\nmesh = DeviceMesh('cpu', torch.arange(8).view(2, 4))\n```\n", 8)
+T.eq(ranks("```\ndist.init_process_group('fake', rank=0, world_size=3)\n"
+  .. "mesh = init_device_mesh('cpu', (n,))\n```\n"), 3)
+T.eq(ranks "torchrun --nproc_per_node=4 a.py\n```\nfully_shard(model)\n```\n", 4)
+
+T.finish()
