@@ -273,8 +273,8 @@ M.concepts = {
     .. "weight tying|same weight|tie_word|share the weight|share a weight|"
     .. "sharing",
   embedding = "embedding|lm_head|=wte",
-  meta = "meta device|=meta|(meta)|'meta'|to_empty|init_empty_weights|"
-    .. "meta_init",
+  meta = "meta device|on meta|from meta|meta tensor|meta param|still meta|"
+    .. "(meta)|'meta'|to_empty|init_empty_weights|meta_init",
   uninitialised = "uninitialised|uninitialized|not initialised|"
     .. "not initialized|never initialised|never initialized|empty_like|"
     .. "garbage memory|never set|not materialised|not materialized",
@@ -326,7 +326,8 @@ M.concepts = {
   sum_right = "together they|sum to|sum of them|their sum|add up|adds up|"
     .. "summed they|sum is|in total",
   print = "print|.item()|=log|logs|logged|shows",
-  random = "random|init|dropout|=seed|manual_seed|sampl|normal_",
+  random = "random|=init|initiali|nn.init|init_weights|dropout|=seed|"
+    .. "manual_seed|sampl|normal_",
   same_seed = "same seed|equal seed|other values|different values|"
     .. "other numbers|not the same values|depends on|with another number|"
     .. "changes with|another token|different token|each rank draws|"
@@ -404,6 +405,10 @@ M.concepts = {
   loosely = "agree|same to|equal to|match to|differ|close",
   numbers = "1e-|float64|double|bf16|precision|digits",
   xla = "xla|=tpu",
+  mask_dropped = "mask is dropped|mask is ignored|ignores the mask|"
+    .. "ignore the mask|mask is thrown|mask is discarded|discards the mask|"
+    .. "drops the mask|sliding window|sliding-window|chunked attention|"
+    .. "full causal|wrong attention|attention pattern",
   mask_unsupported = "mask|is_causal=false|non-causal|document|math backend|"
     .. "packed",
   wrong_numbers = "wrong|incorrect|prints false|not equal|differ|mismatch",
@@ -512,7 +517,7 @@ M.rules = {
   {"tp-heads-not-divisible", 0.57, "tp heads_word reshaping refuses"},
   {"tp-local-output-uneven", 0.56, "col_row uneven_layers"},
   {"fsdp-tied-params-two-groups", 0.57, "fsdp tied embedding"},
-  {"meta-device-not-materialised", 0.57, "fsdp meta"},
+  {"meta-device-not-materialised", 0.57, "fsdp meta complaint"},
   {"meta-device-not-materialised", 0.6, "fsdp uninitialised"},
   {"view-unflatten-uneven", 0.56, "reshaping splitting redistribute forbids"},
   {"fp8-subclass-inside-dtensor", 0.57, "quant fsdp subclass"},
@@ -541,6 +546,7 @@ M.rules = {
   {"compile-placement-not-traceable", 0.57, "compile trace objects"},
   {"compile-tangent-placement", 0.57, "compile tangent differs"},
   {"cp-backend-or-mask", 0.57, "cp mask_unsupported refuses"},
+  {"cp-backend-or-mask", 0.57, "cp mask_dropped complaint"},
   {"cp-seq-divisibility", 0.57, "cp length odd_length"},
   {"flex-attention-dtensor", 0.57, "flex dtensor"},
   {"fp8-subclass-inside-dtensor", 0.56, "quant dtensor no_op"},

@@ -505,7 +505,21 @@ function M.fsdp_gets_2d(r)
   return false
 end
 
-M.names = {"raises", "rank_ratio", "heads_fraction", "per_rank", "reads_local",
+-- The code flattens a tensor: x.view(-1), x.reshape(-1), x.flatten().
+function M.flattens(r)
+  local flat = r.doc.flat:sub(1, LIMIT)
+  for _, pattern in ipairs {"%.view%(%s?%-1%s?%)", "%.reshape%(%s?%-1%s?%)",
+    "%.flatten%(%s?%)"} do
+    local call = flat:match(pattern)
+    if call then
+      say(r, "the call " .. call)
+      return true
+    end
+  end
+  return false
+end
+
+M.names = {"flattens", "raises", "rank_ratio", "heads_fraction", "per_rank", "reads_local",
   "reads_reduction",
   "optimizer_first", "collective_of_one_rank", "from_local_replicate",
   "fsdp_gets_2d", "mesh_of_one", "mesh_exceeds", "fraction_shown",

@@ -6,6 +6,7 @@
 -- decide between them.  Nothing here is surer than 0.75.
 
 local clean = require "dt.diagnose.clean"
+local evidence = require "dt.diagnose.evidence"
 local liken = require "dt.diagnose.liken"
 local prose = require "dt.diagnose.prose"
 
@@ -209,8 +210,8 @@ end
 
 -- Reports that no sign fits, of 349 public ones, each read by the rules and
 -- the model made from those before it: what this lets in is the right class
--- in 18, another in 7, and 3 are no matter of ours.
-local SHARE <const>, OURS <const> = 1.5, 0.55
+-- in 16, another in 5, and none is of other matters.
+local SHARE <const>, OURS <const>, SURE <const> = 1.5, 0.55, 0.6
 local TELLING = 4               -- words that are shown
 local FEW = 16                  -- facts below which nothing is said
 local CLEARLY = 6               -- times as like as what was claimed
@@ -240,15 +241,18 @@ end
 -- The class whose reports are most like this one; `claimed` is what a rule of
 -- claims said, which stays unless the words clearly speak for another.
 local function by_likeness(r, claimed)
-  if r.foreign and r.foreign ~= "shapes that do not fit" then return nil end
+  if r.foreign and r.foreign ~= "shapes that do not fit"
+    or evidence.raises(r) and not prose.is_ours(r) then
+    return nil
+  end
   local ranked = ranking(r)
   local first = ranked.list[1]
   local sure = certainty(first, ranked.ours)
-  if sure < 0.5 or #ranked.facts.list < FEW or claimed
+  if sure < SURE or #ranked.facts.list < FEW or claimed
     and first.share < CLEARLY * share_of(ranked.list, claimed) then
     return nil
   end
-  return first.id, 0.45 + 0.2 * (sure - 0.5), "worded like reports of this "
+  return first.id, 0.45 + 0.2 * (sure - SURE), "worded like reports of this "
     .. "class: " .. liken.telling(first, ranked.facts, TELLING)
 end
 

@@ -8,6 +8,7 @@ local M = {}
 -- Name, and the words by which a report is known to be of it.
 local frameworks = {
   {"DeepSpeed", {"deepspeed", "ZeRO", "zero3"}},
+  {"Megatron-FSDP", {"megatron-fsdp", "megatron_fsdp", "m-fsdp", "mfsdp"}},
   {"Megatron-LM", {"megatron", "tensor-model-parallel-size", "mcore",
     "mpu."}},
   {"vLLM", {"vllm"}},
@@ -27,14 +28,20 @@ local ours = {"dtensor", "devicemesh", "device_mesh", "fully_shard", "fsdp",
   "parallelize_module", "torch/distributed/tensor", "torchtitan", "tp_plan",
   "distribute_tensor", "colwiseparallel", "rowwiseparallel", "spmd_types"}
 
+-- Names of frameworks that hold one of these words.
+local theirs = {"megatron[-_ ]fsdp%.?fully_shard", "megatron[-_ ]fsdp",
+  "m%-fsdp", "mfsdp"}
+
 local LIMIT = 200000
 
 -- The framework whose own report this is, or nil.
 function M.find(flat)
   local text = flat:sub(1, LIMIT)
   local low = text:lower()
+  local rest = low
+  for _, pattern in ipairs(theirs) do rest = rest:gsub(pattern, " ") end
   for _, w in ipairs(ours) do
-    if low:find(w, 1, true) then return nil end
+    if rest:find(w, 1, true) then return nil end
   end
   for _, f in ipairs(frameworks) do
     for _, w in ipairs(f[2]) do

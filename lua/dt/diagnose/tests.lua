@@ -42,7 +42,10 @@ M.texts = {
     "cp size", "cp_mesh", "cp rank", "cp_rank", "sequence parallel size"},
   quant = {"Float8", "float8", "fp8", "torchao", "NF4Tensor", "nf4",
     "AffineQuantizedTensor", "MXTensor", "Int8Tensor", "NVFP4", "quantized "
-    .. "tensor", "LinearActivationQuantizedTensor", "bitsandbytes"},
+    .. "tensor", "LinearActivationQuantizedTensor", "bitsandbytes", "MXFP8",
+    "mxfp8"},
+  later_setting = {"'ignored_params'", "'shard_placement_fn'",
+    "'dp_mesh_dims'", "'offload_policy'", "'mp_policy'"},
   entry = {".generate(", "in generate", "encode_image", "get_input_embeddings",
     "unwrap_model", "register_fsdp_forward_method", "get_image_features",
     "get_text_features", "lm_head.weight", "chunked cross", "fused_linear", "use_fused_kernels",

@@ -167,6 +167,7 @@ return {
       "!=attention_frame"},
      {0.6, "~aten.view|aten._unsafe_view|reshape|flatten", "=dt",
       "~requires redistribution|without redistribution|cannot be performed"},
+     {0.6, "=flattens", "=dt", "~uneven|unequal|not divisible"},
    },
    cause = "Flattening (B, S, D) to (B*S, D) with S sharded leaves no "
      .. "contiguous block per rank. A linear layer on 3-D input makes this "
@@ -192,7 +193,7 @@ return {
      {0.96, "Attempted to split the sharded dimension"},
      {0.95, "Cannot shard unevenly distributed tensor: dimension"},
      {0.6, "~unflatten|view", "=dt", "~not divisible|not evenly divisible|"
-       .. "uneven"},
+       .. "uneven", "!=flattens"},
    },
    cause = "Splitting a sharded dimension (heads*head_dim to heads, head_dim) "
      .. "needs the first factor divisible by the number of shards. Fewer kv "

@@ -286,6 +286,8 @@ return {
      {0.8, "~manual backward finalization|set_manual_backward_finalization|"
        .. "finalize_backward must be|finalize_backward requires"},
      {0.8, "param_dtype_override_fn must return"},
+     {0.72, "/fully_shard%(%) got an unexpected keyword argument",
+      "=later_setting"},
    },
    cause = "fully_shard is applied from the inside to the outside, once to "
      .. "each module that has a forward, and the first forward runs through "
@@ -295,6 +297,8 @@ return {
       lua = "for _, b in ipairs(model.layers) do dt.fully_shard(b) end\n"
         .. "dt.fully_shard(model)",
       torch = "for b in model.layers: fully_shard(b)\nfully_shard(model)"},
+     {"upgrade to a release whose fully_shard has that setting, or leave it "
+       .. "out", only = {"=later_setting"}},
      {"wrap the items of a ModuleList, not the list"},
      {"make a transposed or expanded parameter contiguous before wrapping",
       torch = "p.data = p.data.contiguous()"},
@@ -343,7 +347,8 @@ return {
   {id = "wrapper-setting-of-another", family = true,
    name = "a setting or method of FSDP1 asked of FSDP2, or the reverse",
    signs = {
-     {0.62, "/fully_shard%(%) got an unexpected keyword argument"},
+     {0.62, "/fully_shard%(%) got an unexpected keyword argument",
+      "!=later_setting"},
      {0.62, "/FullyShardedDataParallel%.?_?_?[%w_]*%(?%)? got an unexpected"},
      {0.6, "/'FSDP%u%w*' object has no attribute '[%w_]+'",
       "~no_sync|clip_grad_norm_|summon_full_params|state_dict_type|"

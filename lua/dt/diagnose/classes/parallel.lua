@@ -51,6 +51,9 @@ return {
      {0.88, "a and b must have same reduction dim, but got", "=tp"},
      {0.66, "a and b must have same reduction dim, but got", "=dt"},
      {0.72, "~use_local_output", "~uneven|not divisible|odd", "=tp"},
+     {0.55, "~sequence length|seq_len|seqlen", "~divisible|multiple of",
+      "~tensor parallel degree|tensor_parallel_degree|tp_degree|"
+        .. "parallel_dims.tp|% tp", "!heads"},
      {0.7, "~mat1 and mat2 shapes cannot be multiplied", "=tp", "!=other_tp",
       "~colwise|"
        .. "rowwise|ColwiseParallel|RowwiseParallel"},
@@ -241,6 +244,8 @@ return {
      {0.7, "~graph break|fullgraph|Dynamo|dynamo", "~DeviceMesh|placement|"
        .. "from_local|to_local|redistribute|local_map|DTensor", "!SymInt",
       "!" .. MIXED, "!" .. MISSING, "!tangent"},
+     {0.56, "~dynamo internal error|InternalTorchDynamoError|Dynamo internal "
+       .. "error", "~fully_shard|FSDP2"},
    },
    cause = "Placements and meshes are opaque Python objects that the tracer "
      .. "knows only in given places.",
@@ -362,7 +367,7 @@ return {
      {0.85, "=quant", "_dtensor.shard_dim_alltoall"},
      {0.6, "=quant", "DTensor", "~unexpected|problem|expect",
       "~all-gather|amax|chunk|cast", "!" .. MIXED, "!" .. MISSING, "!submesh"},
-     {0.62, "=quant", "=dt", "~error|fail|Error|not support",
+     {0.62, "=quant", "=dt", "~error|fail|Error|not support|wrong|incorrect",
       "!Cannot create a submesh", "!" .. MIXED, "!" .. MISSING,
       "!submesh"},
    },
@@ -463,13 +468,14 @@ return {
   {id = "sharding-cache-growth",
    name = "the propagation cache grows",
    signs = {
-     {0.75, "=dt", "~memory leak|memory growth|host memory|cpu memory|RSS|"
-       .. "leaking|memory grows|memory keeps|memory increases|ram usage|"
-       .. "throughput degrad|gets slower|progressively slow|slows down|"
-       .. "decays", "~cache|sharding|step|scalar|foreach|gc|dispatch"},
+     {0.75, "=dt", "~memory leak|memory growth|leaking|memory grows|"
+       .. "memory keeps|memory increases|throughput degrad|gets slower|"
+       .. "progressively slow|slows down|decays",
+      "~cache|sharding|step|scalar|foreach|gc|dispatch"},
      {0.7, "=dt", "~DTensorSpec|OpSchema|gc.collect|tracked objects|host ram|"
-       .. "host memory|cpu memory|CPU RAM|rss", "~leak|accumulat|grow|"
-       .. "increas|never freed|unbounded|eventually", "!" .. MIXED,
+       .. "host memory|cpu memory|CPU RAM|rss|ram usage", "~leak|accumulat|"
+       .. "grow|increas|never freed|unbounded|eventually|rising|climb|"
+       .. "steadily|rises", "!" .. MIXED,
       "!" .. MISSING},
      {0.7, "=dt", "~lru_cache|propagation cache|sharding cache|native cache|"
        .. "cache miss|cache key|uncached", "!" .. MIXED, "!" .. MISSING,

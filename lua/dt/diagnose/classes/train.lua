@@ -329,7 +329,8 @@ return {
    name = "a key is missing in the checkpoint",
    signs = {
      {0.96, "Missing key in checkpoint state_dict"},
-     {0.6, "~distributed checkpoint|dcp.load|distributed.checkpoint",
+     {0.6, "~distributed checkpoint|dcp.load|distributed.checkpoint|"
+       .. "set_optimizer_state_dict|set_model_state_dict|StateDictOptions",
       "~Missing key|KeyError|missing keys"},
    },
    cause = "Flattened names differ between saving and loading: integer ids "
@@ -390,6 +391,10 @@ return {
      {0.78, "=collective_of_one_rank", "=stuck", "=dt"},
      {0.7, "=collective_of_one_rank", "=stuck"},
      {0.55, "=stuck", "=dt", "=skip_words", "!=fsdp"},
+     {0.56, "~get_model_state_dict|get_state_dict|get_optimizer_state_dict|"
+       .. "full_state_dict|_state_dict_utils|rank0_only|save_pretrained|"
+       .. "save_model|model saving|saving the model",
+      "~hangs|deadlock|stuck|blocks forever|freezes", "=dt"},
      {0.6, "~full_tensor()|aten.equal|torch.equal|redistribute", "~hang|deadlock|stuck|"
        .. "freezes|timeout", "=dt"},
      {0.5, "~hangs|deadlock|Watchdog caught", "=dt",

@@ -79,7 +79,7 @@ return {
      quiet(0.56, "Partial", "DTensor", "~==|wrongly|relu|gelu|softmax|square|"
        .. "sqrt|clamp|argmax|sort|comparison|compare", "~not expected|"
        .. "same result|wrong|incorrect|unexpected", "!clip_grad",
-       "!NormPartial", "!to_local", "!from_local without")},
+       "!NormPartial", "!to_local", "!from_local without", "!=quant")},
    cause = "The operator was applied to each addend instead of to the sum.",
    fixes = {{"reduce first, then the result is that of the whole tensor",
        lua = 'x:redistribute(mesh, "R"):abs()',
