@@ -25,6 +25,9 @@ local signs = {
       python = 1, pip = 1, less = 1, vim = 1, mpirun = 1, torchrun = 1})[word]
       and SHELL or nil
   end},
+  {"near", "^%s*(%u[%w_]*Error): ", function ()
+    return "an error of a program: :import in front of it says what it is"
+  end},
   {"malformed number", "%f[%w_](%d+_[%d_]+)", function (digits)
     return "digits are not parted: " .. digits:gsub("_", "")
   end},

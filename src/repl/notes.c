@@ -5,6 +5,7 @@
 #include "repl/notes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "debug/debug.h"
 
@@ -50,7 +51,7 @@ static void count_event (DtNotes *n, const DtEvent *e) {
     if (e->mesh->name[e->mdim] != NULL)
       set_text(dim, sizeof dim, e->mesh->name[e->mdim]);
     else
-      dim[0] = (char)('0' + e->mdim % 10);
+      snprintf(dim, sizeof dim, "dim %d", e->mdim);
   }
   for (int i = n->n - 1; i >= 0 && n->note[i].seq == e->seq; i--) {
     Note *k = &n->note[i];

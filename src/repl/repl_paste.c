@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
 ** repl/repl_paste.c: several lines that came at once are taken for what they are:
 ** a chunk of Lua; lines of a session, which are run one after the other (each
-** shows its value, commands among them); a text of Python.  Rank 0's. */
+** shows its value, commands among them); a text of Python; a report.  Rank
+** 0's. */
 #include "repl/repl_int.h"
 
 #include <lua.h>
@@ -88,16 +89,28 @@ static bool is_lua (DtRepl *r, const char *s) {
   return yes;
 }
 
+/* A traceback, alone or in what was written around it. */
+static bool is_report (const char *s) {
+  return strstr(s, "Traceback (most recent call last)") != NULL;
+}
+
+static void become (DtBuf *chunk, const char *command, const char *typed) {
+  dt_buf_clear(chunk);
+  dt_buf_addf(chunk, "%s\n%s\n.", command, typed);
+}
+
 void dt_paste_look (DtRepl *r, DtBuf *chunk, const char *typed) {
   const char *s = dt_buf_str(chunk);
   bool prompts = has_line(typed, ">>> ");
   if (strchr(typed, '\n') == NULL || dt_chunk_is_text(r, s) ||
       *typed == ':' || *typed == '@' || (!prompts && is_lua(r, s)))
     return;                     /* a command has the lines behind it */
-  if (is_python(typed)) {
+  if (!prompts && is_report(typed)) {
+    dt_repl_say(r, "%s", "taken for a report, as :import reads it\n");
+    become(chunk, ":import", typed);
+  } else if (is_python(typed)) {
     dt_repl_say(r, "%s", "taken for Python, as :python runs it\n");
-    dt_buf_clear(chunk);
-    dt_buf_addf(chunk, ":python\n%s\n.", typed);
+    become(chunk, ":python", typed);
   } else if (is_session(r, s)) {
     dt_buf_clear(&r->paste);
     dt_buf_addn(&r->paste, s, chunk->len);

@@ -92,6 +92,16 @@ def g(v):
     return v + 0.5
 g(n)'
 wait_for "6.5"
+paste_text 'Traceback (most recent call last):
+  File "train.py", line 12, in <module>
+    y = x * mask
+RuntimeError: aten.mul.Tensor: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators!'
+wait_for "taken for a report"
+wait_for "mixed-tensor-dtensor"
+gone "SyntaxError"
+clear_screen
+line 'q = dt.distribute_tensor(dt.ones(8), dt.init_device_mesh("cpu", {dt.world_size()}), "S(0)")'
+wait_for "1 scatter_ on dim 0,"
 send_eof
 code_is 0
 same_tty
