@@ -42,7 +42,9 @@ M.concepts = {
     .. "bottleneck|=idle|starves|lacks|out of range|nobody|works on|"
     .. "was fine|without it works|worked until|worked in|worked before|"
     .. "asserts|could not|couldn't",
-  question = "how do i|how can i|can someone|could someone|why use|"
+  question = "naive question|quick question|how to understand|"
+    .. "how is this to be|is this correct?|is it correct to|is it right that|"
+    .. "how do i|how can i|can someone|could someone|why use|"
     .. "is there a way|is it possible|will fully_shard|ask for it|"
     .. "which version|i'd like to see|question about|"
     .. "the documentation of|does fsdp2 also|any plans|thanks for the great",

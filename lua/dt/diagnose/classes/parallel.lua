@@ -421,6 +421,8 @@ return {
    signs = {
      {0.9, "'Tensor' object has no attribute 'wait'"},
      {0.88, "AsyncCollectiveTensor", "object has no attribute"},
+     {0.6, "AsyncCollectiveTensor", "~NotImplementedError|TypeError|"
+       .. "RuntimeError|AssertionError", "!" .. MIXED, "!" .. MISSING},
      {0.82, "AsyncCollectiveTensor", "~wait|random|garbage|uninitialized|nan|"
        .. "wrong|stale|not synchron"},
      {0.6, "~async_op=True|async_op", "~redistribute|DTensor|full_tensor",

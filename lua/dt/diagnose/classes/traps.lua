@@ -138,8 +138,10 @@ return {
 
   {id = "ep-gradient-scale", trap = 21,
    name = "expert gradients too large by the expert parallel size",
-   signs = {quiet(0.62, "expert", "gradient", "~scale|too large|times larger|"
-     .. "factor of|duplicated", "~ep|expert parallel|dp2ep")},
+   signs = {quiet(0.62, "expert", "gradient", "~too large|times larger|"
+     .. "factor of|duplicated|doubled|2x|twice|too small|wrong scale|"
+     .. "scaled wrong|wrong-size|inflated|over-count|overcount",
+     "~ep|expert parallel|dp2ep")},
    cause = "Gradients of experts are divided by another number of ranks than "
      .. "the others.",
    fixes = {{"divide by the same number", torch =
