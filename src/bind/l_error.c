@@ -279,6 +279,15 @@ int dtL_traceback (lua_State *L) {
   return 1;
 }
 
+/* Each line of the text below the ones before it. */
+static void add_lines (const char *text, DtBuf *out) {
+  while (*text) {
+    size_t n = strcspn(text, "\n");
+    dt_buf_addf(out, "\n  %.*s", (int)n, text);
+    text += n + (text[n] == '\n');
+  }
+}
+
 void dtL_error_text (lua_State *L, int idx, DtBuf *out) {
   int top = lua_gettop(L);
   idx = lua_absindex(L, idx);
@@ -300,8 +309,7 @@ void dtL_error_text (lua_State *L, int idx, DtBuf *out) {
               string_field(L, idx, "message"));
   if (*string_field(L, idx, "where"))
     dt_buf_addf(out, "\n  at %s", string_field(L, idx, "where"));
-  if (*string_field(L, idx, "explain"))
-    dt_buf_addf(out, "\n  %s", string_field(L, idx, "explain"));
+  add_lines(string_field(L, idx, "explain"), out);
   if (*string_field(L, idx, "cause"))
     dt_buf_addf(out, "\n  caused by: %s", string_field(L, idx, "cause"));
 }

@@ -21,7 +21,7 @@ typedef struct Note {
 struct DtNotes {
   DtSession *s;
   int id;
-  bool on, implicit;
+  bool on, moving, implicit;
   char op[64];                  /* the operator that runs */
   int n, more;
   int64_t more_bytes;
@@ -71,7 +71,7 @@ static void count_event (DtNotes *n, const DtEvent *e) {
   k->bytes = bytes_of(e);
   k->count = 1;
   k->implicit = n->implicit;
-  set_text(k->op, sizeof k->op, n->op);
+  set_text(k->op, sizeof k->op, n->moving && !*n->op ? "redistribute" : n->op);
   set_text(k->coll, sizeof k->coll, e->coll);
   memcpy(k->dim, dim, sizeof dim);
 }
@@ -97,8 +97,11 @@ static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
         set_text(n->op, sizeof n->op, e->text);
       break;
     case DT_EV_OP_END: case DT_EV_FUNC_END: n->op[0] = '\0'; break;
-    case DT_EV_REDIST: n->implicit = e->implicit; break;
-    case DT_EV_REDIST_END: n->implicit = false; break;
+    case DT_EV_REDIST:
+      n->moving = true;
+      n->implicit = e->implicit;
+      break;
+    case DT_EV_REDIST_END: n->moving = n->implicit = false; break;
     case DT_EV_COLL:
       if (e->coll != NULL)
         count_event(n, e);
@@ -145,8 +148,9 @@ void dt_notes_take (DtNotes *n, DtBuf *out) {
     const Note *k = &n->note[i];
     if (k->seq > 0)
       dt_buf_addf(out, "#%" PRId64 " ", k->seq);
-    dt_buf_addf(out, "%s: %d %s", k->op[0] != '\0' ? k->op : "redistribute",
-                k->count, k->coll);
+    if (k->op[0] != '\0')
+      dt_buf_addf(out, "%s: ", k->op);
+    dt_buf_addf(out, "%d %s", k->count, k->coll);
     if (k->dim[0] != '\0')
       dt_buf_addf(out, " on %s", k->dim);
     dt_buf_addf(out, ", %" PRId64 " B/rank%s\n", k->bytes,
