@@ -55,17 +55,34 @@ local function renew(vars)
   end
 end
 
--- At a stop in a program of Python: its variables, of the moment looked at.
--- Lines that were typed have the session's names.
-local function stopped()
-  local scope, past = dt._python_scope()
-  if not scope or scope.scope:find("^prompt:") then return nil end
-  if not past then return scope end
+-- The scope as it was: tensors with their values of then; one that was made
+-- later had no name yet.
+local function scope_of_past(scope, past)
   return {up = scope, scope = scope.scope, name = scope.name,
     vars = setmetatable({}, {__index = function (_, name)
       local v = past[name]
-      return util.is_tensor(v) and v or nil
+      if util.is_tensor(v) then return v end
+      local at = scope
+      while at and rawget(at.vars, name) == nil do at = at.up end
+      v = at and rawget(at.vars, name)
+      if util.is_tensor(v) and past[v] then
+        util.raise("NameError", "name '%s' is not defined", name)
+      end
     end})}
+end
+
+-- At a stop in a program of Python: its variables, of the moment looked at; in
+-- the past after its end, the session's of then. Lines that were typed have the
+-- session's names.
+local function stopped()
+  local scope, past = dt._python_scope()
+  if scope and scope.scope:find("^prompt:") then scope = nil end
+  if not past then return scope end
+  if not scope then
+    env = env or session()
+    scope = env
+  end
+  return scope_of_past(scope, past)
 end
 
 -- The program has ended: its names are the session's, in both languages.

@@ -35,13 +35,27 @@ static bool is_library (lua_State *L, int idx) {
 
 static void copy_past (lua_State *L, const Past *p, int done, int depth);
 
-/* Replace the value on the top: tensors by what they were, tables by copies
-** that hold such; `done` has those that are made, [1] their number. */
+/* Did the program make it at that time or later?  What was typed at a stop has
+** numbers of its own and is there. */
+static bool is_made_later (const Past *p, const DtVar *v) {
+  const DtRecOp *r = v->origin.seq >= p->seq
+    ? dt_record_find(p->d, v->origin.seq) : NULL;
+  for (int i = 0; r && i < r->nout; i++)
+    if (!r->out[i].none && r->out[i].id == v->id) return true;
+  return false;
+}
+
+/* Replace the value on the top: tensors by what they were, by nil where they
+** were made later, tables by copies that hold such; `done` has those that are
+** made, [1] their number. */
 static void make_past (lua_State *L, const Past *p, int done, int depth) {
   DtVar *v = dtL_test_tensor(L, -1);
-  if (v && push_past(L, p, v->id))
+  if (v && push_past(L, p, v->id)) {
     lua_remove(L, -2);
-  else if (!v && lua_istable(L, -1) && depth < DEPTH)
+  } else if (v && is_made_later(p, v)) {
+    lua_pop(L, 1);
+    lua_pushnil(L);
+  } else if (!v && lua_istable(L, -1) && depth < DEPTH)
     copy_past(L, p, done, depth);
 }
 
@@ -80,9 +94,15 @@ static void copy_past (lua_State *L, const Past *p, int done, int depth) {
   lua_remove(L, from);
 }
 
-/* Upvalues: Past, the environment of now (or false). */
+/* Upvalues: Past, the environment of now (or false).  A tensor as key asks
+** whether it was made later. */
 static int past_index (lua_State *L) {
   const Past *p = (const Past *)lua_touserdata(L, lua_upvalueindex(1));
+  const DtVar *v = dtL_test_tensor(L, 2);
+  if (v) {
+    lua_pushboolean(L, is_made_later(p, v));
+    return 1;
+  }
   int64_t id = lua_type(L, 2) == LUA_TSTRING
     ? dt_record_name(p->d, p->scope, lua_tostring(L, 2), p->seq) : 0;
   if (id != 0 && push_past(L, p, id)) return 1;
