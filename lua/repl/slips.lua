@@ -150,6 +150,7 @@ local function by_call(text, message)
   local f = message:match("([%w_]+)%(%): argument 'self'")
     or message:match("([%w_]+)%(%) received an invalid combination")
     or message:match("bad argument #1 to '([%w_]+)'")
+  f = f or message:match("([%w_]+)%(%) missing 1 required positional")
   local line = code(text)
   for _, owner in ipairs(owners) do
     for from, dot, method, open, close in line:gmatch("()" .. owner
@@ -218,7 +219,12 @@ function M.raised(text, message)
     return "a placement is wanted for each dimension of the mesh: "
       .. "{Shard(0), Replicate()} or \"S(0) R\""
   end
+  if message:find("attempt to compare", 1, true)
+     and message:find("dt.tensor", 1, true) then
+    return "of tensors, each element: x:gt(0), x:ge(0), x:lt(0), x:le(0)"
+  end
   if message:find("'self' must be", 1, true)
+     or message:find("missing 1 required positional", 1, true)
      or message:find("received an invalid combination", 1, true)
      or message:find("bad argument #1 to", 1, true) then
     return by_call(text, message)
@@ -228,6 +234,10 @@ end
 -- The line is one name that holds nothing, or a function.
 function M.value(text, kind)
   local name = text:match("^%s*([%w_%.]+)%s*$")
+  if kind == "tensors" then
+    return not text:find("nil%s*$") and "== says whether both are the same tensor; each element, x:eq(y), all "
+      .. "together, dt.equal(x, y)"
+  end
   if not name then return nil end
   local owner, method = name:match("^(.*)%.([%w_]+)$")
   if kind == "nil" then

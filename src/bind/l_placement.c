@@ -276,6 +276,18 @@ static void open_dtypes (lua_State *L) {
   lua_pop(L, 1);
 }
 
+/* Lists begin at 1, dimensions at 0: shape[0] and shape[-1], written by habit,
+** would be nil and fail far from here. */
+static int list_index (lua_State *L) {
+  lua_Integer i = lua_isinteger(L, 2) ? lua_tointeger(L, 2) : 1;
+  if (i < 1)
+    return dtL_errorf(L, DT_E_INDEX, "a list counts from 1 in Lua: [1] is the "
+                      "first, [#list] the last, not [%lld]; x:size(0) counts "
+                      "as in PyTorch", (long long)i);
+  lua_pushnil(L);
+  return 1;
+}
+
 void dtL_open_placement (lua_State *L) {
   static const luaL_Reg make[] = {
     {"Partial", p_partial}, {"Replicate", p_replicate}, {"Shard", p_shard},
@@ -302,12 +314,16 @@ void dtL_open_placement (lua_State *L) {
   lua_setfield(L, -2, "__tostring");
   lua_pushcfunction(L, list_eq);
   lua_setfield(L, -2, "__eq");
+  lua_pushcfunction(L, list_index);
+  lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
   luaL_newmetatable(L, DTL_SIZE);
   lua_pushcfunction(L, size_tostring);
   lua_setfield(L, -2, "__tostring");
   lua_pushcfunction(L, list_eq);
   lua_setfield(L, -2, "__eq");
+  lua_pushcfunction(L, list_index);
+  lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
   lua_getfield(L, LUA_REGISTRYINDEX, "dt");
   luaL_setfuncs(L, make, 0);

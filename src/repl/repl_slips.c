@@ -57,6 +57,26 @@ static bool owner_has_methods (lua_State *L, const char *text) {
   return yes;
 }
 
+/* "x == y" where x is a tensor: a comparison of elements is meant. */
+static bool compares_tensors (lua_State *L, const char *text) {
+  size_t n = strcspn(text, "=~");
+  char name[128];
+  bool expression, yes = false;
+  int top = lua_gettop(L);
+  if (n == 0 || n >= sizeof name || text[n] == '\0' || text[n + 1] != '=')
+    return false;
+  memcpy(name, text, n);
+  name[n] = '\0';
+  if (strspn(name, " \tabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                   "0123456789_.") == n &&
+      dt_eval_compile(L, name, &expression) && expression &&
+      lua_pcall(L, 0, 1, 0) == LUA_OK)
+    yes = dtL_test_tensor(L, -1) != NULL;
+  lua_settop(L, top);
+  dt_error_clear(dtL_session(L)->cx);
+  return yes;
+}
+
 /* A field of the library that is not there: names near it, as for its call. */
 static void add_near (lua_State *L, const char *text, DtBuf *diag) {
   const char *dot = strrchr(text, '.');
@@ -80,7 +100,8 @@ void dt_slip_value (lua_State *L, int idx, const char *text, DtBuf *diag) {
     dt_slip_hint(L, "value", text, "nil", diag);
     if (diag->len > before)
       add_near(L, text, diag);
-  }
+  } else if (lua_isboolean(L, idx) && compares_tensors(L, text))
+    dt_slip_hint(L, "value", text, "tensors", diag);
   else if (lua_isfunction(L, idx) && owner_has_methods(L, text))
     dt_slip_hint(L, "value", text, "method", diag);
 }
