@@ -96,6 +96,41 @@ has(list[1].text, "class Block(nn.Module):")
 has(list[1].text, "self.fc1 = nn.Linear(16, 16)")
 T.ok(list[1].text:find "\nmain%(%)$")
 
+-- Its parts are run in an order that can be; tied where the text says so; a
+-- model that no line calls is called; generate goes around its hooks.
+list = programs [[
+tie_word_embeddings is set.
+```
+fully_shard(model.lm_head)
+fully_shard(model.embed_tokens)
+fully_shard(model)
+```
+]]
+has(list[1].text, "x = self.embed_tokens(x)\n        x = self.lm_head(x)\n")
+has(list[1].text, "self.lm_head.weight = self.embed_tokens.weight\n")
+T.ok(list[1].text:find "\nmodel%(torch%.zeros%(2, 8, dtype=torch%.long%)%)$")
+list = programs [[
+```
+fully_shard(model)
+out = model.generate(**batch)
+```
+]]
+has(list[1].text, "    def generate(self, *args, **kwargs):\n")
+has(list[1].text, "batch = {}\n")
+
+-- What transformers would load; settings of which nothing is known.
+list = programs [[
+```
+with torch.device("meta"):
+    model = AutoModelForCausalLM.from_config(args.config)
+for layer in model.model.layers:
+    fully_shard(layer)
+```
+]]
+has(list[1].text, "    def from_config(cls, *args, **kwargs):\n")
+has(list[1].text, "self.layers = nn.ModuleList(")
+has(list[1].text, "args = Settings()")
+
 -- A module by a name of the reporter's own.
 list = programs [[
 ```

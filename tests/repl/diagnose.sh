@@ -81,7 +81,7 @@ y = scores * torch.ones(6, 4)
 RuntimeError: aten.mul.Tensor: got mixed torch.Tensor and DTensor, need to
 convert all torch.Tensor to DTensor before calling distributed operators!
 EOF
-has "run: a piece of code" 0 "the report's own code, with 5 lines added" \
+has "run: a piece of code" 0 "the report's own code, with 4 lines added" \
   "$DTREPL" diagnose --run piece.txt
 has "run: a piece of code, its lines" 0 \
   'mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("tp",))' \
@@ -99,6 +99,11 @@ to convert all torch.Tensor to DTensor before calling distributed operators!
 EOF
 has "run: code that lacks too much does not count" 0 '"own":false' \
   "$DTREPL" diagnose --run --json lacks.txt
+echo "Attempted to flatten unevenly sharded dimension 1, which would require
+resharding the input. Please explicitly redistribute the tensor instead." \
+  >uneven.txt
+has "run: an uneven view, cured" 0 "replicate, view, shard again: cures it" \
+  "$DTREPL" diagnose --run uneven.txt
 cat >even.txt <<'EOF'
 RuntimeError: ('Attempted to flatten multiple dimensions, with dimension 1
 being sharded. ', 'It cannot be performed without redistribution, which is

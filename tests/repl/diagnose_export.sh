@@ -113,5 +113,25 @@ if "$PYTHON" own.py 2>&1 | grep -qF "got mixed torch.Tensor and DTensor"; then
 else
   failed=$((failed + 1)); echo "not ok - the report's own program"
 fi
+
+# Pieces of code, completed; their CUDA devices are the CPU's here.
+cat >piece.txt <<'EOF'
+```
+torch.cuda.set_device(local_rank)
+x = torch.randn(6, 4, device="cuda")
+shards = distribute_tensor(x.cuda(), mesh, [Shard(0)])
+shards * x.to("cuda:0")
+```
+RuntimeError: aten.mul.Tensor got mixed torch.Tensor and DTensor, need to
+convert all torch.Tensor to DTensor before calling distributed operators!
+EOF
+"$DTREPL" diagnose --export piece.py piece.txt >said.txt 2>&1
+if grep -q "own code, completed" piece.py && "$PYTHON" piece.py 2>&1 \
+  | grep -qF "aten.mul.Tensor got mixed torch.Tensor and DTensor"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1)); echo "not ok - a piece of code, completed"
+  tail -n 5 said.txt
+fi
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -43,14 +43,28 @@ if "WORLD_SIZE" not in os.environ:
     leave()
 ]]
 
+-- What names a CUDA device, and what stands for it on a machine without one.
+local on_cpu <const> = {
+  {"(init_device_mesh%(%s*[^\"'%(%)]-)([\"'])cuda%2", "%1%2cpu%2"},
+  {"(DeviceMesh%(%s*)([\"'])cuda%2", "%1%2cpu%2"},
+  {"([\"'])nccl%1", "%1gloo%1"}, {"([\"'])cuda:nccl%1", "%1gloo%1"},
+  {",%s*device_id=[%w_%.]+%([^%(%)]*%)", ""}, {",%s*device_id=[%w_%.]+", ""},
+  {"torch%.device%(f?[\"']cuda[^%(%)]*%)", 'torch.device("cpu")'},
+  {"(device%s*=%s*)f?([\"'])cuda[^\"']*%2", "%1%2cpu%2"},
+  {"(device_type%s*=%s*)([\"'])cuda%2", "%1%2cpu%2"},
+  {"%.to%(f?([\"'])cuda[^\"']*%1%)", ""}, {"%.cuda%([%w_]*%)", ""},
+  {"torch%.cuda%.set_device%b()", "pass"},
+  {"torch%.cuda%.current_device%(%)", '"cpu"'},
+  {"torch%.cuda%.synchronize%b()", "pass"}}
+
 local function own(run)
   local text, where = run.script, ""
-  local plain = text:gsub("(init_device_mesh%(%s*[^\"'%(%)]-)([\"'])cuda%2",
-    "%1%2cpu%2"):gsub("(DeviceMesh%(%s*)([\"'])cuda%2", "%1%2cpu%2")
-    :gsub("([\"'])nccl%1", "%1gloo%1")
+  local plain = text
+  for _, row in ipairs(on_cpu) do plain = plain:gsub(row[1], row[2]) end
   if plain ~= text then where = ", on CPU tensors" end
   local n = run.ranks
-  local what = run.own and "The report's own program"
+  local what = run.own and (run.added == 0 and "The report's own program"
+    or "The report's own code, completed")
     or "A repro of the report, under torch " .. run.torch
   if n > MANY then return PRETENDED:format(what, where, n, n) .. plain .. "\n" end
   return OWN:format(what, where, n, n, n, n) .. plain .. "\n"

@@ -166,8 +166,8 @@ local function complete(text, r)
   local call, args = entry(tree)
   local missing = code.free_names(tree)
   for _, a in ipairs(args or {}) do missing[#missing + 1] = a end
-  local head, invented, ranks = stand_ins.lines(missing, tree, r)
-  local tail = call and {call} or {}
+  local head, invented, ranks, last = stand_ins.lines(missing, tree, r)
+  local tail = {call or last}
   local whole = {}
   for _, line in ipairs(head) do whole[#whole + 1] = line end
   whole[#whole + 1] = text

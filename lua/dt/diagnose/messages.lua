@@ -213,6 +213,20 @@ row("Cannot flatten unevenly sharded tensor: dimension (%d+) %(size (%d+)%) is "
       :format(index + 1, call))})
 end)
 
+row("Attempted to flatten unevenly sharded dimension (%d+), which would require",
+  function (_, dim)
+  dim = integer(dim)
+  if not dim or dim > 6 then return nil end
+  local call = ("view(%s28)"):format(leading(dim))
+  local made = "x = distribute_tensor(torch.ones(%s%d, %d), mesh, [Shard(%d)])\n"
+  return scene(2, "", line(2, "dp") .. made:format(leading(dim), 7, 4, dim),
+    "x." .. call, {
+    fix("replicate, view, shard again", "x.redistribute(mesh, [Replicate()])."
+      .. call),
+    fix("a size that the ranks divide, by padding", made:format(leading(dim), 14,
+      2, dim) .. "x." .. call)})
+end)
+
 row("Cannot unflatten unevenly sharded tensor: output dimension (%d+) %(size "
   .. "(%d+)%) is not evenly divisible by mesh dimension (%d+) %(size (%d+)%)",
   function (_, dim, size, index, ranks)

@@ -149,8 +149,8 @@ local function ended(run, op)
   if not run.reproduced then return run.why or "does not raise it" end
   if run.own then
     return run.added == 0 and "the report's own program raises the same text"
-      or ("the report's own code, with %d lines added that it takes for "
-        .. "granted, raises the same text"):format(run.added)
+      or ("the report's own code, with %d line%s added, raises the same text")
+        :format(run.added, run.added > 1 and "s" or "")
   end
   if not run.raised then return "shows the same: nothing is raised" end
   local other = op and run.message and run.message:match "^([%w_]+%.[%w_.]+):"

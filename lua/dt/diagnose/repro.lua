@@ -316,6 +316,17 @@ local function in_range(r, release)
     and number(release) <= number(range[2])
 end
 
+-- Runs of one candidate: a program of the report takes longer than a scene.
+local MAX_RUNS <const>, MAX_OWN_RUNS <const> = 6, 3
+
+-- At most `n` of a list, spread over it, the first among them.
+local function spread(list, n)
+  if #list <= n then return list end
+  local out = {}
+  for i = 0, n - 1 do out[i + 1] = list[1 + i * (#list - 1) // (n - 1)] end
+  return out
+end
+
 -- Releases to try: the one the report says, else the newest and then those
 -- whose words differ from the next one's, as far as the wording leaves them
 -- open, newest first.
@@ -331,7 +342,7 @@ local function releases_of(tool, r, c)
   for _, release in ipairs(tool.worded_releases()) do
     if in_range(r, release) then add(release) end
   end
-  return list
+  return spread(list, c.run.own and MAX_OWN_RUNS or MAX_RUNS)
 end
 
 -- What a program raises that misses a name or asks for what is not here: no

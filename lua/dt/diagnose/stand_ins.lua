@@ -105,10 +105,10 @@ end
 
 -- Facts of the launch: they decide nothing.
 local launched <const> = {
-  {"rank global_rank my_rank RANK", "dist.get_rank()"},
-  {"local_rank LOCAL_RANK gpu_id device_id", "dist.get_rank()"},
+  {"rank global_rank my_rank RANK", 'int(os.environ["RANK"])'},
+  {"local_rank LOCAL_RANK gpu_id device_id", 'int(os.environ["LOCAL_RANK"])'},
   {"world_size WORLD_SIZE num_gpus n_gpus ngpus nprocs num_ranks",
-    "dist.get_world_size()"},
+    'int(os.environ["WORLD_SIZE"])'},
   {"device dev DEVICE device_type DEVICE_TYPE", '"cpu"'},
 }
 
@@ -126,6 +126,8 @@ local made_up <const> = {
   {"idx indices index labels target targets",
     "torch.zeros(2, 8, dtype=torch.long)"},
   {"q k v query key value xq xk xv", "torch.ones(2, 4, 8, 16)"},
+  {"param parameter p", "nn.Parameter(torch.ones(8, 8))"},
+  {"buf buffer", "torch.empty(8, 8)"},
   {"mask attn_mask attention_mask", "torch.ones(8, 8, dtype=torch.bool)"},
   {"x y z a b c t u w inp input inputs tensor data x%d a%d b%d t%d h "
     .. "hidden_states local_tensor full_tensor global_tensor weight bias grad "
@@ -240,6 +242,12 @@ local ENTRIES <const> = "generate encode sample prefill embed_text"
 local ENTRY <const> = "    def %s(self, *args, **kwargs):\n        return self."
   .. "forward(torch.zeros(2, 8, dtype=torch.long))"
 
+-- Embeddings come first, what gives logits last.
+local function place_of(made)
+  if made == ENTRY or made == pattern_of("embed", parts) then return 1 end
+  return made == pattern_of("lm_head", parts) and 3 or 2
+end
+
 -- The attributes that the code reads of `path`, modules by their names:
 -- {{name, how it is made}, ...}; a model inside the model has its own.
 local function attributes_of(path, tree)
@@ -253,24 +261,34 @@ local function attributes_of(path, tree)
     local made = is_one_of(t.name, ENTRIES) and ENTRY
       or pattern_of(t.name, parts) or (t.name:find "^[%a_]*%d$" or is_one_of(t.name, LAYER))
       and "nn.Linear(16, 16)" or inner and #inner > 0 and inner
-    if made then list[#list + 1] = {t.name, made} end
+    if made then list[#list + 1] = {t.name, made, at = #list} end
+  end)
+  table.sort(list, function (a, b)
+    local x, y = place_of(a[2]), place_of(b[2])
+    return x < y or x == y and a.at < b.at
   end)
   return list
 end
 
--- The lines of a class of such attributes, those inside it first.
-local function class_lines(class, list, out)
-  local init, runs, entries = {}, {}, {}
+-- The lines of a class of such attributes, those inside it first; with `is_tied`
+-- its logits use the weight of its embedding.
+local function class_lines(class, list, out, is_tied)
+  local init, runs, entries, embedding = {}, {}, {}, nil
   for _, part in ipairs(list) do
     local name, made = part[1], part[2]
     if made == ENTRY then
       entries[#entries + 1] = made:format(name)
       name, made = "embed_tokens", "nn.Embedding(32, 16)"
     elseif type(made) == "table" then
-      class_lines("Inner" .. class, made, out)
+      class_lines("Inner" .. class, made, out, is_tied)
       made = "Inner" .. class .. "()"
     end
     init[#init + 1] = ("        self.%s = %s"):format(name, made)
+    if made:find "^nn.Embedding" then embedding = embedding or name end
+    if made:find "^nn.Linear%(16, 32" and is_tied and embedding then
+      init[#init + 1] = ("        self.%s.weight = self.%s.weight"):format(name,
+        embedding)
+    end
     runs[#runs + 1] = made:find "ModuleList"
       and ("        for part in self.%s:\n            x = part(x)"):format(name)
       or ("        x = self.%s(x)"):format(name)
@@ -292,12 +310,31 @@ local function sequential(of_tokens)
     and "nn.Embedding(32, 8)" or "nn.Linear(8, 8)")
 end
 
-local function model_lines(name, tree, of_tokens)
+local TOKENS_MADE <const> = "torch.zeros(2, 8, dtype=torch.long)"
+
+-- Its lines, and a batch that it takes.
+local function model_lines(name, tree, of_tokens, is_tied)
   local list = attributes_of(name, tree)
-  if #list == 0 then return {name .. " = " .. sequential(of_tokens)} end
-  local lines = class_lines("Net", list, {})
+  if #list == 0 then
+    return {name .. " = " .. sequential(of_tokens)},
+      of_tokens and TOKENS_MADE or "torch.ones(2, 8)"
+  end
+  local lines = class_lines("Net", list, {}, is_tied)
   lines[#lines + 1] = name .. " = Net()"
-  return lines
+  return lines, place_of(list[1][2]) == 1 and TOKENS_MADE or "torch.ones(2, 16)"
+end
+
+-- Is `name` called in the code, itself or through a method that runs it?
+local function is_called(name, tree)
+  local found = false
+  code.visit(tree, function (t)
+    if t.kind == "call" and t.fn then
+      local path = code.dotted(t.fn)
+      found = found or path == name or path == name .. ".forward"
+        or is_one_of(path:match("^" .. name .. "%.(%w+)$") or "-", ENTRIES)
+    end
+  end)
+  return found
 end
 
 -- What the code assigns a call of `class` to, or nil.
@@ -306,7 +343,7 @@ local function instance_of(class, tree)
   code.visit(tree, function (n)
     if n.kind == "assign" and n.targets[1].kind == "name" then
       for _, c in ipairs(code.calls(n.value)) do
-        if c.path == class then found = found or n.targets[1].name end
+        if c.path == class or c.path:match "^(.*)%.from_%w+$" == class then found = found or n.targets[1].name end
       end
     end
   end)
@@ -318,21 +355,50 @@ local function model_class_lines(class, tree, of_tokens)
   local instance = instance_of(class, tree)
   if not instance then return nil end
   local list = attributes_of(instance, tree)
-  if #list > 0 then return class_lines(class, list, {}) end
-  return {"", ("class %s(nn.Sequential):"):format(class),
-    "    def __init__(self, *args, **kwargs):",
-    ("        super().__init__(*%s)"):format(sequential(of_tokens)), ""}
+  local lines = #list > 0 and class_lines(class, list, {})
+    or {"", ("class %s(nn.Sequential):"):format(class),
+      "    def __init__(self, *args, **kwargs):",
+      ("        super().__init__(*%s)"):format(sequential(of_tokens)), ""}
+  if class:find "^AutoModel" then
+    for _, maker in ipairs {"from_pretrained", "from_config"} do
+      lines[#lines] = ("    @classmethod\n    def %s(cls, *args, **kwargs):\n"
+        .. "        return cls()\n"):format(maker)
+      lines[#lines + 1] = ""
+    end
+  end
+  return lines
 end
 
 -- ---- all together ----------------------------------------------------------
 
-local SELF <const> = {"class _Self:",
-  '    device_type = "cpu"', "    rank = dist.get_rank()",
-  "    world_size = dist.get_world_size()",
-  "    def build_device_mesh(self):",
-  '        return init_device_mesh("cpu", (self.world_size,))',
-  "    def assertEqual(self, a, b):", "        assert a == b",
-  "self = _Self()"}
+-- What a test's `self` has, by the attribute that is asked for.
+local SELF <const> = {device_type = '    device_type = "cpu"',
+  rank = '    rank = int(os.environ["RANK"])',
+  world_size = '    world_size = int(os.environ["WORLD_SIZE"])',
+  build_device_mesh = '    def build_device_mesh(self):\n        return '
+    .. 'init_device_mesh("cpu", (int(os.environ["WORLD_SIZE"]),))',
+  assertEqual = "    def assertEqual(self, a, b):\n        assert a == b"}
+
+local function self_lines(tree)
+  local lines, seen = {"", "class Case:"}, {}
+  code.visit(tree, function (t)
+    if t.kind == "attr" and code.dotted(t.value) == "self" and SELF[t.name]
+      and not seen[t.name] then
+      seen[t.name] = true
+      lines[#lines + 1] = SELF[t.name]
+    end
+  end)
+  if #lines == 2 then lines[3] = "    pass" end
+  lines[#lines + 1] = "\nself = Case()"
+  return lines
+end
+
+-- Settings of which nothing is known: each is None.
+local SETTINGS <const> = "args config cfg"
+local function settings_lines(name)
+  return {"", "class Settings:", "    def __getattr__(self, name):",
+    "        return None", "", name .. " = Settings()"}
+end
 
 local State = {}
 State.__index = State
@@ -349,7 +415,12 @@ function State:import(name)
   local module = from_module[name]
   if not module then return false end
   self.done[name] = true
-  self.lines[#self.lines + 1] = ("from %s import %s"):format(module, name)
+  if not self.names[module] then
+    self.names[module] = {}
+    self.lines[#self.lines + 1] = self.names[module]
+    self.names[module].module = module
+  end
+  table.insert(self.names[module], name)
   return true
 end
 
@@ -361,9 +432,11 @@ end
 -- What `name` is given, or nothing where its name says nothing.
 function State:value(name, tree, r)
   local expr = pattern_of(name, launched)
-  if expr then return self:add(name .. " = " .. expr, "torch", "dist") end
+  if expr then return self:add(name .. " = " .. expr, "os") end
   if name == "self" then
-    for _, line in ipairs(SELF) do self:add(line, "dist", "init_device_mesh") end
+    for _, line in ipairs(self_lines(tree)) do
+      self:add(line, "os", "init_device_mesh")
+    end
     return
   end
   if name:find "mesh$" or name:find "^mesh_?%d" or name:find "^mesh_%dd" then
@@ -377,10 +450,22 @@ function State:value(name, tree, r)
   end
   expr = is_unpacked(name, tree) and "{}" or pattern_of(name, made_up)
   if is_one_of(name, MODEL) or name:find "_model$" then
-    for _, line in ipairs(model_lines(name, tree, self.of_tokens)) do self:add(line, "nn") end
+    local is_tied = r.doc.flat:find "[Tt]ied?[_ ]" ~= nil
+      or r.doc.flat:find("shared/tied", 1, true) ~= nil
+    local lines, batch = model_lines(name, tree, self.of_tokens, is_tied)
+    for _, line in ipairs(lines) do self:add(line, "nn") end
+    if not self.model and not is_called(name, tree) then
+      self:import "torch"
+      self.tail = ("%s(%s)"):format(name, batch)
+    end
     self.model = self.model or name
   elseif is_one_of(name, LAYER) then
     self:add(name .. " = nn.Linear(8, 8)", "nn")
+  elseif is_one_of(name, SETTINGS) then
+    for _, line in ipairs(settings_lines(name)) do self:add(line) end
+  elseif name:find "^AutoConfig$" or name:find "^AutoTokenizer$" then
+    self:add(("\nclass %s:\n    @staticmethod\n    def from_pretrained("
+      .. "*args, **kwargs):\n        return None\n"):format(name))
   elseif name:find "^%u%w*%l" and model_class_lines(name, tree) then
     for _, line in ipairs(model_class_lines(name, tree, self.of_tokens)) do
       self:add(line, "nn")
@@ -392,7 +477,7 @@ function State:value(name, tree, r)
       self.model), "torch")
   elseif expr then
     if expr:find "^MixedPrecisionPolicy" then self:import "MixedPrecisionPolicy" end
-    self:add(name .. " = " .. expr, "torch")
+    self:add(name .. " = " .. expr, "torch", expr:find "^nn" and "nn" or nil)
   else
     return
   end
@@ -400,17 +485,24 @@ function State:value(name, tree, r)
 end
 
 -- The lines that define `missing`; whether any value is made up; how many ranks
--- the meshes among them need.
+-- the meshes among them need; the call of a made-up model that no line calls.
 function M.lines(missing, tree, r)
-  local s = setmetatable({lines = {}, values = {}, done = {}}, State)
+  local s = setmetatable({lines = {}, values = {}, done = {},
+    names = {}}, State)
   for _, name in ipairs(missing) do
     s.of_tokens = s.of_tokens or is_one_of(name, TOKENS)
   end
   for _, name in ipairs(missing) do
     if not s:import(name) then s:value(name, tree, r) end
   end
+  for i, line in ipairs(s.lines) do
+    if type(line) == "table" then
+      s.lines[i] = ("from %s import %s"):format(line.module,
+        table.concat(line, ", "))
+    end
+  end
   for _, line in ipairs(s.values) do s.lines[#s.lines + 1] = line end
-  return s.lines, s.invented or false, s.ranks
+  return s.lines, s.invented or false, s.ranks, s.tail
 end
 
 return M
