@@ -18,7 +18,7 @@ local OUT <const> = "lua/dt/diagnose/wordings.lua"
 local FILES <const> = {"claims", "decoys", "dumps", "later", "mesh", "mixed",
   "parallel", "prose", "public", "recent", "shapes", "threads", "train", "fresh",
   "described", "further"}
-local WIDTH <const> = 240
+local WIDTH <const> = 480
 
 local TEXTS <const> = 2          -- a fact must stand in
 local ROUNDS <const>, STEP <const> = 12, 6.0

@@ -252,7 +252,10 @@ M.concepts = {
     .. "without a strategy|ops with a strategy|not covered|"
     .. "operator coverage|op coverage|unsupported op|"
     .. "not implemented for dtensor|not support the op|no rule|"
-    .. "not registered|missing op|missing operator|support for the op|"
+    .. "strategy not registered|operator not registered|"
+    .. "op not registered|not registered for dtensor|op being missing|"
+    .. "op is missing|op is not supported|missing op|missing operator|"
+    .. "support for the op|"
     .. "ops are supported",
   mask = "=mask|attn_mask|tril|attention mask|bias mask|=rope|cos and sin|"
     .. "position",
@@ -388,7 +391,8 @@ M.concepts = {
     .. "non-float|quantised param",
   register = "register_sharding|custom op|custom operator|own operator",
   out_arg = "out=",
-  pin = "pin_memory|pinned|pinning",
+  pin = "pin_memory|pinned memory|pinned tensor|pinned buffer|pinned host|"
+    .. "pinned dtensor|be pinned|are pinned|pinning",
   squeeze = "squeeze",
   kwargs = "keyword|kwargs|kwarg",
   input_hook = "preparemoduleinput|input_fn|input hook|pre-hook|pre hook|"

@@ -9,6 +9,7 @@ local M = {}
 local frameworks = {
   {"DeepSpeed", {"deepspeed", "ZeRO", "zero3"}},
   {"Megatron-FSDP", {"megatron-fsdp", "megatron_fsdp", "m-fsdp", "mfsdp"}},
+  {"NeMo", {"tp_overlap_comm", "tp_comm_overlap", "with nemo 2", "nemo.collections"}},
   {"Megatron-LM", {"megatron", "tensor-model-parallel-size", "mcore",
     "mpu."}},
   {"vLLM", {"vllm"}},

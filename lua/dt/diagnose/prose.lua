@@ -88,7 +88,7 @@ end
 -- The class that the report's words suggest: id, confidence, the words.
 function M.find(r)
   local has, seen = concepts_of(r)
-  if not is_of_ours(has) or has "question" and not has "complaint" then
+  if not is_of_ours(has) or not has "complaint" then
     return nil
   end
   local best, most

@@ -72,11 +72,11 @@ return {
    name = "the norm of the gradients is still partial",
    signs = {
      {0.8, "~clip_grad|grad_norm|total_norm|gradient norm|grad norm",
-      "NormPartial", "=dt", "!Could not run pointwise",
+      "NormPartial", "=dt", "!cpu offload", "!Could not run pointwise",
       "!must have the same mesh", "!" .. MIXED,
       "!in-place operations that require"},
      {0.78, "~clip_grad|returned norm|gradient clipping", "Partial", "=dt",
-      "!MaskPartial",
+      "!MaskPartial", "!cpu offload",
       "!Could not run pointwise", "!must have the same mesh", "!" .. MIXED,
       "!in-place operations that require"},
      {0.72, "~clip_grad_norm|grad_norm|grad norm|total_norm",
@@ -109,6 +109,9 @@ return {
      {0.95, "FSDP CPU offloading requires backend"},
      {0.85, "No backend type associated with device type cpu",
       "~clip_grad|fsdp|offload|full_tensor|state_dict"},
+     {0.62, "cpu offload", "gloo", "=dt",
+      "~clip_grad|gradient clipping|grad norm|full_tensor|all_reduce",
+      "~need|requires|fails|error|cannot|has no"},
    },
    cause = "With CPU offload shards and norms are CPU tensors, but the "
      .. "process group was made with the accelerator's backend only.",
