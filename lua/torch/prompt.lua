@@ -73,11 +73,11 @@ end
 
 -- At a stop in a program of Python: its variables, of the moment looked at; in
 -- the past after its end, the session's of then. Lines that were typed have the
--- session's names.
+-- session's names. Also: is the program over, so that Lua may have its names?
 local function stopped()
-  local scope, past = dt._python_scope()
+  local scope, past, runs = dt._python_scope()
   if scope and scope.scope:find("^prompt:") then scope = nil end
-  if not past then return scope end
+  if not past then return scope, not runs end
   if not scope then
     env = env or session()
     scope = env
@@ -96,16 +96,18 @@ end
 -- the number of its first line; `file`: whose text it is, nil for what is typed.
 function M.python(text, line, file)
   local script = require "torch.script"
-  local here = stopped()
+  local here, over = stopped()
   if not here then
     env = env or session()
     renew(env.vars)
+  elseif over then
+    renew(here.vars)
   end
   text = paste.read(text)
   parser.parse(text)                -- an error counts the text's own lines
   text = ("\n"):rep((line or 1) - 1) .. text
   local ok, v = pcall(script.last, text, here or env, file or "prompt")
-  if not here then share(env.vars) end
+  if not here or over then share((here or env).vars) end
   if not ok then error(v, 0) end
   if v == nil or v == dt.None then return "" end
   return V.repr(v)

@@ -4,6 +4,7 @@
 #include "bind/pyframe.h"
 
 #include <string.h>
+#include "debug/control.h"
 
 static const char key_selected[] = "dt.python.scope";
 static const char key_past[] = "dt.python.past";
@@ -147,11 +148,14 @@ void dtL_py_past (lua_State *L, bool past) {
 }
 
 /* dt._python_scope() -> the scope of the frame of Python that a stop looks at,
-** or nil; and the environment of the past it looks at, or nil. */
+** or nil; the environment of the past it looks at, or nil; is a program under
+** way? */
 static int l_scope (lua_State *L) {
+  const DtControl *c = dt_control_of(dtL_state(L)->s);
   lua_getfield(L, LUA_REGISTRYINDEX, key_selected);
   lua_getfield(L, LUA_REGISTRYINDEX, key_past);
-  return 2;
+  lua_pushboolean(L, c && c->attached);
+  return 3;
 }
 
 /* dt._python_frames(outline): there are statements of Python from now on;

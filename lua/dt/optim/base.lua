@@ -190,7 +190,7 @@ function Optimizer:step(closure)
     if #active > 0 then self:run(group, active) end
   end
   if without then dt._stepping(n, without) end
-  return loss
+  if closure then return loss end       -- else nothing, which no prompt shows
 end
 
 -- The state of one parameter, made on first use by `make(p)`.
