@@ -89,9 +89,29 @@ static bool is_lua (DtRepl *r, const char *s) {
   return yes;
 }
 
-/* A traceback, alone or in what was written around it. */
-static bool is_report (const char *s) {
-  return strstr(s, "Traceback (most recent call last)") != NULL;
+/* Protected: no error, when the text at 1 is a program of Python. */
+static int parse_python (lua_State *L) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "python.parser");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "parse");
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+/* A traceback, alone or in what was written around it; not one that a program
+** quotes. */
+static bool is_report (lua_State *L, const char *s) {
+  if (strstr(s, "Traceback (most recent call last)") == NULL)
+    return false;
+  lua_pushcfunction(L, parse_python);
+  lua_pushstring(L, s);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK)
+    return false;
+  lua_pop(L, 1);
+  dt_error_clear(dtL_session(L)->cx);
+  return true;
 }
 
 static void become (DtBuf *chunk, const char *command, const char *typed) {
@@ -105,7 +125,7 @@ void dt_paste_look (DtRepl *r, DtBuf *chunk, const char *typed) {
   if (strchr(typed, '\n') == NULL || dt_chunk_is_text(r, s) ||
       *typed == ':' || *typed == '@' || (!prompts && is_lua(r, s)))
     return;                     /* a command has the lines behind it */
-  if (!prompts && is_report(typed)) {
+  if (!prompts && is_report(r->L, typed)) {
     dt_repl_say(r, "%s", "taken for a report, as :import reads it\n");
     become(chunk, ":import", typed);
   } else if (is_python(typed)) {

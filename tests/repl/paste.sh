@@ -100,6 +100,12 @@ wait_for "taken for a report"
 wait_for "mixed-tensor-dtensor"
 gone "SyntaxError"
 clear_screen
+paste_text '"""It said: Traceback (most recent call last): and so on."""
+import torch
+print(torch.ones(2) * 2.25)'
+wait_for "taken for Python"
+wait_for "tensor([2.2500, 2.2500])"
+clear_screen
 line 'q = dt.distribute_tensor(dt.ones(8), dt.init_device_mesh("cpu", {dt.world_size()}), "S(0)")'
 wait_for "1 scatter_ on dim 0,"
 send_eof
