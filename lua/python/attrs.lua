@@ -325,6 +325,10 @@ local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
 -- object.
 local function dict_of(v)
   local d = V.dict()
+  local other = foreign.of(v)
+  for _, pair in ipairs(other and other.inner and other.inner(v) or {}) do
+    V.dict_set(d, pair[1], pair[2])
+  end
   for _, name in ipairs(rawget(v, "_order") or {}) do
     local x = v._attrs[name]
     if x ~= nil and not classes.is_slot(v._class, name) then

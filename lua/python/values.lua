@@ -272,6 +272,7 @@ function M.to_lua(v)
     for k, item in M.each(v) do out[k] = M.to_lua(item) end
     return out
   elseif mt == func_mt or mt == builtin_mt then
+    if rawget(v, "absent") then v.call() end      -- refused by its name
     return M.lua_function(v)
   elseif M.is_device(v) then
     return tostring(v)

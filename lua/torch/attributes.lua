@@ -15,7 +15,12 @@ local calls = require "python.call"
 local dtype = require "torch.dtype"
 local node = require "torch.node"
 
+-- filled by torch/module_facts.lua, a layer above
+local facts = {check_get = function () end, check_set = function () end}
+
 local M = {}
+
+function M.set_facts(t) facts = t end
 local None = dt.None
 
 -- A method: f(self, args, kw) in Python's convention.
@@ -350,6 +355,7 @@ end
 local module = {is = nnm.is_module, isinstance = nnm.isinstance}
 
 function module.get(v, name)
+  facts.check_get(v, name)
   -- self.act = F.relu: what an instance holds is not bound to it.
   local held = rawget(v, "_attrs")[name]
   if type(held) == "function" or type(held) == "userdata" then
@@ -461,6 +467,7 @@ local function take_buffer(v, name, x)
 end
 
 function module.set(v, name, x, class)
+  facts.check_set(v, x)
   if next(buffers) and take_buffer(v, name, x) then return true end
   local mine = class and rawget(class, "__python")
   if mine and x == None and v._parameters.map[name] == nil

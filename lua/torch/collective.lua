@@ -74,6 +74,36 @@ M.Work = args.class("Work", {__module__ = "torch._C._distributed_c10d",
       .. "defined!")
   end, "Work")})
 
+-- What pybind says of an option of c10d that has another type.
+local function refuse_option(class, want, v)
+  util.raise("TypeError", "(): incompatible function arguments. The following "
+    .. "argument types are supported:\n    1. (self: torch._C._distributed_c10d"
+    .. ".%s, arg0: %s) -> None\n\nInvoked with: <torch.distributed."
+    .. "distributed_c10d.%s object at 0x0>, %s", class, want, class, V.repr(v))
+end
+
+local OPTIONS <const> = {all_reduce = "AllreduceOptions",
+  reduce = "ReduceOptions", reduce_scatter = "ReduceScatterOptions",
+  reduce_scatter_tensor = "ReduceScatterOptions",
+  reduce_scatter_single = "ReduceScatterOptions", broadcast = "BroadcastOptions",
+  scatter = "ScatterOptions", gather = "GatherOptions"}
+
+local is_reduction                  -- set where ReduceOp is made
+
+-- Words are for functional collectives; root ranks are numbers.
+local function check_options(name, a)
+  local class = OPTIONS[name]
+  if not class then return end
+  if a.op ~= nil and not is_reduction(a.op) then
+    refuse_option(class, "torch._C._distributed_c10d.ReduceOp", a.op)
+  end
+  for _, side in ipairs {"src", "dst"} do
+    if given(a[side]) and math.type(a[side]) ~= "integer" then
+      refuse_option(class, "typing.SupportsInt | typing.SupportsIndex", a[side])
+    end
+  end
+end
+
 local function options(a)
   return {op = given(a.op) and V.to_lua(a.op) or "sum",
     group = given(a.group) and a.group or nil}
@@ -295,6 +325,7 @@ local function make(name, row)
         .. "given group."):format(name, dt.rank()))
       return None
     end
+    check_options(name, a)
     local given_back = plain[name](a)
     if given_back ~= nil then return given_back end
     return result(a)
@@ -568,6 +599,8 @@ end
 local reduction_mt = {__name = "RedOpType"}
 function reduction_mt.__tostring(op) return "RedOpType." .. op.name end
 function reduction_mt.__to_lua(op) return op.word end
+
+function is_reduction(v) return getmetatable(v) == reduction_mt end
 
 local reductions = {}
 for i, name in ipairs {"SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR",

@@ -13,6 +13,9 @@ local recompute = require "dt.nn.recompute"
 local V = require "python.values"
 local calls = require "python.call"
 local attributes = require "torch.attributes"
+local facts = require "torch.module_facts"
+
+attributes.set_facts(facts)
 
 local M = {}
 local None = dt.None
@@ -60,6 +63,7 @@ M.inputs, M.outputs = inputs, outputs
 calls.set_passing(function (m)
   local class = rawget(m, "_class")
   if not class or not nnm.is_module(m) then return nil end
+  facts.check_call(m)
   return rawget(m, "_attrs").forward or class.forward
 end)
 calls.leave_arguments(nn.Identity)

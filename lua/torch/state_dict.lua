@@ -389,6 +389,10 @@ local function load_states(opt, names, given_state, options)
   if option(options, "broadcast_from_rank0") then
     given_groups = from_rank0(given_groups)
   end
+  if V.is_seq(given_groups) and given_groups.n == 0 then
+    util.raise("ValueError", "loaded state dict has a different number of "
+      .. "parameter groups")
+  end
   init_state(opt)
   for _, g, params in groups_of(opt) do
     for _, p in ipairs(params) do
@@ -403,6 +407,12 @@ end
 local function set_optimizer(a)
   local options = options_of(a)
   check_whole(options)
+  local all = optimizers_of(a.optimizers)
+  if #all > 0 and V.is_dict(a.optim_state_dict)
+     and V.count(a.optim_state_dict) == 0 then
+    util.raise("RuntimeError", "The option indicates that model state_dict is "
+      .. "required to save, or load but optim state_dict is empty. {}")
+  end
   local names = names_of(a.model)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   for _, opt in ipairs(optimizers_of(a.optimizers)) do

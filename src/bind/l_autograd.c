@@ -467,8 +467,13 @@ static int l_data_view (lua_State *L) {
   (void)push_alias(L, v, v->spec);
   return 1;
 }
+
+/* The local tensor of what from_local gave is the caller's, with its flag; the
+** local tensors of operators' results have none. */
 static int l_local_of (lua_State *L) {
-  (void)push_alias(L, dtL_check_tensor(L, 1), NULL);
+  DtVar *v = dtL_check_tensor(L, 1), *local = push_alias(L, v, NULL);
+  local->requires_grad = v->grad_fn && v->grad_fn->name &&
+    strcmp(v->grad_fn->name, "_FromTorchTensorBackward") == 0;
   return 1;
 }
 

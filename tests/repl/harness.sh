@@ -44,6 +44,7 @@ ran one 1 -n 1 outcomes.py B.test_words
 ran none 0 -n 1 outcomes.py -k nothing_of_this_name
 ran no_such 1 -n 1 outcomes.py A.test_nothing
 ran fast 1 -n 1 outcomes.py -f B
+ran absent 0 -n 1 absent.py
 ran names 0 -n 4 names.py
 ran beside 0 -n 2 beside/main.py
 cd "$tmp" || exit 1

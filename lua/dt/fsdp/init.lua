@@ -653,6 +653,7 @@ function M.fully_shard(module, kw)
     end
   end
   checks.modules(module, "fully_shard")
+  policy.check(kw.mp_policy)
   checks.mesh(kw.mesh, kw.dp_mesh_dims)
   local named = not util.is_none(kw.dp_mesh_dims)
   if named then dims.check_reshard(kw.reshard_after_forward) end

@@ -18,7 +18,8 @@ function Policy:__tostring()
   local parts = {}
   local function add(name)
     local v = self[name]
-    if type(v) == "boolean" then v = v and "True" or "False" end
+    if type(v) == "boolean" then v = v and "True" or "False"
+    elseif type(v) == "string" then v = "'" .. v .. "'" end
     parts[#parts + 1] = name .. "=" .. (v == nil and "None" or tostring(v))
   end
   for _, name in ipairs(fields) do add(name) end
@@ -46,8 +47,22 @@ function M.new(...)
   return setmetatable(out, Policy)
 end
 
+-- check(mp): refuse what fully_shard is given as mp_policy and is none.
+function M.check(mp)
+  if not util.is_none(mp) and getmetatable(mp) ~= Policy then
+    util.raise("TypeError", "replace() should be called on dataclass instances")
+  end
+end
+
 -- The policy for parameter p: the user's function may keep it in its own dtype.
 function M.resolve(mp, p)
+  for _, name in ipairs {"param_dtype", "reduce_dtype"} do
+    if not util.is_none(mp[name]) and not util.is_dtype(mp[name]) then
+      util.raise("AttributeError", "MixedPrecisionPolicy: %s is no dtype: '%s' "
+        .. "object has no attribute 'is_floating_point'", name,
+        checks.type_text(mp[name]):match("'(.-)'") or type(mp[name]))
+    end
+  end
   if not mp.param_dtype_override_fn then return mp end
   local out = {}
   for key, value in pairs(mp) do out[key] = value end

@@ -61,6 +61,19 @@ function Module:extend(name)
   })
 end
 
+-- Arguments that are not Lua's own: they and the results pass as they are,
+-- but for what a hook gives in their place.
+local function packed_of(v)
+  local mt = type(v) == "table" and getmetatable(v)
+  return type(mt) == "table" and mt.packed and v
+end
+
+-- __init__ of the first class of the library's below `class`.
+local function library_init(class)
+  while rawget(class, "__python") do class = rawget(class, "__base") end
+  return class.__init__
+end
+
 -- A new instance: bookkeeping first, then the class's own __init__.
 function Module.__new(class, ...)
   local m = setmetatable({
@@ -69,8 +82,26 @@ function Module.__new(class, ...)
     _pre_hooks = {}, _hooks = {}, _transient = {},
   }, instance_mt)
   local init = class.__init__
-  if init then init(m, ...) end
+  if init then
+    -- A class of the program's that calls its base's __init__ itself.
+    if packed_of((...)) and library_init(class) == Module.__init__ then
+      rawset(m, "_bare", true)
+    end
+    init(m, ...)
+  end
   return m
+end
+
+-- What the program may have to call: nothing but the bookkeeping is left to do.
+function Module:__init__(...)
+  local pos, kw = util.split(...)
+  rawset(self, "_bare", nil)
+  local word = next(kw)
+  if word or pos.n > 0 then
+    util.raise("TypeError", word and "%s.__init__() got an unexpected keyword "
+      .. "argument '%s'" or "%s.__init__() takes 1 positional argument but %d "
+      .. "were given", self._class.__name, word or pos.n + 1)
+  end
 end
 
 setmetatable(Module, {__call = Module.__new})
@@ -367,6 +398,10 @@ function Module:_apply(f, recurse)
     if p then
       local guard <close> = dt.no_grad()        -- luacheck: ignore guard
       local new = f(p:detach())
+      if new.is_dtensor and not p.is_dtensor then
+        util.raise("RuntimeError", "_apply(): Couldn't swap %s.%s",
+          self._class._get_name(self), name)
+      end
       if new.device ~= p.device and not p.is_dtensor then
         self._parameters:set(name, dt._make_param(new, p.requires_grad))
         version = version + 1
@@ -729,13 +764,6 @@ local leave_mt = {__close = function (self)
   stack[#stack] = nil
   dt._module(self.outer, true)
 end}
-
--- Arguments that are not Lua's own: they and the results pass as they are,
--- but for what a hook gives in their place.
-local function packed_of(v)
-  local mt = type(v) == "table" and getmetatable(v)
-  return type(mt) == "table" and mt.packed and v
-end
 
 local function is_same(a, b)
   if a.n ~= b.n then return false end
