@@ -172,6 +172,26 @@ end
 local split_parts = args.method("Shard._split_tensor", {"tensor", "num_chunks",
   "with_padding?", "contiguous?"}, split_tensor)
 
+-- _select_split_tensor(tensor, num_chunks, index, *, with_padding=True,
+-- contiguous=True, clone=True): the part of one rank.
+local select_part = args.method("Shard._select_split_tensor", {"tensor",
+  "num_chunks", "index", "with_padding?", "contiguous?", "clone?"},
+  function (p, a)
+    local parts = split_tensor(p, {tensor = a.tensor,
+      num_chunks = a.num_chunks, with_padding = a.with_padding,
+      contiguous = false})[1]
+    local index = a.index < 0 and a.index + parts.n or a.index
+    local part = parts[index + 1]
+    if part == nil then
+      util.raise("IndexError", "list index out of range")
+    elseif a.clone == nil or V.truth(a.clone) then
+      return part:clone()
+    elseif a.contiguous == nil or V.truth(a.contiguous) then
+      return part:contiguous()
+    end
+    return part
+  end)
+
 local function asked(name, keyword)
   return args.method("Placement." .. name, {keyword .. "?"}, function (p, a)
     local v = a[keyword]
@@ -182,12 +202,15 @@ end
 
 attributes.placement_method.is_shard = asked("is_shard", "dim")
 attributes.placement_method.is_partial = asked("is_partial", "reduce_op")
-attributes.placement_method._split_tensor = function (p, a, kw)
-  if p.dim == nil then
-    util.raise("AttributeError", "'%s' object has no attribute '_split_tensor'",
-      V.type_name(p))
+for name, f in pairs {_split_tensor = split_parts,
+    _select_split_tensor = select_part} do
+  attributes.placement_method[name] = function (p, a, kw)
+    if p.dim == nil then
+      util.raise("AttributeError", "'%s' object has no attribute '%s'",
+        V.type_name(p), name)
+    end
+    return f(p, a, kw)
   end
-  return split_parts(p, a, kw)
 end
 
 for _, name in ipairs {"Shard", "Replicate", "Partial", "_StridedShard",

@@ -37,6 +37,7 @@ ran outcomes 1 -n 2 outcomes.py
 ran ranks 0 -n 2 ranks.py
 ran worlds 1 worlds.py
 ran private 0 private.py
+ran newer 0 newer.py
 ran older 0 -n 2 older.py
 ran plans 0 plans.py
 ran chosen 1 -n 4 outcomes.py -k test_p_ -k '*A.test_q_o*' A

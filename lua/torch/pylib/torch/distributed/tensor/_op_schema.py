@@ -174,16 +174,31 @@ class OpSchema:
                         % (self.op, first.mesh, spec.mesh))
         return first.mesh
 
+    @staticmethod
+    def _is_layout(arg):
+        items = arg if isinstance(arg, list) else [arg]
+        return all([isinstance(v, (DTensorSpec, OpStrategy, TupleStrategy))
+                    or v is None and items is arg for v in items])
+
     def _key(self):
-        kwargs = tuple([(k, self.kwargs_schema[k])
-                        for k in sorted(self.kwargs_schema)])
-        return (self.op, tuple(self.args_schema), kwargs)
+        """What counts of a call: layouts, and of the rest what schema_info
+        calls static."""
+        info = self.schema_info
+        begin = len(self.args_schema) if info is None else info.static_argnum
+        args = tuple([tuple(v) if isinstance(v, list) else v
+                      for i, v in enumerate(self.args_schema)
+                      if i >= begin or self._is_layout(v)])
+        names = info.static_kwargkey if info is not None else None
+        if names is None:
+            return (self.op, args)
+        return (self.op, args,
+                tuple([self.kwargs_schema.get(k) for k in names]))
 
     def __eq__(self, other):
         return isinstance(other, OpSchema) and self._key() == other._key()
 
     def __hash__(self):
-        return hash((str(self.op), tuple(self.args_spec)))
+        return hash(self._key())
 
     def __repr__(self):
         args = ", ".join([str(a) for a in self.args_schema])
