@@ -861,6 +861,10 @@ function M.load(name)
   if not above then return end
   M.load(above)
   local package, m = modules[above], modules[name]
+  local mt = getmetatable(package)
+  if type(mt) == "table" and mt.all and package[leaf] ~= nil then
+    return                          -- the package has bound the name itself
+  end
   if package ~= nil and m ~= nil and rawget(package, leaf) ~= m then
     parts[package] = parts[package] or {}
     parts[package][leaf] = m
