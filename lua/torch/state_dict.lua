@@ -409,7 +409,10 @@ local function set_optimizer(a)
   check_whole(options)
   local all = optimizers_of(a.optimizers)
   if #all > 0 and V.is_dict(a.optim_state_dict)
-     and V.count(a.optim_state_dict) == 0 then
+     and V.count(a.optim_state_dict) == 0
+     and not option(options, "broadcast_from_rank0")
+     and not (option(options, "cpu_offload")
+       and option(options, "full_state_dict")) then
     util.raise("RuntimeError", "The option indicates that model state_dict is "
       .. "required to save, or load but optim state_dict is empty. {}")
   end
