@@ -57,4 +57,41 @@ for _, text in ipairs {
     .. tostring(r.class and r.class.id))
 end
 
+-- What announces a feature tells of no fault; what fails while it is added
+-- does.
+for _, text in ipairs {
+  "[DTensor] Adds a strategy with all-to-all for redistributing a Partial "
+    .. "result to Shard(1) on a 2-D mesh, with padding of both dimensions.",
+  "feat(fsdp): Support CPU offload in fully_shard with a hybrid backend "
+    .. "cpu:gloo,cuda:nccl, so that gradient clipping of CPU DTensors needs no "
+    .. "other process group.",
+} do
+  local r = diagnose.read(text)
+  T.ok(not r.class, "announces: " .. tostring(r.class and r.class.id))
+end
+T.ok(diagnose.read("Support generate() under FSDP2: it fails as its parameters "
+  .. "are sharded DTensors, its hooks do not run and nothing is unsharded when "
+  .. "a method other than forward is called on the fully_shard root.").class,
+  "a fault that is told in a feature's words")
+
+-- Told in words of nobody else.
+T.eq(diagnose.read("Saving under FSDP2 never returns. Process 0 sits in the "
+  .. "nested calls that collect the sharded entries of the model, the other "
+  .. "three are gone from there already and stand before the next epoch. Only "
+  .. "adapters are trained, the base is frozen. torch 2.9").class.id,
+  "collective-sequence-mismatch")
+
+-- Of a report that no class fits, the classes whose reports are most like it.
+do
+  local r = diagnose.read("The second epoch of the run with expert parallelism "
+    .. "on 8 ranks uses more and more time for the optimizer, DTensor "
+    .. "parameters, foreach is on, and the GPU waits. The profiler shows Python.")
+  local near = {}
+  for _, n in ipairs(r.nearest) do near[n.id] = n end
+  T.ok(not r.class and #r.nearest == 3, "three are named, none is told")
+  T.ok(near["dispatch-overhead"] and near["sharding-cache-growth"]
+    and near["sharding-cache-growth"].decides, "the two it may be, and what "
+    .. "decides")
+end
+
 T.finish()

@@ -42,6 +42,11 @@ M.concepts = {
     .. "bottleneck|=idle|starves|lacks|out of range|nobody|works on|"
     .. "was fine|without it works|worked until|worked in|worked before|"
     .. "asserts|could not|couldn't",
+  -- What no announcement of a feature says.
+  fault = "error|fails|failing|failed|failure|crash|hang|hung|wrong|incorrect|"
+    .. "=bug|bugfix|broken|deadlock|mismatch|stuck|=nan|raises|raised|cannot|"
+    .. "does not|doesn't|not work|silently|instead of|=oom|=leak|leaks|=slow|"
+    .. "slower|regression|=fix|fixes|fixed|missing|problem|issue",
   question = "naive question|quick question|how to understand|"
     .. "how is this to be|is this correct?|is it correct to|is it right that|"
     .. "how do i|how can i|can someone|could someone|why use|"

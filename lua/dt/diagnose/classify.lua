@@ -12,12 +12,14 @@ local fallback = require "dt.diagnose.fallback"
 local frameworks = require "dt.diagnose.frameworks"
 local match = require "dt.diagnose.match"
 local particular = require "dt.diagnose.particular"
+local prose = require "dt.diagnose.prose"
 local tests = require "dt.diagnose.tests"
 
 local M = {}
 
 local MIN = 0.45
 local SURE = 0.85               -- known by an exact message
+local WEAK = 0.75               -- known by words that others use too
 
 -- ---- signs, prepared once ----------------------------------------------
 
@@ -466,13 +468,18 @@ local function settle_score(r, top, second)
   return c
 end
 
+local function settle_class(r, class, c, why)
+  r.class, r.confidence = class, math.floor(c * 100 + 0.5) / 100
+  r.because, r.sign = {why}, why
+  return r
+end
+
 -- No sign is sure enough: what file, wording and frames say, and the nearest.
 local function fall_back(self, r)
   if r.plain or r.framework then return r end
   local class, c, why = fallback.find(self, r, M.run)
   if class then
-    r.class, r.confidence = class, math.floor(c * 100 + 0.5) / 100
-    r.because, r.sign = {why}, why
+    settle_class(r, class, c, why)
   elseif #r.doc.squash > 0 then
     local list = fallback.nearest(self, r)
     if #list > 0 then r.nearest = list end
@@ -499,7 +506,13 @@ function M.run(self, r)
   r.framework = not r.plain and c < SURE and not (top and top.class.anywhere
     and c >= MIN) and frameworks.find(r.doc.flat) or nil
   if r.framework then r.nearest = {} end
-  if c < MIN or r.framework then return fall_back(self, r) end
+  if c < MIN or r.framework or c < WEAK and prose.announces(r) then
+    return fall_back(self, r)
+  end
+  if c < WEAK and not r.plain then
+    local class, likely, why = fallback.contradict(self, r, top.class.id)
+    if class then return settle_class(r, class, likely, why) end
+  end
   r.class, r.sign, r.conditions = top.class, top.sign, top.conditions
   r.because = {}
   for _, name in ipairs(top.named) do

@@ -213,7 +213,7 @@ end
 -- in 16, another in 5, and none is of other matters.
 local SHARE <const>, OURS <const>, SURE <const> = 1.5, 0.55, 0.58
 local TELLING = 4               -- words that are shown
-local FEW = 16                  -- facts below which nothing is said
+local FEW = 18                  -- facts below which nothing is said
 local CLEARLY = 6               -- times as like as what was claimed
 
 -- How sure it is that the report is of the class most like it, 0 to 1.
@@ -242,7 +242,7 @@ end
 -- claims said, which stays unless the words clearly speak for another.
 local function by_likeness(r, claimed)
   if r.foreign and r.foreign ~= "shapes that do not fit"
-    or evidence.raises(r) and not prose.is_ours(r) then
+    or evidence.raises(r) and not prose.is_ours(r) or prose.announces(r) then
     return nil
   end
   local ranked = ranking(r)
@@ -256,6 +256,19 @@ local function by_likeness(r, claimed)
     .. "class: " .. liken.telling(first, ranked.facts, TELLING)
 end
 
+local function class_of(self, id)
+  for _, class in ipairs(self.classes) do
+    if class.id == id then return class end
+  end
+end
+
+-- The class, its confidence and why, that a report's words speak for although
+-- a weak sign says it is of the class `id`.
+function M.contradict(self, r, id)
+  local id2, c, why = by_likeness(r, id)
+  if id2 and id2 ~= id then return class_of(self, id2), c, why end
+end
+
 -- A class, its confidence and why, for a report that no sign fits.
 function M.find(self, r, classify)
   local id, c, why = by_template(r)
@@ -266,7 +279,8 @@ function M.find(self, r, classify)
     or r.foreign == "shapes that do not fit") then
     id, c, why = by_frame(r)
   end
-  if not id and not r.foreign and not r.plain and not raises(r) then
+  if not id and not r.foreign and not r.plain and not raises(r)
+    and not prose.announces(r) then
     id, c, why = prose.find(r)
   end
   if (not id or c < 0.6) and not r.plain then
@@ -274,9 +288,8 @@ function M.find(self, r, classify)
     if id2 and id2 ~= id then id, c, why = id2, c2, why2 end
   end
   if not id then return nil end
-  for _, class in ipairs(self.classes) do
-    if class.id == id then return class, c, why end
-  end
+  local class = class_of(self, id)
+  if class then return class, c, why end
 end
 
 -- ---- the nearest classes -----------------------------------------------

@@ -85,6 +85,20 @@ function M.complains(r)
   return M.is_ours(r) and concepts_of(r) "complaint"
 end
 
+local announced = {"^adds? ", "^supports? ", "^enables? ", "^implements? ",
+  "^introduces? ", "^replaces? ", "^refactors? ", "^this pr adds "}
+
+-- Does it announce something new, and tell of no fault?
+function M.announces(r)
+  local has = concepts_of(r)
+  local head = r.doc.flat:sub(1, 200):lower():gsub("^%s+", "")
+  head = head:gsub("^%[[^%]]*%]:?%s*", ""):gsub("^feat%b():%s*", "")
+  for _, verb in ipairs(announced) do
+    if head:find(verb) then return not has "fault" end
+  end
+  return false
+end
+
 -- The class that the report's words suggest: id, confidence, the words.
 function M.find(r)
   local has, seen = concepts_of(r)
