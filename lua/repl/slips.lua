@@ -58,11 +58,32 @@ local signs = {
     local function or_nil(s) return s:find("%S") and s or "nil" end
     return ("a slice is %s[dt.slice(%s, %s)]"):format(a, or_nil(i), or_nil(j))
   end},
+  {"near '%['", "%[[^%[%]]-%sfor%s[^%[%]]-%sin%s[^%[%]]*%]", function ()
+    return "a comprehension is a loop in Lua; :python runs the line as it stands"
+  end},
   {"near '%['", "[%(,=%s]%[([^%[%]]*)%]", function (list)
     return ("a list has braces in Lua: {%s}"):format(list)
   end},
   {"near '%['", "^%[([^%[%]]*)%]", function (list)
     return ("a list has braces in Lua: {%s}"):format(list)
+  end},
+  {"near '=='", "==%s*%[([^%[%]]*)%]", function (list)
+    return ("a list has braces in Lua: {%s}"):format(list)
+  end},
+  {"near ','", "{%s*%[([^%[%]]*)%]", function (list)
+    return ("a list has braces in Lua: {%s}"):format(list)
+  end},
+  {"near", "^%s*del%s+(" .. NAME .. ")", function (name)
+    return ("to forget it: %s = nil"):format(name)
+  end},
+  {"near", "^%s*raise%s+[%w_]*%(?(.-)%)?%s*$", function (what)
+    return ("an error is raised by error(%s)"):format(what)
+  end},
+  {"near '%+'", "(" .. NAME .. ")%+%+", function (a)
+    return ("write %s = %s + 1"):format(a, a)
+  end},
+  {"near '='", "^%s*(" .. NAME .. ")%s*:%s*[%w_%.]+%s*=", function (a)
+    return ("names have no types in Lua: %s = …"):format(a)
   end},
   {"near ','", "[%(,=]%s*%((%s*[%w_%-]+%s*,[%w_%-%s,]*)%)", function (list)
     return ("a tuple is a list with braces: {%s}"):format((list:gsub(
@@ -151,6 +172,8 @@ local function by_call(text, message)
     or message:match("([%w_]+)%(%) received an invalid combination")
     or message:match("bad argument #1 to '([%w_]+)'")
   f = f or message:match("([%w_]+)%(%) missing 1 required positional")
+    or message:match("([%w_]+)%(%) without its object")
+    or message:match("([%w_]+)%(%): argument 'input' %(position 1%)")
   local line = code(text)
   for _, owner in ipairs(owners) do
     for from, dot, method, open, close in line:gmatch("()" .. owner
@@ -183,8 +206,8 @@ end
 -- The line is no Lua, as the message says; nil: nothing is known.
 function M.syntax(text, message) return by_sign(text, message) end
 
--- The line failed with this message.
-function M.raised(text, message)
+-- What is known of the message.
+local function by_message(text, message)
   local name = message:match("a nil value %(global '([%w_]+)'%)")
   if name and names[name] then return names[name] end
   if message:find("attempt to add a 'string'", 1, true) then
@@ -219,16 +242,49 @@ function M.raised(text, message)
     return "a placement is wanted for each dimension of the mesh: "
       .. "{Shard(0), Replicate()} or \"S(0) R\""
   end
+  if message:find("attempt to mod a 'string'", 1, true) then
+    return "a text with values is (\"%d ranks\"):format(4)"
+  end
+  if message:find("bitwise operation on a dt.tensor", 1, true) then
+    return "of tensors: x:bitwise_not(), x:logical_not()"
+  end
+  if message:find("(global 'f')", 1, true) and text:find("%f[%w_]f\"") then
+    return "a text with values is (\"%s\"):format(x)"
+  end
+  if message:find("invalid data type 'str'", 1, true)
+     and text:find("[[", 1, true) then
+    return "[[ begins a text in Lua; lists have braces: {{1, 2}, {3, 4}}"
+  end
+  if message:find("(field 'grad')", 1, true) then
+    return "there is no gradient: backward has not run, or it is no leaf (:grads)"
+  end
+  if message:find("no attribute '_local_tensor'", 1, true) then
+    return "this rank's part is x:to_local()"
+  end
+  if message:find("(field 'environ')", 1, true) then
+    return "a variable of the shell is os.getenv(\"NAME\")"
+  end
   if message:find("attempt to compare", 1, true)
      and message:find("dt.tensor", 1, true) then
     return "of tensors, each element: x:gt(0), x:ge(0), x:lt(0), x:le(0)"
   end
   if message:find("'self' must be", 1, true)
      or message:find("missing 1 required positional", 1, true)
+     or message:find("without its object", 1, true)
+     or message:find("argument 'input' (position 1)", 1, true)
      or message:find("received an invalid combination", 1, true)
      or message:find("bad argument #1 to", 1, true) then
     return by_call(text, message)
   end
+end
+
+-- The line failed with this message.
+function M.raised(text, message)
+  local said = by_message(text, message)
+  if said then return said end
+  local word = code(text):match("%f[%w_](True)%f[^%w_]")
+    or code(text):match("%f[%w_](False)%f[^%w_]")
+  return word and words[word] or nil
 end
 
 -- The line is one name that holds nothing, or a function.

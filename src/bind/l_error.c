@@ -8,6 +8,7 @@
 #include "bind/bind.h"
 #include "bind/field.h"
 #include "bind/names.h"
+#include "bind/slots.h"
 #include "debug/autopsy.h"
 #include "debug/control.h"
 #include "debug/debug.h"
@@ -264,6 +265,32 @@ void dtL_add_trace (lua_State *L, int idx) {
   lua_pop(L, 1);
 }
 
+/* Did the script call a method of the library with a dot, which leaves its object
+** out?  Its name, "step" of opt.step(), or "" after a tail call, which has none;
+** else NULL. */
+static const char *method_without_object (lua_State *L, const char *msg) {
+  lua_Debug ar, own;
+  bool found = false;
+  if (strncmp(msg, "[dt.", 4) != 0) return NULL;
+  for (int level = 0; lua_getstack(L, level, &ar); level++) {
+    lua_getinfo(L, "Snt", &ar);
+    if (*ar.what == 'C') continue;
+    if (!dtL_is_ours(ar.source)) break;
+    own = ar;
+    found = true;
+    if (ar.istailcall) break;
+  }
+  if (!found || (!own.istailcall && strcmp(own.namewhat, "field") != 0))
+    return NULL;
+  const char *first = lua_getlocal(L, &own, 1);
+  if (first == NULL) return NULL;
+  bool object = lua_istable(L, -1) || lua_isuserdata(L, -1);
+  lua_pop(L, 1);
+  if (object || (strcmp(first, "self") != 0 && strcmp(first, "m") != 0))
+    return NULL;
+  return own.name ? own.name : "";
+}
+
 int dtL_traceback (lua_State *L) {
   if (luaL_testudata(L, 1, DTL_ERROR)) return 1;
   if (lua_istable(L, 1)) {
@@ -272,7 +299,14 @@ int dtL_traceback (lua_State *L) {
   }
   {
     const char *msg = luaL_tolstring(L, 1, NULL);
-    push_error(L, out_of_memory(msg) ? DT_E_NOMEM : DT_E_LUA, NULL, msg, NULL);
+    const char *method = method_without_object(L, msg);
+    if (method)
+      msg = lua_pushfstring(L, "%s%s without its object: a method is called "
+                            "with a colon, x:%s()", *method ? method
+                            : "a method", *method ? "()" : "",
+                            *method ? method : "step");
+    push_error(L, out_of_memory(msg) ? DT_E_NOMEM : method ? DT_E_TYPE
+               : DT_E_LUA, NULL, msg, NULL);
     push_trace(L);
     lua_setfield(L, -2, "traceback");
   }

@@ -202,6 +202,14 @@ static bool from_imports (lua_State *L, DtRepl *r, Near *k) {
   return k->count > 0;
 }
 
+/* Is it what tensors have, spelled right?  Then it is nil: x.grad. */
+static bool is_attribute (lua_State *L, const Near *k) {
+  Near same = *k;
+  same.limit = same.count = 0;
+  from_list(L, "_attr_names", 0, &same);
+  return same.count > 0;
+}
+
 /* Names near the one that Lua's or PyTorch's message quotes, from where it was
 ** looked for: the globals, the owner of the field, else every module.  Short
 ** names are near to everything and get no answer unless the owner is known. */
@@ -223,7 +231,8 @@ static void search_names (lua_State *L, DtRepl *r, const char *s, Near *k) {
     return;
   } else if (find_quoted(s, "Invalid mesh_dim_names ('", k)) {
     (void)from_owner(L, r, s, k);
-  } else if (nil && k->n > 0 && k->n < 3) {      /* owner unknown */
+  } else if (nil && k->n > 0 && (k->n < 3 ||      /* owner unknown */
+                                 is_attribute(L, k))) {
     return;
   } else if (nil && find_quoted(s, "(field '", k)) {
     from_dt(L, r, k);
