@@ -104,6 +104,21 @@ resharding the input. Please explicitly redistribute the tensor instead." \
   >uneven.txt
 has "run: an uneven view, cured" 0 "replicate, view, shard again: cures it" \
   "$DTREPL" diagnose --run uneven.txt
+cat >hsdp.txt <<'EOF'
+mesh = init_device_mesh("cuda", (2, 2))
+fully_shard(model, mesh=mesh)
+AssertionError: Please init the 2D mesh for HSDP with mesh_dim_names specified
+EOF
+has "run: the cure of the very message goes first" 0 \
+  "    1  name the dimensions when the mesh is made (tried" \
+  "$DTREPL" diagnose --run hsdp.txt
+echo "DTensor: RuntimeError: a and b must have same reduction dim, but got
+[4, 2048] X [4096, 128]. ColwiseParallel" >inner.txt
+has "run: a part taken for the whole" 0 \
+  '"cured_by":"say that the tensor is a part' \
+  "$DTREPL" diagnose --run --json inner.txt
+has "run: a part taken for the whole, its numbers" 0 '"match":"same"' \
+  "$DTREPL" diagnose --run --json inner.txt
 cat >even.txt <<'EOF'
 RuntimeError: ('Attempted to flatten multiple dimensions, with dimension 1
 being sharded. ', 'It cannot be performed without redistribution, which is

@@ -140,7 +140,7 @@ row("Cannot distribute a DTensor with device mesh .- to a different device "
     .. "second = DeviceMesh(\"cpu\", [2, 3])\n"
     .. "x = distribute_tensor(torch.ones(8, 4), first, [Shard(0)])\n",
     "distribute_tensor(x, second, [Shard(0)])", {
-    fix("distribute the whole tensor on the other mesh",
+    fix("gather, then distribute on the new mesh",
       "distribute_tensor(torch.ones(8, 4), second, [Shard(0)])")})
 end)
 
@@ -170,7 +170,7 @@ row("Found shape:[%a%.]*%(?([%[%(][%d, ]+[%]%)])%)?, stride:None", function (r,
   local call = "DTensor.from_local(part, mesh, [Shard(0)], shape=%s%s)"
   return scene(ranks, "", line(ranks, "dp") .. ("part = torch.ones(%s)"
     .. ".tensor_split(%d)[dist.get_rank()]\n"):format(table.concat(sizes, ", "),
-    ranks), call:format(tuple(sizes), ""), {fix("shape and stride together",
+    ranks), call:format(tuple(sizes), ""), {fix("pass shape and stride of the whole tensor",
     call:format(tuple(sizes), ", stride=" .. tuple(stride)))})
 end)
 
@@ -268,7 +268,7 @@ row("size of tensor a %((%d+)%) must match the size of tensor b %((%d+)%) at "
   return scene(ranks, "", line(ranks, "tp") .. ("x = torch.ones(%s%d)\n"
     .. "x_sharded = distribute_tensor(x, mesh, [Shard(%d)])\n"):format(
     leading(dim), large, dim), ("%s %s %s"):format(first, sign, second), {
-    fix("the whole tensor on both sides", ("x %s x_sharded.full_tensor()")
+    fix("bring both to one side, both whole", ("x %s x_sharded.full_tensor()")
       :format(sign)),
     fix("both as parts: slice the plain one the same way", ("x.tensor_split("
       .. "mesh.size(), %d)[mesh.get_local_rank()] %s x_sharded.to_local()")
@@ -328,6 +328,15 @@ row("a and b must have same reduction dim, but got %[(%d+), (%d+)%] X "
           plan:format("use_local_output=False", m))})
     end
   end
+  -- A part of the inner dimension, taken for all of it.
+  local ranks = inner > 0 and size // inner or 0
+  if ranks < 2 or ranks > 64 or inner * ranks ~= size then return nil end
+  local call = "DTensor.from_local(part, mesh, [%s]) @ w"
+  return scene(ranks, "", line(ranks, "tp") .. ("part = torch.ones(%d, %d)\n"
+    .. "w = distribute_tensor(torch.ones(%d, %d), mesh, [Replicate()])\n")
+    :format(m, inner, size, n), call:format "Replicate()", {
+    fix("say that the tensor is a part: Shard of its inner dimension",
+      call:format "Shard(1)")})
 end)
 
 row("value tensor of shape %[([%d, ]+)%] cannot be broadcast to indexing "

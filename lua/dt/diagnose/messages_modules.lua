@@ -49,6 +49,14 @@ row("Shard dim (%d+) is invalid for (%d+)D tensor: torch%.Size%(%[([%d, ]*)%]%)"
   return sharded_along(ranks, sizes, dim)
 end)
 
+row("Please init the 2D mesh for HSDP with mesh_dim_names specified", function ()
+  local model = "model = nn.Linear(4, 4)\n"
+  local call = "fully_shard(model, mesh=mesh)"
+  return scene(4, FSDP, mesh_line {2, 2} .. model, call, {
+    anew("name the dimensions when the mesh is made",
+      mesh_line({2, 2}, {"dp_replicate", "dp_shard"}) .. model .. call)})
+end)
+
 row("support sc?alar parameters%. Change ([%a_][%w_%.]*) to a 1D tensor",
   function (r, name)
   local ranks = ranks_or(r, 2)
@@ -102,8 +110,8 @@ row("expects uniform original parameter dtype but got {([%w%., ]+)}",
   local before = table.concat(lines)
   local run = ("fully_shard(model, mesh=mesh)\nmodel(torch.ones(2, 4, dtype=%s))")
     :format(list[1])
-  return scene(ranks, FSDP, before, run, {anew("one dtype in each group: convert"
-    .. " before wrapping", before .. ("model.to(%s)\n"):format(list[1]) .. run)})
+  return scene(ranks, FSDP, before, run, {anew("one dtype before sharding",
+    before .. ("model.to(%s)\n"):format(list[1]) .. run)})
 end)
 
 row("'FSDP([%u]%w*)' object has no attribute '([%a_][%w_]*)'", function (r,

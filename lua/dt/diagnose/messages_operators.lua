@@ -171,7 +171,7 @@ row("Operator ([%a_][%w_]*)%.([%a_][%w_]*)%.default does not have a sharding "
     .. "    return x.clone()\n\n\n@operator.register_fake\ndef _(x):\n"
     .. "    return torch.empty_like(x)\n\n\n"):format(space, name) .. x,
     op .. "(x)", {
-    anew("local tensors for the region", x .. op .. "(x.to_local())"),
+    anew("run the region on local tensors", x .. op .. "(x.to_local())"),
     anew("register the operator's sharding", x .. ("@register_sharding(%s"
       .. ".default)\ndef rule(x):\n    return [([Replicate()], "
       .. "[Replicate()])]\n\n\n%s(x)"):format(op, op))})

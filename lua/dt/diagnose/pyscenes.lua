@@ -94,7 +94,7 @@ scenes["placement-kind-assumed"] = function (r)
     Partial = "Partial()"})[kind]
   if not made or not name:find("^" .. NAME .. "$") then return nil end
   return scene(r, "tp", "", ("p = %s\n"):format(made), "p." .. name, {
-    {text = "ask what kind it is", lines = ("p.%s if isinstance(p, Shard) and "
+    {text = "ask for the kind before its attribute", lines = ("p.%s if isinstance(p, Shard) and "
       .. "hasattr(p, %q) else None"):format(name, name)}})
 end
 
@@ -275,7 +275,7 @@ end
 scenes["tp-hook-kwargs-only"] = function (r)
   return scene(r, "tp", TP, "model = parallelize_module(nn.Linear(4, 4), mesh, "
     .. "ColwiseParallel())\n", "model(input=torch.ones(2, 4))", {
-    {text = "pass the first input by position",
+    {text = "pass the tensor positionally",
       lines = "model(torch.ones(2, 4))"}})
 end
 

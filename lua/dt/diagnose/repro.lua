@@ -219,21 +219,32 @@ local function try_fixes(tool, run, got, candidate, r)
   run.cured_by = first and first.text
 end
 
+-- A cure that is printed is marked; one of the very message goes first.
+local function mark_cure(r, fix, is_first)
+  fix.text = fix.text .. " (tried here: cures it)"
+  for i, f in ipairs(r.fixes) do
+    if f == fix and is_first then
+      table.insert(r.fixes, 1, table.remove(r.fixes, i))
+      return
+    end
+  end
+end
+
 -- The cure is among the fixes that are printed.
 local function print_cure(r, run)
   if not run.cured_by then return end
   for _, t in ipairs(run.tried) do
     if t.text == run.cured_by then
       local f = printed_fix(r, t)
-      if f then
-        f.text = f.text .. " (tried here: cures it)"
-        return
-      end
       local upgrade = t.text:find "^torch "
-      r.fixes[#r.fixes + 1] = {text = upgrade and "upgrade to " .. t.text
-        .. ": the same script runs there" or t.text .. " (tried here)",
+      local is_first = run.specific and not upgrade
+      if f then return mark_cure(r, f, is_first) end
+      -- what cures the very message goes before what fits its class
+      table.insert(r.fixes, is_first and 1 or #r.fixes + 1, {
+        text = upgrade and "upgrade to " .. t.text
+          .. ": the same script runs there" or t.text .. " (tried here)",
         lua = t.lua and not t.lua:find "call_sample" and not t.lua:find "\n"
-          and t.lua:gsub("^return ", "") or nil, torch = t.python}
+          and t.lua:gsub("^return ", "") or nil, torch = t.python})
       return
     end
   end
@@ -391,10 +402,12 @@ end
 -- The scenes of a report: of its message, of its class, of its facts.
 local function scene_candidates(r)
   local list = {}
-  for _, scene in ipairs {pyscenes.of_message(r) or false,
-    pyscenes.of_class(r) or false} do
-    if scene then list[#list + 1] = python_candidate(scene) end
+  local of_message, of_class = pyscenes.of_message(r), pyscenes.of_class(r)
+  if of_message then
+    list[1] = python_candidate(of_message)
+    list[1].run.specific = true
   end
+  if of_class then list[#list + 1] = python_candidate(of_class) end
   list[#list + 1] = lua_candidate(r)
   return list
 end
@@ -486,6 +499,7 @@ function M.run(tool, r)
     own.run.cured_by = cured and not cured:find "^torch " and cured
       or own.run.tried[1] and own.run.tried[1].cures and own.run.tried[1].text
       or nil
+    own.run.specific = run.specific
     run = own.run
   end
   if not run.reproduced then

@@ -156,7 +156,7 @@ local function from_call(r)
   end
   local fail = ("return %s(%s)"):format(call, table.concat(names, ", "))
   if r.class.id == "implicit-redistribution-forbidden" then
-    fail, fixes = explicitly(fail), {{text = "redistribute before the operator",
+    fail, fixes = explicitly(fail), {{text = "redistribute explicitly before it",
       lua = explicitly(fixes[1].lua)}}
   end
   return {mesh = mesh, setup = lines, fail = fail, fixes = fixes}
@@ -185,7 +185,7 @@ local function from_samples_mixed(r)
   return {mesh = mesh, setup = setup, fail = "return dt.testing.call_sample(op, mixed, 2)",
     fixes = {
       {text = "distribute the plain operand", lua = "return dt.testing.call_sample(op, spread, 2)"},
-      {text = "local tensors for the region", lua =
+      {text = "run the region on local tensors", lua =
         "return dt.testing.call_sample(op, function (t) return spread(t):to_local() end, 2)"},
       {text = "implicit_replication, when it is equal on all ranks", lua =
         "return dt.implicit_replication(function () return dt.testing.call_sample(op, mixed, 2) "
@@ -216,7 +216,7 @@ local function from_foreach(r, is_mixed)
         .. "dt.distribute_tensor(b, mesh, %q)"):format(all_r(mesh),
         all_r(mesh))},
     fail = of(is_mixed and "da, b" or "da, db"),
-    fixes = {is_mixed and {text = "put the plain one on the mesh",
+    fixes = {is_mixed and {text = "put the stragglers on the mesh",
         lua = of("da, db")} or nil,
       rest ~= ", {db, db}" and {text = "separate lists for plain and "
         .. "distributed tensors", lua = of("a, b")} or nil}}
@@ -248,7 +248,7 @@ local function from_samples_missing(r)
         .. "t.ndim > 0 and %q or %q) end"):format(S, R)},
     fail = "return dt.testing.call_sample(op, spread)",
     fixes = {
-      {text = "replicate, and run on local tensors", lua =
+      {text = "run the region on local tensors", lua =
         ("return dt.testing.call_sample(op, function (t) return dt.distribute_tensor(t, mesh, "
         .. "%q):to_local() end)"):format(R)},
     }}
@@ -277,7 +277,7 @@ local function from_custom(r)
         .. "dt.distribute_tensor(b, mesh, %q)"):format(R, R)},
     fail = ("return %s(da, %s)"):format(call, second),
     fixes = {
-      {text = "local tensors for the region",
+      {text = "run the region on local tensors",
         lua = ("return %s(da:to_local(), db:to_local())"):format(call)},
       {text = "register the operator's sharding", before =
         ("dt.register_sharding(%s, function () return {{{Replicate()}, "
@@ -403,7 +403,7 @@ scenes["implicit-redistribution-forbidden"] = function ()
     setup = {'local x = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(0)")',
       'local y = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(1)")'},
     fail = explicitly "return x + y", fixes = {
-      {text = "redistribute before the operator",
+      {text = "redistribute explicitly before it",
         lua = explicitly 'return x + y:redistribute(mesh, "S(0)")'}}}
 end
 
@@ -636,7 +636,7 @@ scenes["tp-heads-not-divisible"] = function (r)
   if not n or n > MAX_ELEMENTS or #view > 8 then return nil end
   return {ranks = 1, setup = {("local k = dt.ones(%d)"):format(n)},
     fail = ("return k:view(%s)"):format(repro.list(view)), fixes = {
-      {text = "a tp that divides the kv heads: whole heads per rank",
+      {text = "choose a tp degree that divides num_key_value_heads",
         lua = ("return dt.ones(%d):view(%s)"):format(known,
           repro.list(view))}}}
 end
@@ -646,7 +646,7 @@ scenes["from-local-uneven-shape"] = function ()
       names = {"dp"}}),
     setup = {"local x = dt.ones(dt.rank() == 0 and 3 or 2, 4)"},
     fail = "return DTensor.from_local(x, mesh, {Shard(0)}, {shape = {5, 4}})",
-    fixes = {{text = "shape and stride together",
+    fixes = {{text = "pass shape and stride of the whole tensor",
       lua = "return DTensor.from_local(x, mesh, {Shard(0)}, {shape = {5, 4}, "
         .. "stride = {4, 1}})"}}}
 end
@@ -659,7 +659,7 @@ scenes["grad-norm-is-partial-dtensor"] = function ()
     setup = {'local g = dt.distribute_tensor(dt.ones(16), mesh, "S(0)")',
       "local n = dt.ops.aten.linalg_vector_norm.default(g, 2)"},
     fail = "assert(n:to_local():item() ~= n:full_tensor():item(), 'equal')",
-    fixes = {{text = "full_tensor() before reading",
+    fixes = {{text = "reduce before reading, on all ranks",
       lua = "assert(n:full_tensor():item() == 4, 'not 4')"}}}
 end
 
