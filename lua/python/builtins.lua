@@ -254,8 +254,19 @@ def("reversed", function (a)
     or V.is_bytes(a[1]) or type(V.unbox(a[1])) == "string"
     or util.is_tensor(a[1]) or V.special(a[1], "__getitem__")
     or type(a[1]) == "table" and not V.is_set(a[1]) and not V.is_generator(a[1])
+    and not V.is_object(a[1]) and not V.is_error(a[1])
   if not ordered then
     util.raise("TypeError", "'%s' object is not reversible", V.type_name(a[1]))
+  end
+  local getitem = V.is_object(a[1]) and not rawget(a[1], "_native")
+    and V.special(a[1], "__getitem__")
+  if getitem then
+    local at = B.len.call(V.list({a[1]}, 1))
+    return V.iterator(function ()
+      at = at - 1
+      if at < 0 then return false end
+      return true, getitem(at)
+    end, "reversed")
   end
   local items, n = V.items(a[1])
   local live, i = V.is_list(a[1]) and a[1] or nil, n + 1

@@ -50,6 +50,11 @@ descriptor_mt.__index = function (d, name)
     local f = rawget(d, fact)
     return f == nil and None or f
   end
+  if name == "__doc__" then
+    local get = rawget(d, "get")
+    local doc = rawget(d, "doc") or type(get) == "table" and rawget(get, "doc")
+    return doc or None
+  end
   local part = ({fget = "get", fset = "set", fdel = "del"})[name]
   if part and rawget(d, "kind") == "property" then
     return rawget(d, part) or None
@@ -59,6 +64,8 @@ descriptor_mt.__index = function (d, name)
   return builtin(function (a)
     local new = descriptor("property", rawget(d, "get"))
     rawset(new, "set", rawget(d, "set"))
+    rawset(new, "del", rawget(d, "del"))
+    rawset(new, "doc", rawget(d, "doc"))
     rawset(new, slot, a[1])
     return new
   end, name)
@@ -130,6 +137,10 @@ function M.get(v, class, name, own)
     if x.kind == "staticmethod" then return x.get, true end
     if x.kind == "classmethod" then return bound(x.get, own or class), true end
     if v == class then return x, true end
+    if rawget(x, "get") == nil then
+      util.raise("AttributeError", "property '%s' of '%s' object has no getter",
+        name, V.type_name(v))
+    end
     return calls.call(x.get, V.list({v}, 1)), true
   end
   local f = V.raw(x)

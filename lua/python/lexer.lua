@@ -94,6 +94,7 @@ local function unescape(s, prefix, line)
   end
   return table.concat(out) .. s:sub(at), named
 end
+M.unescape = unescape
 
 -- A string literal at `at` (after its prefix): value and the place behind.
 local function read_string(src, at, prefix, line)
@@ -118,7 +119,10 @@ local function read_string(src, at, prefix, line)
     end
   end
   local raw = src:sub(start, i - 1)
-  local value, named = unescape(raw, prefix, line)
+  local value, named = raw, nil
+  if not prefix:find("f", 1, true) then     -- the parser finds its braces first
+    value, named = unescape(raw, prefix, line)
+  end
   return value, i + #close, select(2, raw:gsub("\n", "")), named
 end
 

@@ -110,6 +110,7 @@ end
 -- One index or slice of a subscript.
 local function subscript_item(p)
   local start
+  if is(p, "*") then return P.starred(p) end
   if not is(p, ":") then start = expr(p) end
   if not take(p, ":") then return start end
   local stop, step
@@ -127,7 +128,9 @@ local function subscript(p)
     comma = true
   end
   expect(p, "]")
-  if #items == 1 and not comma then return items[1] end
+  if #items == 1 and not comma and items[1].kind ~= "starred" then
+    return items[1]
+  end
   return node(p, "tuple", {items = items})
 end
 
@@ -152,21 +155,32 @@ end
 
 -- The parts of an f-string: texts and {expr, conv, fmt}; fmt are parts again.
 -- `at` is where to begin; a spec inside ends at its "}".
-local function fstring(p, s, at, inside)
+local function fstring(p, s, at, inside, prefix)
   local parts, text = {}, ""
+  local raw, refused = prefix:find("r", 1, true), nil
+  local function put_text()
+    if text == "" then return end
+    local named
+    parts[#parts + 1], named = lexer.unescape(text, prefix, p.t[p.i][3])
+    refused, text = refused or named, ""
+  end
   while at <= #s do
     local c = s:sub(at, at)
     if c == "}" and inside then break end
-    if (c == "{" or c == "}") and s:sub(at + 1, at + 1) == c then
+    if c == "\\" and not raw and s:sub(at + 1, at + 1) ~= "{" then
+      local name = s:match("^N(%b{})", at + 1) or ""
+      text, at = text .. s:sub(at, at + 1 + #name), at + 2 + #name
+    elseif (c == "{" or c == "}") and s:sub(at + 1, at + 1) == c then
       text, at = text .. c, at + 2
     elseif c == "{" then
       local i = expression_end(p, s, at + 1)
       local inner, conv, fmt = s:sub(at + 1, i - 1), nil, nil
       local said = inner:match("^(.-[^=!<>]=%s*)$")
-      if said then text, inner = text .. said, inner:match("^(.*)=%s*$") end
-      if text ~= "" then parts[#parts + 1], text = text, "" end
+      if said then inner = inner:match("^(.*)=%s*$") end
+      put_text()
+      if said then parts[#parts + 1] = said end
       if s:sub(i, i) == "!" then conv, i = s:sub(i + 1, i + 1), i + 2 end
-      if s:sub(i, i) == ":" then fmt, i = fstring(p, s, i + 1, true) end
+      if s:sub(i, i) == ":" then fmt, i = fstring(p, s, i + 1, true, prefix) end
       if said and not conv and not fmt then conv = "r" end
       parts[#parts + 1] = {expr = parse_text(inner), conv = conv, fmt = fmt}
       at = i + 1
@@ -174,8 +188,8 @@ local function fstring(p, s, at, inside)
       text, at = text .. c, at + 1
     end
   end
-  if text ~= "" then parts[#parts + 1] = text end
-  return parts, at
+  put_text()
+  return parts, at, refused
 end
 
 local function strings(p)
@@ -189,9 +203,9 @@ local function strings(p)
     refused = refused or t[5]
     if t[4]:find("f", 1, true) then
       format = true
-      for _, part in ipairs((fstring(p, t[2], 1))) do
-        parts[#parts + 1] = part
-      end
+      local list, _, named = fstring(p, t[2], 1, false, t[4])
+      refused = refused or named
+      table.move(list, 1, #list, #parts + 1, parts)
     else
       parts[#parts + 1] = t[2]
     end
@@ -501,7 +515,8 @@ function exprlist(p)
   local items = {first}
   while take(p, ",") do
     local t = p.t[p.i]
-    if t[1] == "newline" or t[2] == "=" or t[2] == ")" or t[2] == ":" then
+    if t[1] == "newline" or t[1] == "end" or t[1] == "op"
+       and (t[2] == "=" or t[2] == ")" or t[2] == ":" or t[2] == ";") then
       break
     end
     items[#items + 1] = P.starred(p)
@@ -711,8 +726,8 @@ local function is_match(p)
   if not word(p, "match") then return false end
   local depth, i = 0, p.i + 1
   local second = p.t[i]
-  if second[1] == "newline" or second[1] == "op"
-     and not second[2]:find("^[%(%[{%-]$") then
+  if second[1] == "newline" or second[1] == "op" and second[2] ~= "..."
+     and not second[2]:find("^[%(%[{%-~%*]$") then
     return false
   end
   while p.t[i][1] ~= "newline" and p.t[i][1] ~= "end" do

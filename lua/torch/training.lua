@@ -32,7 +32,10 @@ local function over(own, ...)
   end, __name = "module"}))
 end
 
-local function scope() return namespace {} end
+local function scope()
+  return namespace {__enter__ = function () return dt.None end,
+    __exit__ = function () return false end}
+end
 
 -- ---- activation checkpoints ----
 

@@ -51,6 +51,10 @@ local function call_key(a, kw, typed)
   if typed then
     for i = 1, a.n do key[n + i] = V.type_name(a[i]) end
     n = n + a.n
+    for _, v in V.each(kw or V.dict()) do
+      n = n + 1
+      key[n] = V.type_name(v)
+    end
   end
   return V.tuple({V.tuple(key, n)}, 1)
 end
