@@ -120,6 +120,17 @@ end
 
 -- ---- calls ----
 
+-- enter(f, vars, first): call a function of the program that is no generator,
+-- its parameters bound in `vars`; `first` is the first of them.
+function M.enter(f, vars, first)
+  local env = {vars = vars, up = f.env, first = first, scope = f.where,
+    name = f.name}
+  if f.value then return f.value(env) end
+  local signal, v = f.body(env)
+  if signal == "return" then return v end
+  return None
+end
+
 local function call_python(f, args, kw)
   local env = {vars = {}, up = f.env, first = args[1], scope = f.where,
     name = f.name}
@@ -386,12 +397,12 @@ end
 -- Call any callable.
 function M.call(f, args, kw)
   local mt = getmetatable(f)
-  if seen and mt ~= V.func_mt then
+  if mt == V.func_mt then return call_python(f, args, kw) end
+  if seen then
     local done, v = seen(f, args, kw)
     if done then return v end
   end
   if mt == V.builtin_mt then return f.call(args, kw) end
-  if mt == V.func_mt then return call_python(f, args, kw) end
   if exceptions.is_class(f) then return f.make(args, kw) end
   if type(f) == "table" and rawget(f, "__python") then
     local own = rawget(f, "specials")

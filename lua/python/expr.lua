@@ -10,9 +10,11 @@ local scope = require "python.scope"
 local calls = require "python.call"
 local attrs = require "python.attrs"
 local format = require "python.format"
+local object = require "python.object"
 
 local None = dt.None
-local call, yield = calls.call, calls.yield
+local call, yield, enter = calls.call, calls.yield, calls.enter
+local func_mt, instance_mt = V.func_mt, object.instance_mt
 local getattr, setattr = attrs.get, attrs.set
 local quick_method = attrs.quick_method
 attrs.set_call(call, calls.is_seen)
@@ -126,9 +128,22 @@ function X.name(n)
   end
 end
 
+-- Is the name one that only the object or its class can answer?
+local function is_simple(name) return not name:find("^__") end
+
 function X.attr(n)
   local value, name = compile(n.value), n.name
-  return function (env) return getattr(value(env), name) end
+  if not is_simple(name) then
+    return function (env) return getattr(value(env), name) end
+  end
+  return function (env)
+    local v = value(env)
+    if getmetatable(v) == instance_mt then
+      local x = rawget(v, "_attrs")[name]
+      if x ~= nil and rawget(v, "_class")[name] == nil then return x end
+    end
+    return getattr(v, name)
+  end
 end
 
 function X.starred(n) return compile(n.value) end
@@ -513,6 +528,20 @@ local function plain_call(n, args)
       f, method = quick_method(self, name)
       if not f then f = getattr(self, name) end
     end
+    local func = method == "python" and f
+      or not method and getmetatable(f) == func_mt and f
+    local names = func and not func.generator and func.params.names
+    if names and #names == (method and count + 1 or count) then
+      local vars, shift = {}, 0
+      local first = self
+      if method then vars[names[1]], shift = self, 1 end
+      for i = 1, count do
+        local v = args[i](env)
+        if i == 1 and not method then first = v end
+        vars[names[i + shift]] = v
+      end
+      return enter(func, vars, first)
+    end
     if method == "python" then
       local pos = {self}
       for i = 1, count do pos[i + 1] = args[i](env) end
@@ -645,7 +674,21 @@ function store(t, here)
     return function (env, v) env_of.assign(env, name, v) end
   elseif t.kind == "attr" then
     local value, name = compile(t.value), t.name
-    return function (env, v) setattr(value(env), name, v) end
+    if not is_simple(name) then
+      return function (env, v) setattr(value(env), name, v) end
+    end
+    return function (env, v)
+      local to = value(env)
+      if getmetatable(to) == instance_mt and rawget(to, "_attrs")[name] ~= nil
+      then
+        local class = rawget(to, "_class")
+        if class[name] == nil and class.__setattr__ == nil then
+          rawget(to, "_attrs")[name] = v
+          return
+        end
+      end
+      setattr(to, name, v)
+    end
   elseif t.kind == "item" then
     local value, index = compile(t.value), compile(t.index)
     return function (env, v) ops.setitem(value(env), index(env), v) end

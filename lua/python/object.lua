@@ -9,6 +9,7 @@ local V = require "python.values"
 local M = {}
 
 local instance_mt = {__name = "object"}
+M.instance_mt = instance_mt
 
 function instance_mt.__index(v, key)
   local x = rawget(v, "_attrs")[key]

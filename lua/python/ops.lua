@@ -559,7 +559,7 @@ function M.augmented(op)
   local computes = quick.binary[op] ~= nil  -- what no two numbers refuse
   local refusal = UNSUPPORTED:format(op == "**" and "** or pow()" or op)
   local shown = UNSUPPORTED:format(op .. "=")
-  return function (a, b)
+  local function slow(a, b)
     if computes and math.type(a) and math.type(b) then return plain(a, b) end
     if util.is_tensor(a) and name then
       if watcher then return watcher.method(name, a[name], a, b) end
@@ -598,6 +598,7 @@ function M.augmented(op)
     end
     error(v, 0)
   end
+  return computes and quick.binary[op](slow) or slow
 end
 
 local MIRROR = {lt = "gt", gt = "lt", le = "ge", ge = "le"}

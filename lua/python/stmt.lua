@@ -20,6 +20,7 @@ local exceptions = require "python.exceptions"
 local protect = require "python.protect"
 
 local None = dt.None
+local truth = V.truth
 local call = calls.call
 local compile, store, make_params = expr.compile, expr.store, expr.params
 
@@ -64,6 +65,16 @@ local function block(list)
     end
     fs[i] = located(f(n), n.first or n.line)
   end
+  if #fs == 1 then return fs[1] end
+  if #fs == 2 then
+    local first, second = fs[1], fs[2]
+    return function (env)
+      local signal, v = first(env)
+      if signal then return signal, v end
+      signal, v = second(env)
+      return signal, v
+    end
+  end
   return function (env)
     for i = 1, #fs do
       local signal, v = fs[i](env)
@@ -99,8 +110,9 @@ function S.expr(n)
 end
 
 S["return"] = function (n)
-  local f = n.value and compile(n.value)
-  return function (env) return "return", f and f(env) or f == nil and None end
+  if not n.value then return function () return "return", None end end
+  local f = compile(n.value)
+  return function (env) return "return", f(env) end
 end
 
 -- a, b = x, y: without the tuple; nil where it is no such assignment.
@@ -302,17 +314,20 @@ S["if"] = function (n)
   local cond, body = compile(n.cond), block(n.body)
   local orelse = n.orelse and block(n.orelse)
   return function (env)
-    if V.truth(cond(env)) then return body(env) end
+    local said = cond(env)
+    if said == true or said and truth(said) then return body(env) end
     if orelse then return orelse(env) end
   end
 end
 
--- A loop: turns(env) gives a function that is asked before each turn.
-local function loop(n, turns)
+-- A loop over an iterator: f(env, next), each item given to set(env, item).
+local function loop(n, set)
   local body, orelse = block(n.body), n.orelse and block(n.orelse)
-  return function (env)
-    local more = turns(env)
-    while more() do
+  return function (env, next)
+    while true do
+      local more, item = next()
+      if not more then break end
+      set(env, item)
       local signal, v = body(env)
       if signal == "break" then return nil end
       if signal == "return" then return signal, v end
@@ -328,28 +343,17 @@ end}
 -- The loop over a call of that name: a generator that the function of this
 -- name has just made is nobody else's, and ends with the loop.
 local function loop_over_call(n, name)
-  local set, iter = store(n.target), compile(n.iter)
-  local from                        -- of this turn: the loop is run at once
-  local turns = loop(n, function (env)
-    local next = from
-    from = nil
-    return function ()
-      local more, item = next()
-      if more then set(env, item) end
-      return more
-    end
-  end)
+  local iter = compile(n.iter)
+  local turns = loop(n, store(n.target))
   return function (env)
     local g = iter(env)
     local next = V.iter(g)
     local f = V.is_generator(g) and rawget(g, "func")
     if not f or (f.plain or f.name) ~= name then
-      from = next
-      return turns(env)
+      return turns(env, next)
     end
     local held <close> = setmetatable({g = g}, closing)
-    from = next
-    local signal, v = turns(env)
+    local signal, v = turns(env, next)
     return signal, v
   end
 end
@@ -359,22 +363,24 @@ S["for"] = function (n)
   if n.iter.kind == "call" and n.iter.fn.name then
     return loop_over_call(n, n.iter.fn.name)
   end
-  local set, iter = store(n.target), compile(n.iter)
-  return loop(n, function (env)
-    local next = V.iter(iter(env))
-    return function ()
-      local more, item = next()
-      if more then set(env, item) end
-      return more
-    end
-  end)
+  local iter = compile(n.iter)
+  local turns = loop(n, store(n.target))
+  return function (env) return turns(env, V.iter(iter(env))) end
 end
 
 S["while"] = function (n)
   local cond = compile(n.cond)
-  return loop(n, function (env)
-    return function () return V.truth(cond(env)) end
-  end)
+  local body, orelse = block(n.body), n.orelse and block(n.orelse)
+  return function (env)
+    while true do
+      local said = cond(env)
+      if said ~= true and not (said and truth(said)) then break end
+      local signal, v = body(env)
+      if signal == "break" then return nil end
+      if signal == "return" then return signal, v end
+    end
+    if orelse then return orelse(env) end
+  end
 end
 
 S["with"] = function (n)

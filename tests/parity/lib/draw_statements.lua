@@ -431,7 +431,7 @@ local HEAD = [=[
 import contextlib, enum, re, sys
 log = []
 def shown(v, depth=0):
-    if isinstance(v, BaseException): return shape(v)
+    if isinstance(v, BaseException): return repr(shape(v))
     if type(v) in (set, frozenset): return 'set' + repr(sorted(map(repr, v)))
     return re.sub(r'( at|object) 0x[0-9a-f]+', ' at', repr(v))[:200]
 def shape(e):
