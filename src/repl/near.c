@@ -206,6 +206,7 @@ static bool from_imports (lua_State *L, DtRepl *r, Near *k) {
 static bool is_attribute (lua_State *L, const Near *k) {
   Near same = *k;
   same.limit = same.count = 0;
+  same.exact = true;
   from_list(L, "_attr_names", 0, &same);
   return same.count > 0;
 }
