@@ -24,6 +24,7 @@ static int l_p2p (lua_State *L) {
   if (dt_diag_of(s)) dt_diag_moved(dt_diag_of(s));
   if (dt_p2p_post(s, m, mdim, send, peer, (int)tag, t->local, p) != DT_OK)
     return dtL_raise(L);
+  if (send && dt_diag_of(s)) dt_diag_message_sent(dt_diag_of(s), peer, t);
   return 1;
 }
 
@@ -39,6 +40,8 @@ static int p_wait (lua_State *L) {
   if (dt_p2p_wait(s, p) != DT_OK) return dtL_raise(L);
   box = dtL_box_tensor(L);
   if (dt_var_new(s, p->t, NULL, box) != DT_OK) return dtL_raise(L);
+  if (!p->letter.send && dt_diag_of(s))
+    dt_diag_message_came(dt_diag_of(s), p->letter.peer, *box);
   return 1;
 }
 

@@ -62,6 +62,7 @@ extern const DtDiagRule dt_rules_batch[];
 extern const DtDiagRule dt_rules_shards[];
 extern const DtDiagRule dt_rules_lost[];
 extern const DtDiagRule dt_rules_shuffled[];
+extern const DtDiagRule dt_rules_padded[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -215,6 +216,7 @@ typedef struct DtClaim {
                                 ** have other data, and not that one; 0: no */
   bool paired;                  /* the ranks must form groups of equal size, more
                                 ** than one each, that hold the same data */
+  bool by_lse;                  /* dropped when a log-sum-exp is used */
   bool untrained;               /* dropped when the program trains: samples are
                                 ** left out of an epoch on purpose */
   bool mute;                    /* other ranks may report it, not this one */
@@ -228,6 +230,7 @@ typedef enum DtKept {
   DT_KEPT_SHARE,                /* divided by the ranks once too often */
   DT_KEPT_MICRO,                /* the sum of the means of micro-batches */
   DT_KEPT_OTHER,                /* divided by the number of other ranks */
+  DT_KEPT_DEALT,                /* of one rank's mean, but all ranks' rows were in it */
   DT_KEPT_OWN                   /* the mean of the ranks' parts of one loss's */
 } DtKept;
 
@@ -258,6 +261,7 @@ typedef struct DtLearn {
   int lost;                     /* ... without any change, in low precision */
   int came_often;               /* gradients */
   bool param;
+  bool averaged;                /* its gradient, over the ranks, at the update */
   uint64_t clipped; DtOrigin clip;      /* factors after a norm; where */
   uint64_t loss;                /* values that backward began with */
   uint64_t kept;                /* DtKept of the gradient at the update */
@@ -337,9 +341,12 @@ typedef struct DtPlace {
   DtOrigin cut, fed_at;         /* where it was cut, and multiplied */
   bool bent;                    /* a statistic that is not linear: a norm */
   bool pooled;                  /* a mean along the cut dimension alone */
+  bool adds;                    /* a sum */
   bool logged;                  /* the logarithm of such a sum */
   bool weighs;                  /* the exponential of that */
   bool grads;                   /* of a product with what has a gradient */
+  int64_t real;                 /* filled up behind so many; 0: it is not */
+  bool moved;                   /* it came from another rank */
   bool rest;                    /* a total less this rank's own addend */
   DtOrigin detached;            /* there it lost its gradient; line 0: it did not */
   bool prefix;                  /* sums from the start of the part on; made at
@@ -350,6 +357,15 @@ typedef struct DtPlace {
                                 ** it was not */
   uint64_t alone;               /* key of the claim that it was normalised alone */
 } DtPlace;
+
+/* What was sent to the rank `shift` further on, and which part it was; of another
+** kind: unknown. */
+enum { DT_SENT = 32 };
+typedef struct DtSentPart {
+  int shift, ndim; int64_t shape[DT_MAX_NDIM];
+  bool matched;
+  DtPlace part;
+} DtSentPart;
 
 /* Rows of `source` (a storage) in the order of the indices `order`, which were
 ** sorted; sent to other ranks so often. */
@@ -468,6 +484,11 @@ struct DtDiag {
   int nplaces; DtPlace *place;  /* by id; nplaces: ever put in */
   int64_t *place_id;            /* those of `place`, close together: most look-ups
                                 ** find nothing */
+  int nsent; DtSentPart sent[DT_SENT];
+  uint64_t diagonal;            /* the mask of queries and keys of one part */
+  bool lse_used;                /* some log-sum-exp of a part, by an operator */
+  bool dealt_back;              /* an all_to_all in backward */
+  int npadded;                  /* parts that were filled up, ever */
   int nshuffled;                /* ever */
   int naverages; DtAverage average[DT_AVERAGES];
   int nlow; DtLow low[DT_LOWS];
@@ -643,6 +664,8 @@ const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,
 DtPlace *dt_diag_place_spread (const DtDiag *g, const DtVar *v);
 /* Note it.  Local. */
 void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w);
+/* Note it of whoever has this memory in this shape.  Local. */
+void dt_diag_place_put_at (DtDiag *g, const DtTensor *t, const DtPlace *w);
 /* `w` becomes something that the event's operator made.  Pure. */
 DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
                             DtPlaceKind kind);
@@ -676,6 +699,16 @@ void dt_diag_labels_met (DtDiag *g, const DtEvent *e);
 ** `part`, one after the other along its dimension, joined at `at`. */
 void dt_diag_shuffle (DtDiag *g, const DtPlace *part, const DtOrigin *at,
                       const DtVar *out);
+/* rules_p2p.c.  Pieces that came from other ranks are joined along `dim` with a part;
+** items are moved along `dim` of a part; a mask meets scores: true where it needs no
+** other look; one of two addends was shifted by the maximum of its own block. */
+void dt_diag_beside (DtDiag *g, const DtEvent *e, int64_t dim);
+bool dt_diag_block_masked (DtDiag *g, const DtEvent *e, const DtPlace *p,
+                           uint64_t mask);
+void dt_diag_moved_along (DtDiag *g, const DtEvent *e, int64_t dim);
+void dt_diag_shifted_added (DtDiag *g, const DtEvent *e);
+/* rules_padded.c.  `rows`, the first of a tensor, become a copy of the part `w`. */
+void dt_diag_part_filled (DtDiag *g, const DtVar *rows, const DtPlace *w);
 /* rules_total.c.  A raw collective sums `in`, of which `to` is known, which becomes
 ** the total; a total meets something: true when its place is known now. */
 void dt_diag_total_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
@@ -714,8 +747,9 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
 void dt_diag_stacked_view (DtDiag *g, const DtEvent *e, const DtPlace *w);
 void dt_diag_joined (DtDiag *g, const DtEvent *e);
 void dt_diag_sliced (DtDiag *g, const DtEvent *e);
-/* An all_gather gave `piece` as that of one of the ranks. */
-void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece);
+/* An all_gather over `n` ranks gave `piece` as that of the rank `shift` further on. */
+void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece,
+                             int64_t shift, int64_t n);
 /* A raw collective took `in`: was it made of a part alone? */
 void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out);
@@ -787,6 +821,8 @@ void dt_diag_shared_loss (DtDiag *g);
 bool dt_diag_share_averaged (DtDiag *g, const DtTensor *t, int *over);
 /* Is it a gradient that was reduced? */
 bool dt_diag_share_reduced (DtDiag *g, const DtTensor *t);
+/* Is it the gradient of one backward of this rank's mean, as it came? */
+bool dt_diag_share_whole (DtDiag *g, const DtTensor *t);
 /* How many means of micro-batches the gradient `t` is the sum of; 0: other. */
 int dt_diag_share_micro (DtDiag *g, const DtTensor *t);
 /* Is it the sum of this rank's elements, divided by those of all ranks? */

@@ -183,6 +183,9 @@ uint64_t dt_diag_sample (const DtTensor *t);
 /* A parameter gets no gradient any more.  Local. */
 void dt_diag_frozen (DtDiag *g, const DtVar *v);
 /* A message between two ranks: activations travel.  Local. */
+/* A message leaves for the rank `to` of the world; one came from `from`.  Local. */
+void dt_diag_message_sent (DtDiag *g, int to, const DtVar *v);
+void dt_diag_message_came (DtDiag *g, int from, const DtVar *v);
 void dt_diag_moved (DtDiag *g);
 /* A broadcast along `mdim` of `mesh` has made a plain tensor equal on all ranks;
 ** without a mesh: a reduction has.  Local. */

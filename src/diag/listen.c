@@ -195,7 +195,7 @@ DtStatus dt_diag_rules (DtDiag *g) {
     dt_rules_part, dt_rules_copies, dt_rules_train,
     dt_rules_where, dt_rules_steps, dt_rules_graph, dt_rules_state, dt_rules_rows,
     dt_rules_result, dt_rules_loss, dt_rules_batch, dt_rules_shards,
-    dt_rules_lost, dt_rules_shuffled
+    dt_rules_lost, dt_rules_shuffled, dt_rules_padded
   };
   size_t i;
   find_ops(g);

@@ -18,8 +18,7 @@ void dt_diag_places_free (DtDiag *g) {
 
 /* The same memory in the same shape: a Parameter made of a part, or its
 ** `.data`, is another variable. */
-static int64_t memory_of (const DtVar *v) {
-  const DtTensor *t = v->local;
+static int64_t memory_of (const DtTensor *t) {
   uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)t->storage->id);
   h = dt_hash_u64(h, (uint64_t)t->offset);
   for (int d = 0; d < t->m.ndim; d++) h = dt_hash_u64(h, (uint64_t)t->m.shape[d]);
@@ -54,7 +53,7 @@ DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
   if (g->place == NULL || v == NULL || v->spec) return NULL;
   w = slot_of(g, v);
   if (g->place_id[w - g->place] != v->id) {
-    const int64_t memory = memory_of(v);
+    const int64_t memory = memory_of(v->local);
     w = memory_slot(g, memory);
     if (g->place_id[w - g->place] != memory) return NULL;
   }
@@ -94,17 +93,23 @@ static void fill_slot (DtDiag *g, DtPlace *to, const DtPlace *w, int64_t id) {
   to->id = g->place_id[to - g->place] = id;
 }
 
+void dt_diag_place_put_at (DtDiag *g, const DtTensor *t, const DtPlace *w) {
+  const int64_t memory = memory_of(t);
+  DtPlace one = *w;
+  if (g->place == NULL && !make_places(g)) return;
+  one.version = t->storage->version;
+  fill_slot(g, memory_slot(g, memory), &one, memory);
+  g->nplaces++;
+}
+
 void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w) {
   DtPlace one = *w;             /* it may lie in the slot */
-  int64_t memory;
   if (v == NULL || v->spec || one.dim < 0 ||
       (one.kind == DT_PLACE_PART && one.dim >= v->local->m.ndim)) return;
   if (g->place == NULL && !make_places(g)) return;
   one.version = v->local->storage->version;
-  memory = memory_of(v);
   fill_slot(g, slot_of(g, v), &one, v->id);
-  fill_slot(g, memory_slot(g, memory), &one, memory);
-  g->nplaces++;
+  dt_diag_place_put_at(g, v->local, &one);
 }
 
 DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,

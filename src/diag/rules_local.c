@@ -46,7 +46,7 @@ void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
   /* the parts may be merged by it, as in ring attention; where the softmax came
   ** first, that shows when it is used (dt_diag_lse_used) */
   if (dt_diag_named(e->op, sums)) w->summed = true;
-  if (!dt_diag_named(e->op, norms) || w->summed) return;
+  if (!dt_diag_named(e->op, norms)) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "it goes along dimension %d, of which each rank has %lld of "
               "%lld; where each part begins", w->dim, (long long)w->len,
@@ -55,7 +55,10 @@ void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
   c = what ? dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 2, 1,
                                &fact, dt_diag_place_name(g, e->in[0]->id), what)
            : NULL;
-  if (c && strcmp(e->op->sig->full, norms[0]) == 0) w->alone = c->key;
+  if (c && w->summed) {         /* the other way round */
+    c->by_lse = true;
+    c->mute = g->lse_used;
+  } else if (c && strcmp(e->op->sig->full, norms[0]) == 0) w->alone = c->key;
 }
 
 /* Is `s` a statistic of the part `p`? */
@@ -66,7 +69,9 @@ static bool stat_of (const DtPlace *s, const DtPlace *p) {
 }
 
 static bool is_combining (const DtDiag *g, const DtEvent *e) {
-  static const char *const names[] = { "aten.sub.Tensor", NULL };
+  static const char *const names[] = { "aten.sub.Tensor", "aten.maximum.default",
+    "aten.minimum.default", "aten.gt.Tensor", "aten.ge.Tensor", "aten.lt.Tensor",
+    "aten.le.Tensor", NULL };
   return dt_diag_is(g, e, DT_DO_MUL) || dt_diag_is(g, e, DT_DO_DIV) ||
          dt_diag_named(e->op, names);
 }
@@ -171,7 +176,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
     b = c;
     part = e->in[1];
   }
-  if (a->kind != DT_PLACE_PART || !stat_of(b, a) || of_samples(part, a)) return;
+  if (a->kind != DT_PLACE_PART || b->logged || !stat_of(b, a) || of_samples(part, a)) return;
   at = dt_diag_origin(&b->at, "");
   fact.hash = a->where;
   dt_buf_init(&t, g->s->cx);
@@ -265,8 +270,11 @@ void dt_diag_keys_alone (DtDiag *g, const DtEvent *e) {
 }
 
 static void merge_by (DtDiag *g, const DtPlace *lse) {
-  for (int k = 0; lse && lse->logged && lse->alone && k < g->nclaim; k++)
-    if (g->claim[k].key == lse->alone) g->claim[k].mute = true;
+  if (lse == NULL || !lse->logged) return;
+  g->lse_used = true;
+  for (int k = 0; k < g->nclaim; k++)
+    if (g->claim[k].key == lse->alone || g->claim[k].by_lse)
+      g->claim[k].mute = true;
 }
 
 void dt_diag_lse_used (DtDiag *g, const DtEvent *e) {
@@ -371,6 +379,10 @@ void dt_diag_joined (DtDiag *g, const DtEvent *e) {
   const DtPlace *any = dt_diag_place(g, e->in[0]);
   const DtPlace *w = dt_diag_place_of(g, e, 0, DT_PLACE_GATHERED);
   int64_t dim = e->args->n > 1 ? dt_arg_int(e->args, 1) : 0;
+  if (dt_diag_op_is(g, e->op, DT_DO_CAT))
+    dt_diag_beside(g, e, dim < 0 ? dim + ndim_of(e->in[0]) : dim);
+  if (dt_diag_op_is(g, e->op, DT_DO_CAT) && e->nin == 2)
+    dt_diag_moved_along(g, e, dim < 0 ? dim + ndim_of(e->in[0]) : dim);
   if (any == NULL || any->kind == DT_PLACE_STAT) stats_joined(g, e);
   if (any && (any->kind == DT_PLACE_PART || any->kind == DT_PLACE_COUNTED))
     side_by_side(g, e, any);
@@ -391,13 +403,18 @@ void dt_diag_joined (DtDiag *g, const DtEvent *e) {
   if (dim != w->dim && w->len * e->nin == w->whole) joined_claim(g, e, w, 10);
 }
 
-void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece) {
+void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece,
+                             int64_t shift, int64_t n) {
   const DtPlace *w = g->nplaces ? dt_diag_place(g, mine) : NULL;
   DtPlace to;
   if (w == NULL || piece->spec ||
       (w->kind != DT_PLACE_PART && w->kind != DT_PLACE_FOUND)) return;
   to = *w;
   to.kind = w->kind == DT_PLACE_PART ? DT_PLACE_GATHERED : DT_PLACE_FOUND_ALL;
+  if (w->first_len * n == w->whole && w->items == 0) {  /* an edge of a part */
+    to.off = (w->off + w->whole + shift * w->first_len) % w->whole;
+    to.moved = shift != 0;
+  }
   dt_diag_place_put(g, piece, &to);
 }
 
@@ -497,7 +514,8 @@ static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     dt_diag_claim_all(g, &at, DT_FIND_ID_ADDED_EACH, raw->mesh, raw->mdim, 14, 2,
                       facts, dt_diag_place_name(g, in->id),
                       "what is added to each addend");
-  if (sum && w->kind == DT_PLACE_ADDEND && out) {
+  if (sum && out && (w->kind == DT_PLACE_ADDEND ||
+                     (w->kind == DT_PLACE_STAT && w->adds))) {
     dt_diag_total_sent(g, raw, in, &to);
     dt_diag_place_put(g, out, &to);
   }
@@ -547,6 +565,7 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   const char *name;
   if (w == NULL) return;
   merge_by(g, w);
+  if (w->moved) return;
   part_sent(g, raw, in, out, w);
   alike_sent(g, raw, w);
   if ((w = held(g, in)) == NULL) return;
@@ -567,11 +586,18 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                       "indices that another rank has; where each part begins");
   if (w->kind == DT_PLACE_STAT && w->bent && raw->reduce &&
       strcmp(raw->kind, "all_reduce") == 0 &&
-      (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
+      (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0)) {
+    const DtFact ratio[2] = { fact, { false, w->added } };
+    if (w->added) at = dt_diag_origin(&w->fed_at, "");
     dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 22,
-                      1, &fact, name, "a norm, deviation or median of each "
-                      "part is reduced; that of the whole is not their sum or "
-                      "mean; where each part begins");
+                      w->added ? 2 : 1, ratio, name, w->added
+                      ? "a ratio or product of sums along each part is reduced; that "
+                        "of the whole is made of the whole's sums; where each part "
+                        "begins"
+                      : "a norm, deviation or median of each "
+                        "part is reduced; that of the whole is not their sum or "
+                        "mean; where each part begins");
+  }
   if (w->kind == DT_PLACE_BENT && strstr(raw->kind, "reduce") && raw->reduce &&
       (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
     dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 1,

@@ -56,9 +56,9 @@ void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count) {
   DtFact facts[2];
   const char *what;
   if (d < 0 || e->in[count]->local->m.shape[d] != p->len || p->len < 2) return;
-  if (d > 0 && p->rows == p->where && e->in[count]->local->m.shape[d - 1] > 1)
-    return;                     /* the block on the diagonal: both begin there */
   facts[0] = (DtFact){ true, dt_diag_hash(e->in[count]->local, true) };
+  if (d > 0 && e->in[count]->local->m.shape[d - 1] > 1 &&
+      dt_diag_block_masked(g, e, p, facts[0].hash)) return;
   facts[1] = (DtFact){ false, p->where };
   what = met_words(g, e, p);
   if (what == NULL) return;

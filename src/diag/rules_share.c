@@ -439,6 +439,12 @@ bool dt_diag_share_reduced (DtDiag *g, const DtTensor *t) {
   return s && s->over > 1 && s->mesh == NULL && dt_meta_numel(&t->m) > 1;
 }
 
+bool dt_diag_share_whole (DtDiag *g, const DtTensor *t) {
+  const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
+  return s && s->mesh == NULL && s->over == 0 && s->times == 1 && !s->factor &&
+         fabs(s->total - 1) < 1e-4;
+}
+
 int dt_diag_share_micro (DtDiag *g, const DtTensor *t) {
   const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
   return s && s->mesh == NULL && s->times > 1 && (s->over == 0 || s->averaged ||
@@ -560,6 +566,9 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   DtShare *to;
   if (!g->on || g->d->muted || g->d->rec.off) return;
   g->nraw++;
+  g->dealt_back = g->dealt_back ||
+                  (g->s->backward && strncmp(raw->kind, "all_to_all", 10) == 0 &&
+                   raw->mesh->shape[raw->mdim] > 1);
   dt_diag_summed(g, raw, in);
   dt_diag_train_raw(g, raw, in);
   dt_diag_where_raw(g, raw, in, out);

@@ -65,6 +65,12 @@ static void tell_pieces (DtDiag *g, const DtLearn *l, double x) {
   dt_buf_fini(&b);
 }
 
+/* Adam and the like do not mind how a gradient is scaled. */
+static bool is_plain_step (const DtDiag *g, const DtEvent *e) {
+  return dt_diag_is(g, e, DT_DO_ADD) || strstr(e->op->sig->full, "sub_") ||
+         strstr(e->op->sig->full, "_foreach_add_");
+}
+
 void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
                           DtLearn *l) {
   double x;
@@ -72,6 +78,9 @@ void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
   l->kept = (uint64_t)dt_diag_share_kept(g, p->grad->local, &l->over, &l->times);
   if (l->kept == DT_KEPT_UNKNOWN && g->put_back &&
       dt_diag_share_averaged(g, p->grad->local, &l->over)) l->kept = DT_KEPT_OWN;
+  l->averaged = dt_diag_share_averaged(g, p->grad->local, &n);
+  if (l->kept == DT_KEPT_UNKNOWN && g->dealt_back && is_plain_step(g, e) &&
+      dt_diag_share_whole(g, p->grad->local)) l->kept = DT_KEPT_DEALT;
   if (g->pieces_taken > 1 &&
       dt_diag_share_micro(g, p->grad->local) == g->pieces_taken)
     tell_pieces(g, l, rate(g, e, p->grad));
@@ -102,22 +111,33 @@ static const struct { DtFindId id; const char *what; } scales[] = {
   [DT_KEPT_OWN] = { DT_FIND_ID_OWN_AVERAGED, "%s: the loss is the same on all ranks, "
     "but its gradient from %s:%d is that of what this rank put among the others; "
     "it is averaged" },
+  [DT_KEPT_DEALT] = { DT_FIND_ID_EXPERT_SCALED, "%s: its rows came from all ranks, so "
+    "that its gradient from %s:%d is the sum of those of their means; others are "
+    "divided by the number of ranks, this one is not; the losses" },
 };
+
+static bool some_averaged (const DtDiag *g) {
+  for (int i = 0; i < g->nlearn; i++)
+    if (g->learn[i].averaged) return true;
+  return false;
+}
 
 void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
   const bool own = l->kept == DT_KEPT_OWN;      /* one loss, several gradients */
-  const DtFact facts[3] = { { false, own ? l->came : l->loss },
-                            { true, l->kept }, { true, l->loss } };
+  const bool dealt = l->kept == DT_KEPT_DEALT;  /* another expert on each rank */
+  const DtFact facts[3] = { { false, own ? l->came : l->loss }, { true, l->kept },
+                            { !dealt, dealt ? l->at_first : l->loss } };
   DtEvent e = dt_diag_origin(&l->step, "update");
   const char *what;
   if (l->kept == DT_KEPT_UNKNOWN || l->loss == 0) return;
+  if (dealt && !some_averaged(g)) return;
   for (int i = 0; i < g->nlearn && l->kept == DT_KEPT_MICRO; i++)
     if (g->learn[i].kept != DT_KEPT_MICRO || g->learn[i].times != l->times)
       return;                   /* several losses, each of other parameters */
   what = dt_diag_learn_words(g, l, scales[l->kept].what);
   if (what)
     dt_diag_claim_all(g, &e, scales[l->kept].id, g->over, g->over_dim, nr,
-                      own ? 3 : 2, facts, l->name, what);
+                      own || dealt ? 3 : 2, facts, l->name, what);
 }
 
 void dt_diag_parts_stepped (DtDiag *g, const DtLearn *l, int64_t nr) {

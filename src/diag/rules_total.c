@@ -51,6 +51,7 @@ bool dt_diag_total_met (DtDiag *g, const DtEvent *e) {
   }
   if (e->nin < 2 || e->in[1 - at] == NULL) return false;
   other = dt_diag_place_of(g, e, 1 - at, DT_PLACE_ADDEND);
+  if (other == NULL) other = dt_diag_place_of(g, e, 1 - at, DT_PLACE_STAT);
   if (other && other->of == w.of && other->where == w.where &&
       ((sub && at == 0) || (add && w.rest))) {
     w.rest = sub;

@@ -647,6 +647,8 @@ void dt_diag_train (DtDiag *g) {
     if (g->claim[i].untrained) g->claim[i].mute = true;
   mute_back(g);
   dt_diag_lost(g);
+  for (i = 0; i < g->nlearn; i++)
+    if (g->learn[i].kept == DT_KEPT_DEALT) dt_diag_kept(g, &g->learn[i], i);
   if (g->moved || g->averaged) return;
   for (i = 0; i < g->nlearn; i++) dt_diag_parts_stepped(g, &g->learn[i], i);
   for (i = 0; i < g->nlearn && g->over == NULL; i++)    /* nothing is reduced */

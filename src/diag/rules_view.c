@@ -43,6 +43,7 @@ static bool regroup (const DtMeta *a, const DtMeta *z, bool adds, DtPlace *w) {
   if (inner == 0) return false;
   if (w->off % inner != 0 || w->whole % inner != 0 ||
       (inner > 1 && (w->items != 0 || w->step > 1))) return false;
+  if (inner > 1) w->real = 0;
   w->dim = at;
   w->off /= inner;
   w->len /= inner;
@@ -158,6 +159,7 @@ static bool cut_again (const DtEvent *e, const DtVar *v, DtPlace *w) {
   }
   w->off += (z->offset - a->offset) / step;
   w->len = z->m.shape[w->dim];
+  w->real = 0;
   w->root = v->id;
   w->where = dt_hash_u64(DT_HASH_SEED, (uint64_t)w->off) | 1;
   w->at = w->cut = (DtOrigin){ .op = e->op->sig->full, .file = e->file,

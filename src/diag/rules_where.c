@@ -95,6 +95,22 @@ static void alike_end (DtDiag *g, const DtEvent *e, const DtVar *x,
   put_place(g, e->out[0], &w);
 }
 
+/* Queries of this rank's part of a sequence, in batches, against keys of a part. */
+static bool are_scores (const DtEvent *e, const DtProduct *f, const DtPlace *a,
+                        const DtPlace *b) {
+  const int n = ndim_of(e->in[f->a]);
+  return n > 2 && ndim_of(e->in[f->b]) == n && a->dim == n - 2 && b->dim == n - 1 &&
+         a->whole == b->whole && a->len == b->len;
+}
+
+/* This rank's samples against each other, as a contrastive loss has them: each rank
+** among its own may be meant. */
+static bool are_samples (const DtEvent *e, const DtProduct *f, const DtPlace *a,
+                         const DtPlace *b) {
+  return a && b && ndim_of(e->in[f->a]) == 2 && a->dim == 0 && a->of == b->of &&
+         a->where == b->where && !a->columns && !b->columns;
+}
+
 static void follow_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   const DtVar *x = f->a < e->nin ? e->in[f->a] : NULL;
   const DtPlace *a = look_for(g, e, f->a, DT_PLACE_PART);
@@ -129,11 +145,14 @@ static void follow_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   if (b && x && !find_place(g, x) && b->dim == ndim_of(e->in[f->b]) - f->db)
     alike_end(g, e, x, e->in[f->b]);
   if (a && a->dim == ndim_of(e->in[f->a]) - f->da) a = NULL;
-  else if (x && find_place(g, x) && !(a && b && is_fed_rows(x, a, e->in[f->b])))
+  else if (x && find_place(g, x) && !(a && b && (is_fed_rows(x, a, e->in[f->b]) ||
+                                                 are_scores(e, f, a, b))))
     x = NULL;                   /* not whole on every rank */
   if (b && b->dim == ndim_of(e->in[f->b]) - f->db) b = NULL;
+  if (are_samples(e, f, a, b)) return;
   const uint64_t rows = a && b ? a->where : 0;
-  if (a && b && x && is_fed_rows(x, a, e->in[f->b])) a = NULL;
+  if (a && b && x && (is_fed_rows(x, a, e->in[f->b]) || are_scores(e, f, a, b)))
+    a = NULL;
   if ((a == NULL) == (b == NULL)) {
     dt_diag_item_used(g, e);
     return;
@@ -186,6 +205,13 @@ static bool is_named (const DtEvent *e, const char *name) {
   return strcmp(e->op->sig->full, name) == 0;
 }
 
+/* Blocks of other ranks' parts are added up here, one after the other: the sum is
+** no addend of this rank. */
+static bool is_gathering (const DtDiag *g, const DtEvent *e, const DtPlace *a,
+                          const DtPlace *b) {
+  return dt_diag_is(g, e, DT_DO_ADD) && ((a && a->moved) || (b && b->moved));
+}
+
 static DtPlace weight_made (const DtPlace *lse, const DtEvent *e) {
   DtPlace w = derive_place(lse, e, DT_PLACE_ADDEND);
   w.weighs = true;
@@ -218,10 +244,10 @@ static void addend_end (DtDiag *g, const DtEvent *e) {
   const bool times = dt_diag_is(g, e, DT_DO_MUL);
   const bool over = dt_diag_is(g, e, DT_DO_DIV);
   DtPlace w;
-  if (dt_diag_total_met(g, e)) return;
   if (!adds_up(a)) a = NULL;
   if (!adds_up(b)) b = NULL;
   if (a == NULL && b == NULL) return;
+  if (is_gathering(g, e, a, b)) return;
   if ((a && a->kind == DT_PLACE_BENT) || (b && b->kind == DT_PLACE_BENT)) {
     bent_end(g, e, a, b);
     return;
@@ -266,13 +292,42 @@ static void counted_again (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   put_place(g, e->out[0], &to);
 }
 
+/* Of two statistics of one part, a ratio or product is not linear in either.  That
+** of a loss is left alone: some are meant for each rank's samples. */
+static void stat_again (DtDiag *g, const DtEvent *e, const DtPlace *stat) {
+  const DtPlace *a = look_for(g, e, 0, DT_PLACE_STAT);
+  const DtPlace *b = look_for(g, e, 1, DT_PLACE_STAT);
+  const bool over = dt_diag_is(g, e, DT_DO_DIV);
+  DtPlace to = *stat;
+  to.bent = to.bent && is_linear(g, e);
+  if (!to.bent) to.added = 0;
+  if (a && b && a->where == b->where && (over || dt_diag_is(g, e, DT_DO_MUL)) &&
+      !e->in[0]->requires_grad && !e->in[1]->requires_grad) {
+    to.fed_at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                            .line = e->line, .seq = e->seq };
+    to.fed_id = e->out[0]->id;
+    to.bent = true;
+    to.added = dt_diag_hash(e->in[1]->local, false);
+  }
+  to.adds = to.adds && !to.bent && is_linear(g, e);
+  put_place(g, e->out[0], &to);
+}
+
+/* Is it data, as many as are counted? */
+static bool is_data (const DtEvent *e, const DtVar *v) {
+  return v && dt_dtype_is_float((DtDtype)v->local->m.dtype) &&
+         dt_meta_numel(&v->local->m) > 1 &&
+         dt_meta_same_shape(&v->local->m, &e->out[0]->local->m);
+}
+
 static void pointwise_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *counted = NULL, *stat = NULL;
   bool alone = true;
   int i, k, last = 0;
   for (i = 0; i < e->nin; i++) {
     const DtPlace *w = find_place(g, e->in[i]);
-    if (w == NULL) alone = alone && whole_or_number(e->in[i]);
+    if (w == NULL) alone = alone && whole_or_number(e->in[i]) &&
+                           !is_data(e, e->in[i]);
     else if (w->kind == DT_PLACE_STAT) stat = w;
     else if (w->kind == DT_PLACE_COUNTED) counted =
     smaller_counted(g, e, counted, &last, i);
@@ -285,7 +340,9 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
   }
   dt_diag_stat_met(g, e);
   dt_diag_half_reduced(g, e);
+  dt_diag_shifted_added(g, e);
   dt_diag_found_compared(g, e);
+  if (dt_diag_total_met(g, e)) return;
   addend_end(g, e);
   for (i = 0; i < e->nin; i++) {
     const DtPlace *w = look_for(g, e, i, DT_PLACE_PART);
@@ -304,11 +361,7 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
     put_place(g, e->out[0], find_place(g, e->in[0]));
   else if (counted && alone) counted_again(g, e, counted);
   else if (stat == NULL) dt_diag_item_used(g, e);
-  else {
-    DtPlace to = *stat;
-    to.bent = to.bent && is_linear(g, e);
-    put_place(g, e->out[0], &to);
-  }
+  else stat_again(g, e, stat);
 }
 
 /* --- along a dimension --- */
@@ -372,9 +425,16 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   }
   if (w->kind == DT_PLACE_FOUND_ALL && dt_diag_named(e->op, carries))
     put_place(g, e->out[0], w);
+  if (w->kind == DT_PLACE_STAT && is_named(e, "aten.gather.default"))
+    put_place(g, e->out[0], w);
   if (w->kind != DT_PLACE_PART) return;
   if (!dt_diag_along_dim(e, w->dim)) {
-    if (ndim_of(e->out[0]) == ndim_of(e->in[0])) put_place(g, e->out[0], w);
+    to = *w;
+    for (int d = w->dim - 1; d >= 0 && ndim_of(e->out[0]) < ndim_of(e->in[0]); d--)
+      if (dt_diag_along_dim(e, d)) to.dim--;
+    if (ndim_of(e->out[0]) == ndim_of(e->in[0])) to.dim = w->dim;
+    if (to.dim < ndim_of(e->out[0]) && dim_size(e->out[0], to.dim) == to.len)
+      put_place(g, e->out[0], &to);
     return;
   }
   if (strncmp(e->op->sig->full, "aten.cum", 8) == 0) {
@@ -386,7 +446,10 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   dt_diag_along_cut(g, e, w);
   dt_diag_peak_taken(g, e, w);
   if (dt_diag_named(e->op, pairs)) {
+    to = derive_place(w, e, DT_PLACE_STAT);
     found_beside(g, e, w);
+    if (!to.columns && strncmp(e->op->sig->full, "aten.sort.", 10) == 0)
+      put_place(g, e->out[0], &to);
     return;
   }
   if (dt_diag_named(e->op, finds)) to = derive_place(w, e, DT_PLACE_FOUND);
@@ -397,6 +460,7 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   else return;
   to.bent = to.kind == DT_PLACE_STAT && dt_diag_named(e->op, bends);
   to.logged = is_named(e, "aten.logsumexp.default");
+  to.adds = to.kind == DT_PLACE_STAT && sums;
   dt_diag_pooled(e, &to);
   put_place(g, e->out[0], &to);
 }
@@ -439,8 +503,11 @@ static void attention_end (DtDiag *g, const DtEvent *e) {
 static void copied_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *w = e->nin > 1 ? find_place(g, e->in[1]) : NULL;
   if (e->nin > 1) dt_diag_same_part(g, e);
-  if (w && dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m))
-    put_place(g, e->out[0], w);
+  if (w && dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m)) {
+    const DtPlace from = *w;
+    put_place(g, e->out[0], &from);
+    dt_diag_part_filled(g, e->out[0], &from);
+  }
 }
 
 /* repeat(): as it was, along a dimension that is not repeated. */
@@ -634,7 +701,32 @@ static void on_to_local (DtDiag *g, const DtEvent *e) {
   put_place(g, e->out[0], &w);
 }
 
+/* The gradient of a part is the same part of the gradient. */
+static void on_gradient (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = e->nin > 0 ? look_for(g, e, 0, DT_PLACE_PART) : NULL;
+  DtPlace to;
+  if (w == NULL || w->items != 0 || e->nout < 1 || e->out[0] == NULL ||
+      !dt_meta_same_shape(&e->in[0]->local->m, &e->out[0]->local->m)) return;
+  to = *w;
+  to.src = 0;
+  put_place(g, e->out[0], &to);
+}
+
+/* A statistic is added to what is kept of the earlier ones. */
+static void kept_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = e->nin > 1 ? look_for(g, e, 1, DT_PLACE_STAT) : NULL;
+  if (w && e->status == DT_OK && !e->backward && e->out[0] && !e->out[0]->spec &&
+      !find_place(g, e->in[0]) && ndim_of(e->in[0]) > 0) put_place(g, e->out[0], w);
+}
+
+static bool keeps (const DtDiag *g, const DtOpDef *op) {
+  return (op->flags & DT_OP_INPLACE) &&
+         (dt_diag_op_is(g, op, DT_DO_ADD) || strncmp(op->sig->full, "aten.lerp_.", 11) == 0);
+}
+
 const DtDiagRule dt_rules_where[] = {
+  { DT_EV_GRAD, on_gradient, NULL, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, kept_end, keeps, DT_WHEN(nplaces) },
   { DT_EV_FUNC_END, on_to_local, NULL, DT_CALLED(TO_LOCAL) },
   { DT_EV_OP_END, op_end, is_followed, 0 },
   { 0, NULL, NULL, 0 }

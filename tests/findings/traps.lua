@@ -1388,6 +1388,7 @@ local in_pairs = {
   "clip_shards_local.py", "shards_averaged_again.py",
   "opt_state_fresh.py", "micro_grad_lost.py", "part_updated.py",
   "bucket_order.py", "sp_gather_no_reduce.py", "grad_max.py", "zigzag_where.py",
+  "conv_neighbour.py", "ring_causal_all.py", "buffer_padding.py", "expert_scale.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))
