@@ -126,14 +126,15 @@ end
 local function list_out(x, name)
   for _, f in facts(x, "out") do
     local which, text = f.text:match '^(%l+) ?(.*)$'
-    if not ({same = true, cast = true, any = true})[which] then
-      fail(f, "out same|cast|any")
-    elseif which == "same" and text == "" then
+    local class, words = text:match '^(%u+) (".*")$'
+    if not ({same = true, cast = true, any = true, typed = true})[which] then
+      fail(f, "out same|cast|any|typed")
+    elseif (which == "same" or which == "typed") and text == "" then
       fail(f, "the error's text is missing")
     end
     if f.text ~= "cast" then
-      add("op/out_types.def", "", 'O("%s", %s, %s)', name, which:upper(),
-        text == "" and "NULL" or text)
+      add("op/out_types.def", "", 'O("%s", %s, %s, %s)', name, which:upper(),
+        class or "DTYPE", words or text == "" and "NULL" or text)
     end
   end
 end

@@ -28,8 +28,10 @@
 --   kernel-refuses TYPES [one] "NAME"  pointwise, in the kernel; one: only where
 --                          operand 1 has one element
 --   refuses nothing; refuses as its parts (it is made of other operators)
---   out same|cast|any [TEXT]  an out= of another type: only the result's own, one
---                          it can be cast to, every type; TEXT is the error
+--   out same|cast|any|typed [CLASS] [TEXT]  an out= of another type: only the
+--                          result's own, one it can be cast to, every type, the
+--                          type of dtype= or where that is missing every type;
+--                          TEXT is the error
 --   takes conjugated|negated values|meta  lazily marked inputs that it takes as
 --                          they are (engine/marks.c)
 --   function (…), method (…)  signatures that errors list, in PyTorch's order

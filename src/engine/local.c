@@ -515,8 +515,8 @@ static DtStatus store_made (LocalCall *c) {
     int slot = ret_slot(c, i);
     DtTensor *dst = slot >= 0 ? c->in[slot] : NULL, *made = c->out[i];
     if (dst == NULL || made == NULL) continue;
-    DT_TRY(cx, dt_out_type_check(cx, c->op->sig, (DtDtype)made->m.dtype,
-                                 (DtDtype)dst->m.dtype));
+    DT_TRY(cx, dt_out_type_check(cx, c->op->sig, c->args,
+                                 (DtDtype)made->m.dtype, (DtDtype)dst->m.dtype));
     dt_resized_warn(c->s, &dst->m, &made->m);
     DT_TRY(cx, dt_local_resize_out(cx, dst, &made->m));
     DT_TRY(cx, dt_k_copy(cx, made, dst));

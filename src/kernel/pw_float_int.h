@@ -105,18 +105,23 @@ static inline T G(fdsigmoid) (T x) {
   return s * (K(1) - s);
 }
 
-static inline T G(flogit) (T x, T eps) {
-  if (eps >= 0) x = x < eps ? eps : (x > K(1) - eps ? K(1) - eps : x);
-  return M(log)(x / (K(1) - x));
+/* PyTorch's kernel for 16-bit types rounds after each operation. */
+static inline T G(flogit) (T x, T eps, int kb) {
+  if (eps >= 0) {
+    T low = G(fnarrow)(eps, kb), high = G(fnarrow)(K(1) - low, kb);
+    x = x < low ? low : x > high ? high : x;
+  }
+  return M(log)(G(fnarrow)(x / G(fnarrow)(K(1) - x, kb), kb));
 }
 
-static inline T G(flogit_bwd) (T g, T x, T eps) {
+static inline T G(flogit_bwd) (T g, T x, T eps, int kb) {
   if (eps >= 0) {
-    if (!(x >= eps && x <= K(1) - eps)) return 0;
+    T low = G(fnarrow)(eps, kb);
+    if (!(x >= low && x <= G(fnarrow)(K(1) - low, kb))) return 0;
   } else if (x < 0 || x > 1) {
     return NAN;
   }
-  return g / (x * (K(1) - x));
+  return g / G(fnarrow)(x * G(fnarrow)(K(1) - x, kb), kb);
 }
 
 /* ---- gelu, silu, mish ---------------------------------------------------- */

@@ -13,9 +13,13 @@
 
 #include <string.h>
 
-typedef enum Allowed { SAME, CAST, ANY } Allowed;
-typedef struct OutType { const char *op; Allowed allowed; const char *text; }
-  OutType;
+typedef enum Allowed { SAME, CAST, ANY, TYPED } Allowed;
+typedef struct OutType {
+  const char *op;
+  Allowed allowed;
+  DtStatus code;
+  const char *text;
+} OutType;
 
 #define SET "Expected out tensor to have dtype {R}, but got {O} instead"
 #define FOUND "Found dtype {o} but expected {r}"
@@ -30,13 +34,13 @@ typedef struct OutType { const char *op; Allowed allowed; const char *text; }
 #define USUAL "result type {r} can't be cast to the desired output type {o}"
 
 static const OutType rows[] = {
-#define O(op, allowed, text) { op, allowed, text },
+#define O(op, allowed, code, text) { op, allowed, DT_E_##code, text },
 #include "op/out_types.def"
 #undef O
 };
 
 static const OutType *find_row (const DtSchema *sig) {
-  static const OutType usual = { "", CAST, USUAL };
+  static const OutType usual = { "", CAST, DT_E_DTYPE, USUAL };
   if (strcmp(sig->ns, "aten") != 0) return &usual;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i].op, sig->base) == 0 ||
@@ -64,16 +68,23 @@ static void put_types (DtBuf *b, const char *text, DtDtype from, DtDtype to) {
   }
 }
 
-DtStatus dt_out_type_check (DtCtx *cx, const DtSchema *sig, DtDtype from,
-                            DtDtype to) {
+/* Was the result's type asked for by dtype=? */
+static bool has_dtype (const DtSchema *sig, const DtArgs *args) {
+  int i = dt_schema_arg(sig, "dtype");
+  return i >= 0 && !dt_arg_is_none(args, i);
+}
+
+DtStatus dt_out_type_check (DtCtx *cx, const DtSchema *sig, const DtArgs *args,
+                            DtDtype from, DtDtype to) {
   const OutType *row = find_row(sig);
   DtBuf b;
   DtStatus st;
   if (from == to || row->allowed == ANY) return DT_OK;
+  if (row->allowed == TYPED && !has_dtype(sig, args)) return DT_OK;
   if (row->allowed == CAST && dt_dtype_can_cast(from, to)) return DT_OK;
   dt_buf_init(&b, cx);
   put_types(&b, row->text, from, to);
-  st = dt_raise(cx, DT_E_DTYPE, "%s", dt_buf_str(&b));
+  st = dt_raise(cx, row->code, "%s", dt_buf_str(&b));
   dt_buf_fini(&b);
   return st;
 }

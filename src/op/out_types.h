@@ -7,10 +7,10 @@
 #include "op/schema.h"
 #include "tensor/dtype.h"
 
-/* RUNTIME (TYPE, where PyTorch raises that) with the words of the operator
-** `sig`, an out= form, unless its result of type `from` may be written to a
-** tensor of type `to`.  Pure. */
-DtStatus dt_out_type_check (DtCtx *cx, const DtSchema *sig, DtDtype from,
-                            DtDtype to);
+/* DTYPE (TYPE, where PyTorch raises that) with the words of the operator
+** `sig`, an out= form called with `args`, unless its result of type `from` may
+** be written to a tensor of type `to`.  Pure. */
+DtStatus dt_out_type_check (DtCtx *cx, const DtSchema *sig, const DtArgs *args,
+                            DtDtype from, DtDtype to);
 
 #endif

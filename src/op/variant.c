@@ -140,7 +140,7 @@ static DtStatus inplace_meta (DtMetaCall *c) {
 static DtStatus check_out (DtMetaCall *c, int k, const DtMeta *given) {
   DtDtype from = (DtDtype)c->out[k].dtype, to = (DtDtype)given->dtype;
   return c->fake ? check_cast(c->cx, from, to)
-                 : dt_out_type_check(c->cx, c->op->sig, from, to);
+                 : dt_out_type_check(c->cx, c->op->sig, c->args, from, to);
 }
 
 /* Results are the tensors given, resized when their shape differs. */
@@ -374,7 +374,7 @@ static DtStatus out_decomp (DtDecompCall *c) {
     DtHandle *out = dt_hin(c, i);
     if (!s->arg[i].write) continue;
     if (out != NULL && res[k] != NULL && !c->e->pretend)
-      DT_TRY(c->e->cx, dt_out_type_check(c->e->cx, s,
+      DT_TRY(c->e->cx, dt_out_type_check(c->e->cx, s, c->args,
                (DtDtype)dt_emit_meta(c->e, res[k])->dtype,
                (DtDtype)dt_emit_meta(c->e, out)->dtype));
     c->out[k] = out == NULL || res[k] == NULL ? res[k]

@@ -64,7 +64,8 @@ static DtStatus unfold_back_kernel (DtKernelCall *c) {
   int d, nd = o->m.ndim;
   DT_TRY(c->cx, dt_k_fill(c->cx, o, dt_scalar_int(0)));
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, nd, &d));
-  if (nd == 0) return dt_k_copy(c->cx, g, o);
+  if (nd == 0)                  /* one window of the number, or none */
+    return dt_k_reduce(c->cx, DT_RED_SUM, NULL, g, 1u, o);
   memcpy(shape, o->m.shape, sizeof *shape * (size_t)nd);
   shape[d] = g->m.shape[nd];
   for (int64_t i = 0; i < g->m.shape[d]; i++) {

@@ -151,23 +151,41 @@ D(margin_ranking_loss,
   "mul.Tensor(n, s); a = add.Tensor(m, margin); c = clamp_min(a, 0); "
   "reduced(c)",
   "f32[8], f32[8], f32[8]");
-D(cosine_embedding_loss,
-  "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor "
-  "target, float margin=0., int reduction=1) -> Tensor",
-  "Loss of the cosine of two rows, by the sign of target.",
-  "a = mul.Tensor(input1, input2); b = sum.dim_IntList(a, [1]); c = "
-  "mul.Tensor(input1, input1); d = sum.dim_IntList(c, [1]); e = "
-  "add.Scalar(d, 9.999999960041972e-13); f = mul.Tensor(input2, "
-  "input2); g = sum.dim_IntList(f, [1]); h = add.Scalar(g, "
-  "9.999999960041972e-13); i = mul.Tensor(e, h); j = sqrt_(i); k = "
-  "div.Tensor(b, j); l = zeros_like(k, "
-  "memory_format=!contiguous_format); m = empty_like(k, "
-  "memory_format=!preserve_format); n = fill_.Scalar(m, 1); o = "
-  "sub_.Tensor(n, k); p = sub.Scalar(k, margin); q = clamp_min_(p, "
-  "0); r = eq.Scalar(target, 1); s = where.self(r, o, l); t = "
-  "eq.Scalar(target, -1); u = where.self(t, q, l); v = add.Tensor(s, "
-  "u); reduced(v)",
-  "f32[8, 6], f32[8, 6], f32[8]");
+/* The rows are in dimension `dim`, that of the target: one row without any. */
+#define COSINE(dim) "a = mul.Tensor(input1, input2); b = sum.dim_IntList(a, [" \
+  dim "]); c = mul.Tensor(input1, input1); d = sum.dim_IntList(c, [" dim "]); " \
+  "e = add.Scalar(d, 9.999999960041972e-13); f = mul.Tensor(input2, input2); " \
+  "g = sum.dim_IntList(f, [" dim "]); h = add.Scalar(g, " \
+  "9.999999960041972e-13); i = mul.Tensor(e, h); j = sqrt_(i); k = " \
+  "div.Tensor(b, j); l = zeros_like(k, memory_format=!contiguous_format); m = " \
+  "empty_like(k, memory_format=!preserve_format); n = fill_.Scalar(m, 1); o = " \
+  "sub_.Tensor(n, k); p = sub.Scalar(k, margin); q = clamp_min_(p, 0); r = " \
+  "eq.Scalar(target, 1); s = where.self(r, o, l); t = eq.Scalar(target, -1); " \
+  "u = where.self(t, q, l); v = add.Tensor(s, u); reduced(v)"
+
+static DtStatus cosine_embedding_decomp (DtDecompCall *c) {
+  const DtMeta *m[3];
+  for (int i = 0; i < 3; i++) m[i] = dt_emit_meta(c->e, c->in[i]);
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  int n = m[2]->ndim;
+  DT_CHECK(c->e->cx, n <= 1, DT_E_RUNTIME,
+           "0D or 1D target tensor expected, multi-target not supported");
+  DT_CHECK(c->e->cx, m[0]->ndim == n + 1 && m[1]->ndim == n + 1, DT_E_RUNTIME,
+           "%dD target tensor expects %dD input tensors, but found inputs with "
+           "sizes %s and %s.", n, n + 1, op_shape_text(m[0]).s,
+           op_shape_text(m[1]).s);
+  return op_program(c, n == 0 ? COSINE("0") : COSINE("1"));
+}
+static const char *const cosine_embedding_samples[] = {
+  "f32[8, 6], f32[8, 6], f32[8]", "f32[6], f32[6], f32[]", NULL
+};
+const DtOpDef dt_op_cosine_embedding_loss = {
+  .schema = "aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor "
+            "target, float margin=0., int reduction=1) -> Tensor",
+  .brief = "Loss of the cosine of two rows, by the sign of target.",
+  .flags = DT_OP_COMPOSITE, .decomp = cosine_embedding_decomp,
+  .samples = cosine_embedding_samples
+};
 D(log_sigmoid,
   "log_sigmoid(Tensor self) -> Tensor",
   "log(sigmoid(self)).",
@@ -379,12 +397,33 @@ T0(any_dims_out,
   "b = _to_copy(self, dtype=:bool); s = sum.dim_IntList(b, dim, keepdim); n = "
   "ne.Scalar(s, false); copy_(out, n)",
   "bool[8, 6], [1], out=bool[8]");
-T0(sum_IntList_out,
-  "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, "
-  "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-  "Sum over dims.",
-  "unless(keepdim); s = sum.dim_IntList(self, dim, keepdim); copy_(out, s)",
-  "f32[8, 6], [1], out=f32[8]");
+/* Traced, it is its program; else numbers become the out='s before they are
+** added, unless dtype= says of which type they are. */
+static DtStatus sum_out_decomp (DtDecompCall *c) {
+  const DtMeta *to = dt_emit_meta(c->e, c->in[1]);
+  if (to == NULL) return c->e->st;
+  if (c->e->tracing || !dt_arg_is_none(c->args, 3) ||
+      to->dtype == dt_emit_meta(c->e, c->in[0])->dtype)
+    return op_program(c, c->e->tracing ? c->op->program
+                         : "s = sum.dim_IntList(self, dim, keepdim, "
+                           "dtype=dtype); copy_(out, s)");
+  DtHandle *s = EMIT("aten.sum.dim_IntList", "tvv dtype=d", c->in[0], ARG(1),
+                     ARG(2), (int)to->dtype);
+  c->out[0] = EMIT("aten.copy_.default", "tt", c->in[1], s);
+  c->nout = 1;
+  return c->e->st;
+}
+static const char *const sum_out_samples[] = {
+  "f32[8, 6], [1], out=f32[8]", NULL
+};
+const DtOpDef dt_op_sum_IntList_out = {
+  .schema = "aten::sum.IntList_out(Tensor self, int[1]? dim, bool keepdim="
+            "False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
+  .brief = "Sum over dims.", .decomp = sum_out_decomp,
+  .program = "unless(keepdim); s = sum.dim_IntList(self, dim, keepdim); "
+             "copy_(out, s)",
+  .samples = sum_out_samples
+};
 D(chalf,
   "chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
   "As complex numbers of two halves.",

@@ -119,9 +119,13 @@ static DtStatus cdist_back_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, ok, DT_E_RUNTIME, "%s: x1 of shape %s and x2 of shape %s do "
            "not have distances of shape %s", c->op->sig->full,
            op_shape_text(a).s, op_shape_text(b).s, op_shape_text(d).s);
+  c->nout = 1;
+  /* Nothing to add up: zeros like x1, not like the batch it expands to. */
+  if (dt_meta_numel(d) == 0 || a->shape[a->ndim - 1] == 0)
+    return op_new_meta(c->cx, &c->out[0], (DtDtype)a->dtype, a->ndim, a->shape,
+                       a);
   memcpy(shape, d->shape, sizeof(int64_t) * (size_t)n);
   shape[n - 1] = a->shape[a->ndim - 1];
-  c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)a->dtype, n, shape, a);
 }
 
@@ -157,6 +161,8 @@ static DtStatus cdist_back_kernel (DtKernelCall *c) {
   void *data;
   DtStatus st = DT_OK;
   if (total == 0) return DT_OK;
+  if (dt_meta_numel(&dt_kin(c, 4)->m) == 0)
+    return dt_k_fill(c->cx, out, dt_scalar_int(0));
   DT_TRYG(c->cx, op_temp(c->cx, DT_F64, n, out->m.shape, &t));
   DT_TRYG(c->cx, dt_tensor_data(c->cx, t, &data));
   v = data;

@@ -330,8 +330,12 @@ static DtStatus put_grad (DtGradCall *c) {
     }
     op_g_set(c, 0, g);
   }
-  if (op_g_need(c, 2)) op_g_set(c, 2, EMIT("aten.take.default", "tt", GOUT,
-                                           x));
+  if (op_g_need(c, 2)) {          /* as many elements as the index, another shape */
+    DtMeta m;
+    dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 2)));
+    DtHandle *g = EMIT("aten.take.default", "tt", GOUT, x);
+    op_g_set(c, 2, EMIT("aten.view.default", "tI", g, (int)m.ndim, m.shape));
+  }
   return op_g_finish(c);
 }
 

@@ -260,7 +260,8 @@ static DtStatus check_out_type (Prog *p, DtHandle *to, DtHandle *x) {
   if (!s->writes_out || to == NULL || x == NULL ||
       to != dt_hin(c, s->nargs - 1))
     return DT_OK;
-  return dt_out_type_check(c->e->cx, s, (DtDtype)dt_emit_meta(c->e, x)->dtype,
+  return dt_out_type_check(c->e->cx, s, c->args,
+                           (DtDtype)dt_emit_meta(c->e, x)->dtype,
                            (DtDtype)dt_emit_meta(c->e, to)->dtype);
 }
 

@@ -39,6 +39,9 @@ static DtStatus scan_kernel (DtKernelCall *c) {
   int d;
   if (c->in[0]->m.ndim == 0) return op_k_copy0(c);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
+  DT_CHECK(c->cx, c->out[0]->m.dtype != DT_BOOL, DT_E_NOTIMPL,
+           "\"%s_out_cpu\" not implemented for 'Bool'",
+           c->op->row[0] == DT_SCAN_SUM ? "cumsum" : "cumprod");
   return dt_k_scan(c->cx, (DtScan)c->op->row[0], c->in[0], d, c->out[0], NULL);
 }
 

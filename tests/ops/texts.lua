@@ -71,7 +71,10 @@ equal(rows "op/kept", 'X("fold", "self:other other")\n')
 equal(rows "op/saved", 'X("fold", 5, 1, NULL)\n')
 equal(rows "op/refuse", 'R("fold", F8 | BOOL, "fold_cpu")\n'
   .. 'W("fold", CPLX, "fold: no complex")\n')
-equal(rows "op/out_types", 'O("fold", SAME, SET)\n')
+equal(rows "op/out_types", 'O("fold", SAME, DTYPE, SET)\n')
+equal(generate(whole:gsub("out same SET", 'out cast TYPE "no {o}"')), "")
+equal(rows "op/out_types", 'O("fold", CAST, TYPE, "no {o}")\n')
+equal(generate(whole), "")
 equal(rows "engine/marked", 'X("fold", BOTH, VALUES)\n')
 equal(rows "op/signatures", 'X("Tensor.fold", "()\\n")\n'
   .. [[X("fold", "(Tensor input, *, str mode = \"a\")\n")]] .. "\n")
@@ -90,6 +93,10 @@ for _, case in ipairs {
     "op_x.ops:1: a does not say what an out= of another type does"},
   {"operator a\n  out same\n  overload default\n",
     "op_x.ops:2: the error's text is missing"},
+  {"operator a\n  out typed\n  overload default\n",
+    "op_x.ops:2: the error's text is missing"},
+  {"operator a\n  out some\n  overload default\n",
+    "op_x.ops:2: out same|cast|any|typed"},
   {"operator a\n  refuses nothing\n", "op_x.ops:1: a has no overload"},
   {"operator a\n  keeps self\n  overload default\n",
     "op_x.ops:2: \"keeps\" is no word for an operator"},

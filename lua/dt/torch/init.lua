@@ -104,13 +104,14 @@ M.norm = signature.def("norm",
   "input, p='fro', dim=None, keepdim=False, out=None, dtype=None",
   function (a)
     local dims = type(a.dim) == "number" and {a.dim} or a.dim
-    local kw = {dtype = a.dtype or dt.None}
+    local kw = {dtype = a.dtype or dt.None, out = a.out}
+    local overload = a.out and "out" or "default"
     local keep, p = a.keepdim == true, a.p
     if p == "nuc" then
       return dt.linalg_matrix_norm(a.input, "nuc", dims or {-2, -1}, keep, kw)
     end
     if p == "fro" or p == nil then p = 2 end
-    return aten.linalg_vector_norm.default(a.input, p, dims or dt.None, keep,
+    return aten.linalg_vector_norm[overload](a.input, p, dims or dt.None, keep,
       kw)
   end)
 
