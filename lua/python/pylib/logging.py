@@ -4,6 +4,7 @@
 What is logged goes to the stream of the handler; a program without a handler
 sees warnings and errors as their bare text.
 """
+import _frames
 import sys
 import time
 
@@ -50,7 +51,8 @@ def _check_level(level):
 
 
 class LogRecord:
-    def __init__(self, name, level, msg, args, exc_info=None, extra=None):
+    def __init__(self, name, level, msg, args, exc_info=None, extra=None,
+                 stacklevel=1):
         self.name = name
         self.levelno = level
         self.levelname = getLevelName(level)
@@ -63,9 +65,11 @@ class LogRecord:
         self.process = 0
         self.processName = "MainProcess"
         self.threadName = "MainThread"
-        self.pathname = self.filename = self.module = ""
-        self.funcName = ""
-        self.lineno = 0
+        place = _frames.caller(stacklevel) or ("(unknown file)", 0,
+                                               "(unknown function)")
+        self.pathname, self.lineno, self.funcName = place
+        self.filename = self.pathname.rpartition("/")[2]
+        self.module = self.filename.rpartition(".")[0] or self.filename
         for key, value in (extra or {}).items():
             setattr(self, key, value)
 
@@ -285,7 +289,8 @@ class Logger(Filterer):
                 exc_info = (type(exc_info), exc_info, None)
             elif not isinstance(exc_info, tuple):
                 exc_info = sys.exc_info()
-        self.handle(LogRecord(self.name, level, msg, args, exc_info, extra))
+        self.handle(LogRecord(self.name, level, msg, args, exc_info, extra,
+                              stacklevel))
 
     def log(self, level, msg, *args, **kwargs):
         if self.isEnabledFor(level):
