@@ -679,6 +679,9 @@ function M.set_plain(v, name, x)
   if not class and (V.is_seq(v) or V.is_set(v) or V.is_bytes(v) or V.is_range(v)
      or big.is(v) or V.is_complex(v) or V.is_dict(v)
      and V.type_name(v) == "dict") then
+    if V.is_tuple(v) and rawget(v, "record") and V.of_record(v, name) ~= nil then
+      util.raise("AttributeError", "can't set attribute")
+    end
     missing(v, name)
   end
   if class and classes.set(v, class, name, x) then return end

@@ -790,6 +790,9 @@ function below(c, base)
     return false
   end
   if c == B.bool and base == B.int or base == B.object then return true end
+  local said = type(base) == "table" and rawget(base, "below")
+  if said then said = said(c) end
+  if said ~= nil and said ~= false then return true end
   if exceptions.is_class(c) then return exceptions.is_below(c, base) end
   if classes.is_below(c, base) then return true end
   if type(base) == "table" and rawget(base, "__python") then

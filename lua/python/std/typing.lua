@@ -50,11 +50,16 @@ local sized = any_of(is_sequence, V.is_dict, V.is_set, V.is_view,
 
 local function hashable(v) return pcall(V.hash, v) end
 
+local function view_of(what)
+  return function (v) return V.is_view(v) and V.type_name(v):find(what) ~= nil end
+end
+
 local ABC = {
   Iterable = iterable, Sized = sized, Collection = function (v)
     return iterable(v) and sized(v)
   end,
-  Container = any_of(is_sequence, V.is_dict, V.is_set, has "__contains__"),
+  Container = any_of(is_sequence, V.is_dict, V.is_set, V.is_view,
+    has "__contains__"),
   Sequence = is_sequence,
   MutableSequence = function (v)
     return V.is_list(v) or V.is_bytearray(v)
@@ -63,19 +68,98 @@ local ABC = {
   Set = any_of(V.is_set, V.is_set_view),
   MutableSet = function (v) return V.is_set(v) and not v.frozen end,
   Iterator = any_of(V.is_generator, has "__next__"),
-  Generator = V.is_generator, Callable = is_callable, Hashable = hashable,
-  KeysView = V.is_view, ValuesView = V.is_view, ItemsView = V.is_view,
+  Generator = function (v)
+    return V.is_generator(v) and rawget(v, "iterator") == nil
+  end,
+  Callable = is_callable, Hashable = hashable, MappingView = V.is_view,
+  KeysView = view_of "keys", ValuesView = view_of "values",
+  ItemsView = view_of "items",
   ByteString = function (v) return V.is_bytes(v) end,
-  Reversible = any_of(is_sequence, V.is_dict, has "__reversed__"),
+  Reversible = any_of(is_sequence, V.is_dict, V.is_view, has "__reversed__"),
   Awaitable = has "__await__", Coroutine = has "__await__",
   AsyncIterator = has "__anext__", AsyncIterable = has "__aiter__",
   AsyncGenerator = has "asend",
 }
 
+-- The methods whose classes are of these without saying so.
+local NEEDS <const> = {Iterable = {"__iter__"}, Sized = {"__len__"},
+  Container = {"__contains__"}, Hashable = {"__hash__"},
+  Callable = {"__call__"}, Collection = {"__len__", "__iter__", "__contains__"},
+  Iterator = {"__iter__", "__next__"}, Reversible = {"__reversed__", "__iter__"},
+  Awaitable = {"__await__"}, AsyncIterable = {"__aiter__"},
+  AsyncIterator = {"__anext__", "__aiter__"},
+  Generator = {"__iter__", "__next__", "send", "throw", "close"}}
+
+-- The class above each in the library, where it has one of these.
+local ABOVE <const> = {MutableSequence = "Sequence", Sequence = "Reversible",
+  Reversible = "Collection", MutableMapping = "Mapping", Mapping = "Collection",
+  MutableSet = "Set", Set = "Collection", Generator = "Iterator",
+  Iterator = "Iterable", Collection = "Sized", ByteString = "Sequence"}
+local ALSO <const> = {Sized = {"Iterable", "Container"}}
+
+local function is_above(name, other)
+  while name do
+    if name == other then return true end
+    for _, also in ipairs(ALSO[name] or {}) do
+      if also == other then return true end
+    end
+    name = ABOVE[name]
+  end
+  return false
+end
+
+-- Does the class, or one above it, name the abstract class as a base?
+local function names_base(class, name)
+  for _, c in ipairs(classes.mro(class)) do
+    for _, b in ipairs(rawget(c, "__bases") or {}) do
+      if aliases.is_hint(b) and is_above(rawget(b, "name"), name) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+-- A value of each class of data, of which the tests above are asked.
+local SAMPLES <const> = {int = 0, float = 0.0, bool = false, str = "",
+  bytes = V.bytes "", bytearray = V.bytearray "",
+  list = V.list({}, 0), tuple = V.tuple({}, 0), dict = V.dict(), set = V.set(),
+  frozenset = V.frozen_of(V.set()), complex = V.complex(0, 0),
+  range = V.range(0, 0, 1)}
+
+-- issubclass(class, the abstract one), or nil where it is not known.
+local function below(name, test)
+  return function (class)
+    if type(class) ~= "table" then return nil end
+    local data = rawget(class, "is_data") or rawget(class, "__native")
+    if SAMPLES[data] ~= nil and test(SAMPLES[data]) then return true end
+    if rawget(class, "is_data") then return false end
+    if not rawget(class, "__python") then return nil end
+    if names_base(class, name) then return true end
+    for _, word in ipairs(NEEDS[name] or {false}) do
+      if not word or class[word] == None
+         or class[word] == nil and word ~= "__hash__" then
+        return false
+      end
+    end
+    return true
+  end
+end
+
 local abc = {}
 for name, test in pairs(ABC) do
-  M[name] = aliases.of("typing.", name, nil, nil, test)
-  abc[name] = aliases.of("collections.abc.", name, nil, nil, test)
+  local function holds(v)
+    if V.type_name(v) == "type" and name ~= "Callable" and name ~= "Hashable" then
+      return false                  -- a class; its objects may be such
+    end
+    local class = type(v) == "table" and rawget(v, "_class")
+    return test(v) or class and rawget(class, "__python")
+      and names_base(class, name) or false
+  end
+  M[name] = aliases.of("typing.", name, nil, nil, holds)
+  abc[name] = aliases.of("collections.abc.", name, nil, nil, holds)
+  rawset(M[name], "below", below(name, test))
+  rawset(abc[name], "below", M[name].below)
 end
 
 -- ---- names of classes ----

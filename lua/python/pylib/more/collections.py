@@ -200,6 +200,12 @@ class UserDict:
         for key in list(self):
             del self[key]
 
+    def __copy__(self):
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        other.data = dict(self.data)
+        return other
+
     def copy(self):
         if self.__class__ is UserDict:
             return UserDict(self.data.copy())
