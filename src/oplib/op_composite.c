@@ -219,6 +219,9 @@ static DtStatus unflatten_decomp (DtDecompCall *c) {
   DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, m.ndim, &d));
   OpText text = op_ints_text(k, part);
   for (int i = 0; i < k; i++) {
+    DT_CHECK(c->e->cx, part[i] != -1 || infer < 0, DT_E_RUNTIME,
+             "unflatten got an unexpected error:\nonly one dimension can be "
+             "inferred");
     if (part[i] == -1) infer = i;
     else prod = dt_sat_mul(prod, part[i]);
   }

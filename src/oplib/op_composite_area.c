@@ -87,6 +87,23 @@ static DtHandle *cut (DtDecompCall *c, DtHandle *x, int64_t d, int64_t from,
                  : EMIT("aten.slice.Tensor", "tiii", x, d, from, to);
 }
 
+/* May `t` stand before or behind `m` along dimension d? */
+static DtStatus check_joined (DtDecompCall *c, const DtMeta *m, DtHandle *t,
+                              int d) {
+  if (t == NULL) return DT_OK;
+  DtMeta o = meta_of(c, t);
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_CHECK(CX, o.ndim == m->ndim, DT_E_RUNTIME, "diff expects prepend or append "
+           "to be the same dimension as input");
+  for (int i = 0; i < m->ndim; i++)
+    DT_CHECK(CX, i == d || o.shape[i] == m->shape[i], DT_E_RUNTIME, "diff "
+             "expects the shape of tensor to prepend or append to match that of "
+             "input except along the differencing dimension; input.size(%d) = "
+             "%lld, but got tensor.size(%d) = %lld", i, (long long)m->shape[i],
+             i, (long long)o.shape[i]);
+  return DT_OK;
+}
+
 static DtStatus diff_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0], *part[3], *a, *b;
   DtMeta m = meta_of(c, x);
@@ -98,6 +115,7 @@ static DtStatus diff_decomp (DtDecompCall *c) {
   DT_CHECK(CX, n >= 0, DT_E_RUNTIME, "order must be non-negative but got "
            "%lld", (long long)n);
   DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
+  for (int i = 3; i < 5; i++) DT_TRY(CX, check_joined(c, &m, dt_hin(c, i), d));
   if (dt_hin(c, 3)) part[k++] = dt_hin(c, 3);
   part[k++] = x;
   if (dt_hin(c, 4)) part[k++] = dt_hin(c, 4);

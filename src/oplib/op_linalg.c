@@ -209,7 +209,11 @@ static DtStatus eigh_meta (DtMetaCall *c) {
   const int w[] = { LD_M, LD_NONE, LL_C, LT_REAL };
   const int v[] = { dt_arg_bool(c->args, 2) ? LD_M : LD_EMPTY, LD_N, LL_F,
                     LT_SAME };
+  const char *uplo = dt_arg_str(c->args, 1);
   DT_TRY(c->cx, check_matrix(c, c->in[0], true));
+  DT_CHECK(c->cx, strlen(uplo) == 1 && strchr("LlUu", uplo[0]) != NULL,
+           DT_E_RUNTIME, "Expected UPLO argument to be 'L' or 'U', but got %s",
+           uplo);
   c->nout = 2;
   DT_TRY(c->cx, matrix_out(c, c->in[0], w, &c->out[0]));
   return matrix_out(c, c->in[0], v, &c->out[1]);

@@ -372,6 +372,10 @@ static DtStatus cond_decomp (DtDecompCall *c) {
   if (fabs(p) == 2 || (text && strcmp(n.name, "nuc") == 0)) {
     int64_t k = m.shape[n.d0] < m.shape[n.d1] ? m.shape[n.d0]
                                               : m.shape[n.d1];
+    DT_CHECK(c->e->cx, !text || m.shape[n.d0] == m.shape[n.d1], DT_E_RUNTIME,
+             "linalg.cond(ord=nuc): A must be batches of square matrices, but "
+             "they are %lld by %lld matrices", (long long)m.shape[n.d0],
+             (long long)m.shape[n.d1]);
     dt_emit_n(c->e, "aten._linalg_svd.default", r, 3, "t", h);
     if (text) {
       DtHandle *inv = EMIT("aten.reciprocal.default", "t", r[1]);
@@ -483,6 +487,14 @@ static DtHandle *chain_of_three (DtDecompCall *c, DtHandle *const *h,
               EMIT("aten.mm.default", "tt", h[1], h[2]));
 }
 
+/* The error of neighbours i - 1 and i, with the shapes as they were given. */
+static DtStatus raise_no_chain (DtDecompCall *c, int i) {
+  DtMeta a = meta_of(c, c->in[i - 1]), b = meta_of(c, c->in[i]);
+  return dt_raise(c->e->cx, DT_E_RUNTIME, "multi_dot(): tensors %d and %d with "
+                  "shapes %s and %s cannot be multiplied", i - 1, i,
+                  op_shape_text(&a).s, op_shape_text(&b).s);
+}
+
 static DtStatus multi_dot (DtDecompCall *c, int n, DtHandle **h) {
   int64_t p[CHAIN_MAX + 1], shape[2];
   int ns = 0;
@@ -507,6 +519,7 @@ static DtStatus multi_dot (DtDecompCall *c, int n, DtHandle **h) {
     if (!dt_emit_ok(c->e)) return c->e->st;
     DT_CHECK(cx, m.ndim == 2, DT_E_RUNTIME, "multi_dot(): tensor %d must be 2D "
              "but got %dD", i, m.ndim);
+    if (i > 0 && p[i] != m.shape[0]) return raise_no_chain(c, i);
     p[i] = m.shape[0];
     p[i + 1] = m.shape[1];
   }
@@ -532,7 +545,8 @@ static DtStatus multi_dot_decomp (DtDecompCall *c) {
   DtHandle **h = DT_ANEWN(c->e->cx, c->e->arena, DtHandle *, n + 1);
   if (h == NULL) return DT_E_NOMEM;
   for (int i = 0; i < n; i++) h[i] = c->in[i];
-  if (n == 1) return finish(c, h[0]);   /* chain_matmul of one */
+  if (n == 1 && strcmp(c->op->sig->base, "chain_matmul") == 0)
+    return finish(c, h[0]);
   return multi_dot(c, n, h);
 }
 

@@ -419,6 +419,8 @@ static DtStatus ce_decomp (DtDecompCall *c) {
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
   dt_meta_copy(&t, dt_emit_meta(c->e, c->in[1]));
   if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_CHECK(c->e->cx, smooth <= 1, DT_E_RUNTIME, "label_smoothing must be between "
+           "0.0 and 1.0. Got: %g", smooth);
   int dim = m.ndim != 1;
   lp = EMIT("aten._log_softmax.default", "tib", c->in[0], (int64_t)dim, 0);
   if (!dt_emit_ok(c->e)) return c->e->st;

@@ -284,6 +284,30 @@ static DtStatus measure (Einsum *e) {
   return DT_OK;
 }
 
+/* A label that an operand has twice is a diagonal: of a square. */
+static DtStatus check_diagonals (Einsum *e) {
+  for (int i = 0; i < e->nops; i++) {
+    const Term *t = &e->term[i];
+    int64_t size[ES_LABELS];
+    DtMeta m = meta_of(e->c, e->h[i]);
+    if (!dt_emit_ok(e->c->e)) return e->c->e->st;
+    for (int l = 0; l < ES_LABELS; l++) size[l] = -1;
+    for (int j = 0, d = 0; j < t->n; j++) {
+      int l = t->label[j];
+      if (l == ES_ELLIPSIS) {
+        d += m.ndim - (t->n - 1);
+        continue;
+      }
+      DT_CHECK(e->c->e->cx, size[l] < 0 || size[l] == m.shape[d], DT_E_RUNTIME,
+               "einsum(): subscript %c is repeated for operand %d but the sizes "
+               "don't match, %lld != %lld", letter_of(l), i,
+               (long long)m.shape[d], (long long)size[l]);
+      size[l] = m.shape[d++];
+    }
+  }
+  return DT_OK;
+}
+
 static DtStatus place_labels (Einsum *e) {
   DtCtx *cx = e->c->e->cx;
   int at = 0;
@@ -477,6 +501,7 @@ static DtStatus einsum_decomp (DtDecompCall *c) {
   DT_TRY(CX, read_equation(e));
   DT_TRY(CX, measure(e));
   DT_TRY(CX, place_labels(e));
+  DT_TRY(CX, check_diagonals(e));
   for (int i = 0; i < e->nops; i++) align(e, i);
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_TRY(CX, check_sizes(e, counts));

@@ -56,7 +56,8 @@ function M.GroupNorm:__init__(...)
   local a = util.bind("GroupNorm", {"num_groups", "num_channels", "eps",
     "affine", "device", "dtype"}, {eps = 1e-5, affine = true}, ...)
   if a.num_channels % a.num_groups ~= 0 then
-    util.raise("ValueError", "num_channels must be divisible by num_groups")
+    util.raise("ValueError", "num_channels (%d) must be divisible by num_groups "
+      .. "(%d)", a.num_channels, a.num_groups)
   end
   self.num_groups, self.num_channels = a.num_groups, a.num_channels
   self.eps, self.affine = a.eps, a.affine

@@ -201,6 +201,18 @@ local function conv(nd)
     if a.out_channels % a.groups ~= 0 then
       util.raise("ValueError", "out_channels must be divisible by groups")
     end
+    if type(a.padding) == "string" then
+      if a.padding ~= "valid" and a.padding ~= "same" then
+        util.raise("ValueError", "Invalid padding string '%s', should be one of "
+          .. "{'valid', 'same'}", a.padding)
+      end
+      for d = 1, nd do
+        if a.padding == "same" and self.stride[d] ~= 1 then
+          util.raise("ValueError", "padding='same' is not supported for strided "
+            .. "convolutions")
+        end
+      end
+    end
     if not padding_modes[a.padding_mode] then
       util.raise("ValueError", "padding_mode must be one of {'circular', "
         .. "'reflect', 'replicate', 'zeros'}, but got padding_mode='%s'",
