@@ -548,6 +548,11 @@ end
 -- write_error(text): what sys.stderr shows, after what stdout was given.
 function M.write_error(text) io.stderr:write(text) end
 
+object.set_tell_of_del(function (class)
+  M.write_error(("dtrepl: %s.__del__ is not called: nothing tells here when "
+    .. "the last reference to an object is gone\n"):format(class.__name))
+end)
+
 local redirected                    -- std_system.lua's, a layer above
 function M.set_stdout(f) redirected = f end
 

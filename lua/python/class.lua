@@ -502,6 +502,7 @@ function M.make(name, bases, members, fields, noted, kw)
   class.__qualname = members.__qualname__ or noted.full or name
   class.__bases, members.__qualname__ = bases, nil
   fill(class, members)
+  if class.__del__ ~= nil then class.__has_del = true end
   if members.__eq__ ~= nil and members.__hash__ == nil then
     class.__hash__ = None           -- equal, but no key
   end
@@ -550,7 +551,8 @@ end
 local INNER = {}
 for word in ([[__meta __registered __name __base __plain __python __fields __body __order __qualname
   __bases __native __derive __enum specials __abstract __home __doc __made __notes
-  __noted __note_env __slot_names __generic]]):gmatch
+  __noted __note_env __slot_names __generic
+  __has_del]]):gmatch
   "%S+" do
   INNER[word] = true
 end

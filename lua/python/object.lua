@@ -55,8 +55,16 @@ function V.is_object(v)
     or type(v) == "table" and rawget(v, "_native") ~= nil
 end
 
--- An instance before its __init__.
+local tell_of_del                   -- builtins.lua's: f(class)
+function M.set_tell_of_del(f) tell_of_del = f end
+
+-- An instance before its __init__.  That a __del__ of its class is never called
+-- is told with the first one.
 function M.bare(class)
+  if rawget(class, "__has_del") then
+    rawset(class, "__has_del", nil)
+    tell_of_del(class)
+  end
   return setmetatable({_class = class, _attrs = {}, _order = {}}, instance_mt)
 end
 

@@ -390,6 +390,12 @@ for _, case in ipairs {
     and out:find(case[2], 1, true) and out:find(case[3], 1, true), out)
 end
 
+-- What runs, but not as in CPython, is told once.
+out, code = text("class D:\n    def __del__(self):\n        pass\nclass E(D):\n"
+  .. "    pass\nall = [D(), E(), E()]\nprint(len(all))\n", 1)
+check("a __del__ is told", code == 0 and out:find("dtrepl: D.__del__ is not "
+  .. "called", 1, true) and select(2, out:gsub("E.__del__", "")) == 1, out)
+
 -- The language: what Python 3.11 printed for the same text is in .out; for those
 -- that import torch it had PyTorch.
 local texts = {}
