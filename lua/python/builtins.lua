@@ -800,6 +800,8 @@ function below(c, base)
   if said ~= nil and said ~= false then return true end
   if exceptions.is_class(c) then return exceptions.is_below(c, base) end
   if classes.is_below(c, base) then return true end
+  local data = type(c) == "table" and rawget(c, "__python") and c.__native
+  if data and rawequal(B[data], base) then return true end
   if type(base) == "table" and rawget(base, "__python") then
     for _, other in ipairs(rawget(base, "__registered") or {}) do
       if c == other or below(c, other) then return true end

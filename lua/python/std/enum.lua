@@ -185,6 +185,11 @@ local function call_class(class, args, kw)
     return e.functional(class, args, kw)
   end
   local value = args[1]
+  if value == nil and kw then value = V.dict_get(kw, "value") end
+  if value == nil then
+    util.raise("TypeError", "EnumType.__call__() missing 1 required positional "
+      .. "argument: 'value'")
+  end
   if type(value) == "table" and rawget(value, "_class") == class then
     return value
   end
@@ -404,7 +409,11 @@ local function derive(class, members, fields, kw)
     end
   end
   class.specials = class_specials(class)
-  class.__members__ = enum_of(class).members
+  local e = enum_of(class)
+  class.__members__, class._member_map_ = e.members, e.members
+  class._value2member_map_, class._member_names_ = e.by_value, V.list {}
+  for i, m in ipairs(e.list) do class._member_names_[i] = attr(m, "_name_") end
+  class._member_names_.n = #e.list
 end
 
 -- ---- Enum and its kin ----
