@@ -406,6 +406,13 @@ local function operand(op, a, b, any)
   return V.list({b}, 1)
 end
 
+-- The left operand of a set's sign: with a view beside it the result is a set.
+local function left_set(a, b, view)
+  if view then return V.as_set(a) end
+  if V.is_set(a) and a.frozen and V.is_view(b) then return V.set((V.items(a))) end
+  return a
+end
+
 M.binary = {
   ["+"] = function (a, b)
     if V.is_seq(a) and V.is_seq(b) then return concat(a, b) end
@@ -418,7 +425,7 @@ M.binary = {
   end,
   ["-"] = function (a, b)
     local view = V.is_view(a)
-    if view then a = V.as_set(a) end
+    a = left_set(a, b, view)
     if V.is_dict(a) then return counts["-"](a, b) end
     if V.is_set(a) then
       return sets.difference(a, operand("-", a, b, view))
@@ -453,14 +460,14 @@ M.binary = {
       return merged(a, b)
     end
     local view = V.is_view(a)
-    if view then a = V.as_set(a) end
+    a = left_set(a, b, view)
     if V.is_set(a) then return sets.union(a, operand("|", a, b, view)) end
     if type(a) == "boolean" and type(b) == "boolean" then return a or b end
     return either(a, b)
   end,
   ["&"] = function (a, b)
     local view = V.is_view(a)
-    if view then a = V.as_set(a) end
+    a = left_set(a, b, view)
     if V.is_dict(a) then return counts["&"](a, b) end
     if V.is_set(a) then
       return sets.intersection(a, operand("&", a, b, view))
@@ -470,7 +477,7 @@ M.binary = {
   end,
   ["^"] = function (a, b)
     local view = V.is_view(a)
-    if view then a = V.as_set(a) end
+    a = left_set(a, b, view)
     if V.is_set(a) then
       return sets.symmetric_difference(a, operand("^", a, b, view))
     end

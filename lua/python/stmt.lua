@@ -170,7 +170,9 @@ local function decorators(n)
   local list = {}
   for i, d in ipairs(n.decorators or {}) do list[i] = compile(d) end
   return function (env, v)
-    for _, d in ipairs(list) do v = call(d(env), V.list({v}, 1)) end
+    local said = {}
+    for i = #list, 1, -1 do said[i] = list[i](env) end  -- asked from the top
+    for _, d in ipairs(said) do v = call(d, V.list({v}, 1)) end
     return v
   end
 end
