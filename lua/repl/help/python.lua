@@ -39,7 +39,8 @@ return {
    "Two numbers, and None as an index that adds a dimension.", "torch.pi"},
   {"torch.typename", "torch.typename(obj)", "The name of an object's type.",
    "torch.typename(torch.ones(1))"},
-  {"torch.as_strided_ torch.is_set_to torch.resize_ torch.binomial torch.hash_tensor torch.spmm torch.to_sparse torch.to_sparse_coo torch.dequantize "
+  {"torch.as_strided_ torch.is_set_to torch.resize_ torch.binomial "
+   .. "torch.hash_tensor torch.spmm torch.to_sparse torch.to_sparse_coo torch.dequantize "
    .. "torch.quantize_per_tensor torch.quantize_per_channel torch.qint8 torch.quint8 "
    .. "torch.qint32", "torch.to_sparse(x), torch.quantize_per_tensor(x, …)",
    "By name only: sparse and quantized tensors and these operators are not built in, "
