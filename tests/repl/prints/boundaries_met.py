@@ -68,3 +68,6 @@ print(math.trunc(Number()), math.floor(Number()), math.ceil(Number()))
 for pairs in ([(1, 2), 3], [None], [(1, 2), (1, 2, 3)], ["ab", True]):
     show(lambda: dict().update(pairs))
     show(lambda: dict(pairs))
+print((2.7).__trunc__(), (7).__index__(), (2.7).__floor__(), (2.2).__ceil__(),
+      (7).__trunc__(), (7).__floor__())
+show(lambda: (7).__index__(1))
