@@ -119,6 +119,15 @@ has "run: a part taken for the whole" 0 \
   "$DTREPL" diagnose --run --json inner.txt
 has "run: a part taken for the whole, its numbers" 0 '"match":"same"' \
   "$DTREPL" diagnose --run --json inner.txt
+cat >comment.txt <<'EOF'
+```
+mesh = init_device_mesh("cpu", (2,))
+x = distribute_tensor(torch.randn(4, 4, 8, 8), mesh, [Shard(0)])
+torch.nn.GroupNorm(2, 4, affine=False)(x)  # RuntimeError: Expected Optional[Tensor] for 'weight' but got int
+```
+EOF
+has "run: an error in a comment is not another one" 1 "unknown" \
+  "$DTREPL" diagnose --run comment.txt
 cat >even.txt <<'EOF'
 RuntimeError: ('Attempted to flatten multiple dimensions, with dimension 1
 being sharded. ', 'It cannot be performed without redistribution, which is

@@ -28,7 +28,8 @@ local rows = {
   {{"Must flatten tensors", "FlatParameter", "Cannot flatten integer dtype",
     "Integer parameters are unsupported", "resize_() on an invalid python",
     "'weight' must be 2-D", "FullyShardedDataParallel", "FSDP assumes ",
-    "Cannot pass both process_group and device_mesh"},
+    "Cannot pass both process_group and device_mesh",
+    "Expected device_mesh to have ndim"},
     "it is a message of FSDP1 (FullyShardedDataParallel); fully_shard is what "
     .. "runs here"},
   {{"Float8Tensor", "MXTensor", "torchao", "NF4Tensor"},

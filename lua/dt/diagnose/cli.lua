@@ -25,7 +25,8 @@ what helps.  Without FILE, or with -, standard input is read; of a folder all
 its files are.  A table of many ends with the reports that have one cause.
 
   --json          one JSON object for each file
-  --run           write a minimal repro, run it in the sandbox, try the fixes
+  --run           complete the report's code, or write a minimal repro, run it
+                  in the sandbox, try the fixes
   --export FILE   --run, and what it came to as a script for PyTorch
   --table         one line for each file (the default for more than one)
   --full          a page for each file

@@ -260,11 +260,14 @@ end
 local RUN_PYTHON <const> = "local function python(text) "
   .. "require(\"torch.script\").run(text, \"repro.py\") end\n"
 
+local MAX_OWN_RUNS <const> = 3  -- a program of the report takes longer
+
 -- The report's own programs, completed.
 local function own_candidates(r)
   local list = {}
   for i, p in ipairs(own_program.scripts(r, prelude)) do
     list[i] = {ranks = p.ranks, device = device_of(r), scene = {},
+      max_runs = i == 1 and MAX_OWN_RUNS or 2,
       script = function () return p.script end,
       run = {script = p.program, own = true, added = p.added,
         invented = p.invented}}
@@ -327,8 +330,7 @@ local function in_range(r, release)
     and number(release) <= number(range[2])
 end
 
--- Runs of one candidate: a program of the report takes longer than a scene.
-local MAX_RUNS <const>, MAX_OWN_RUNS <const> = 6, 3
+local MAX_RUNS <const> = 6      -- of one candidate
 
 -- At most `n` of a list, spread over it, the first among them.
 local function spread(list, n)
@@ -353,7 +355,7 @@ local function releases_of(tool, r, c)
   for _, release in ipairs(tool.worded_releases()) do
     if in_range(r, release) then add(release) end
   end
-  return spread(list, c.run.own and MAX_OWN_RUNS or MAX_RUNS)
+  return spread(list, c.max_runs or MAX_RUNS)
 end
 
 -- What a program raises that misses a name or asks for what is not here: no
@@ -444,7 +446,10 @@ end
 -- A report that prints no error and has its program: what that raises is read
 -- in its place.
 local function read_own_error(tool, r, read)
-  if #r.exceptions > 0 or r.class and r.confidence >= GUESS then return end
+  if #r.exceptions > 0 or r.class and r.confidence >= GUESS
+    or r.text:find "%f[%w]%u%w*Error: " then        -- one in a comment, say
+    return
+  end
   local got, torch = own_error(tool, r)
   if not got then return end
   local message = compare.message(got.text)
