@@ -306,7 +306,8 @@ M.concepts = {
     .. "ranks 4-7|different device mesh|new mesh|other device mesh|mesh of",
   noop = "without an error|no error|nothing happens|still where|unchanged|"
     .. "does nothing|stays|no-op|still on",
-  nonzero = "nonzero|masked_select|=unique|boolean mask|bool mask|"
+  nonzero = "nonzero(|.nonzero|nonzero_static|nonzero of|=nonzero on|"
+    .. "nonzero op|and nonzero|nonzero and|masked_select|=unique|boolean mask|bool mask|"
     .. "data-dependent|depends on the data|depends on data",
   in_place = "in-place|in place|inplace|add_(|mul_(|copy_(|clamp_|_ on",
   placement = "placement",
@@ -351,7 +352,8 @@ M.concepts = {
   conv = "conv2d|conv1d|conv3d|convolution|=conv",
   spatial = "width|height|spatial|channel|sharded|tensor parallel|halo",
   other_dim = "shard(1)|dim 1|dimension 1|other dim|shard_placement_fn|"
-    .. "another dim|last dim|non-zero dim|nonzero dim",
+    .. "another dim|last dim|non-zero dim|nonzero dim|"
+    .. "nonzero shard dim",
   placement_fn = "shard_placement_fn",
   expert = "expert",
   scaled = "times larger|too large|larger than|scaled|factor|times too|"

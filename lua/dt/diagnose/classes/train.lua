@@ -227,6 +227,8 @@ return {
      {0.95, "/[Ss]hard dim %-?%d+ is invalid for %d+D tensor"},
      {0.9, "Invalid shard_placement_fn result"},
      {0.6, "shard_placement_fn", "~uneven|divisible|divide"},
+     {0.58, "~nonzero shard dim|non-zero shard dim|nonzero dim|dim 1",
+      "~fully_shard|FSDP2", "~uneven|divide evenly|divisible|divide"},
    },
    cause = "Dimension 0 may be sharded unevenly (it is padded); any other "
      .. "has to divide.",
