@@ -510,6 +510,7 @@ function M.get(v, name)
   if V.is_tuple(v) and rawget(v, "record") then
     local x = V.of_record(v, name)
     if x ~= nil then return x end
+    if name == "__doc__" then return rawget(v, "record").doc or None end
   end
   local own = table_for(v)
   if own then

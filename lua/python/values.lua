@@ -358,6 +358,7 @@ function M.record(name, names, members)
     return M.tuple(t, #names)
   end
   class.maker = maker_of(name, names, class.members)
+  class.doc = ("%s(%s)"):format(name, table.concat(names, ", "))
   local shown, defaults = M.tuple({table.unpack(names)}, #names), M.dict()
   for _, field in ipairs(names) do
     if class.members[field] ~= nil then

@@ -10,6 +10,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local big = require "python.bigint"
+local hashlib = require "python.std.hashlib"
 local attrs = require "python.attrs"
 local args = require "python.args"
 local classes = require "python.class"
@@ -56,6 +57,15 @@ local function limbs_of(n)
 end
 
 local function of_seed(seed)
+  if type(seed) == "boolean" then seed = seed and 1 or 0 end
+  -- Of a text: its bytes and their digest, as one integer.
+  local text = V.is_bytes(seed) and seed.s or seed
+  if type(text) == "string" then
+    local digits = (text .. hashlib.sha512(text)):gsub(".", function (c)
+      return ("%02x"):format(c:byte())
+    end)
+    seed = big.parse(digits, 16)
+  end
   if big.is(seed) then return init_by_array(limbs_of(big.abs(seed))) end
   if math.type(seed) ~= "integer" then
     util.raise("NotImplementedError", "random.seed of %s is not part of dtrepl; "
