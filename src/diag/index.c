@@ -53,22 +53,19 @@ void dt_diag_items_read (const DtVar *v, DtPlace *w) {
 
 bool dt_diag_pieces_joined (const DtDiag *g, const DtEvent *e, DtPlace *to) {
   uint64_t h = DT_HASH_SEED, where = DT_HASH_SEED;
-  int64_t len = 0, next = to->off;
-  bool apart = false;
+  int64_t len = 0;
   for (int i = 0; i < e->nin; i++) {
     const DtPlace *p = dt_diag_place_of(g, e, i, DT_PLACE_PART);
     if (p == NULL || p->of != to->of || p->dim != to->dim || p->items != 0 ||
         p->whole != to->whole || p->first_len > 0) return false;
     h = run_on(h, p->off - to->off, p->len, p->step > 1 ? p->step : 1);
     where = dt_hash_u64(where, (uint64_t)p->off);
-    apart = apart || p->off != next || p->step > 1;
-    next = p->off + p->len;
     len += p->len;
   }
+  if (len >= to->whole) return false;   /* all of it, in another order */
   to->len = len;
   to->where = where | 1;
-  if (apart) to->items = h | 1;
-  else to->where = dt_hash_u64(DT_HASH_SEED, (uint64_t)to->off) | 1;
+  to->items = h | 1;            /* also on a rank where they follow each other */
   return true;
 }
 

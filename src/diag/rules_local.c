@@ -152,6 +152,7 @@ static void neighbours_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
 
 void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
   const DtVar *part = e->in[0];
+  DtClaim *claim;
   const DtPlace *a, *b;
   DtFact fact = { false, 0 };
   DtEvent at;
@@ -176,7 +177,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
     b = c;
     part = e->in[1];
   }
-  if (a->kind != DT_PLACE_PART || b->logged || !stat_of(b, a) || of_samples(part, a)) return;
+  if (a->kind != DT_PLACE_PART || !stat_of(b, a) || of_samples(part, a)) return;
   at = dt_diag_origin(&b->at, "");
   fact.hash = a->where;
   dt_buf_init(&t, g->s->cx);
@@ -185,11 +186,14 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
               (long long)a->len, (long long)a->whole,
               e->file ? e->file : "", e->line);
   what = intern_text(g, &t);
-  if (what)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 4, 1, &fact,
-                      either_name(g, b->root, part == e->in[0] ? e->in[1]->id
-                                                               : e->in[0]->id),
-                      what);
+  if (what == NULL) return;
+  claim = dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 4, 1, &fact,
+                            either_name(g, b->root, part == e->in[0]
+                                        ? e->in[1]->id : e->in[0]->id), what);
+  if (claim && b->logged) {     /* the parts may be merged by it */
+    claim->by_lse = true;
+    claim->mute = g->lse_used;
+  }
 }
 
 /* --- queries and keys --- */
@@ -277,7 +281,16 @@ static void merge_by (DtDiag *g, const DtPlace *lse) {
       g->claim[k].mute = true;
 }
 
+/* Taken from the part that it is of, it makes a softmax of that part alone. */
+static bool is_own_softmax (const DtDiag *g, const DtEvent *e) {
+  const DtPlace *a = dt_diag_place_of(g, e, 0, DT_PLACE_PART);
+  const DtPlace *b = e->nin > 1 ? dt_diag_place_spread(g, e->in[1]) : NULL;
+  return a && b && b->logged && stat_of(b, a) &&
+         strcmp(e->op->sig->full, "aten.sub.Tensor") == 0;
+}
+
 void dt_diag_lse_used (DtDiag *g, const DtEvent *e) {
+  if (is_own_softmax(g, e)) return;
   for (int i = 0; i < e->nin; i++)
     merge_by(g, dt_diag_place_spread(g, e->in[i]));
 }
@@ -395,7 +408,8 @@ void dt_diag_joined (DtDiag *g, const DtEvent *e) {
   for (int i = 1; i < e->nin; i++)
     if (!dt_diag_place_of(g, e, i, DT_PLACE_GATHERED)) return;
   if (dim < 0) dim += ndim_of(e->in[0]);
-  if (dim == w->dim) {
+  if (dim == w->dim && e->nin == dt_session_size(g->s) &&
+      e->in[0]->local->m.shape[dim] == w->len) {
     const DtOrigin at = { .op = e->op->sig->full, .file = e->file, .line = e->line,
                           .seq = e->seq };
     dt_diag_shuffle(g, w, &at, e->out[0]);

@@ -6,6 +6,7 @@
 ** gathered in the same way; what is still in the order of the whole does: labels,
 ** masks, weights of positions. */
 #include <string.h>
+#include "base/hash.h"
 #include "diag/diag_int.h"
 
 static const DtPlace *shuffled (const DtDiag *g, const DtEvent *e, int i) {
@@ -39,8 +40,10 @@ static bool in_order (const DtDiag *g, const DtVar *v, int from_end, int64_t n) 
 
 static void order_met (DtDiag *g, const DtEvent *e, const DtPlace *w,
                        const DtVar *other) {
-  const DtFact facts[2] = { { false, w->where },
-                            { true, dt_diag_hash(other->local, true) } };
+  const int64_t first = w->off - (int64_t)g->s->comm->rank * w->len;
+  const DtFact facts[3] = { { false, w->where },
+                            { true, dt_diag_hash(other->local, true) },
+                            { false, dt_hash_u64(DT_HASH_SEED, (uint64_t)first) | 1 } };
   DtEvent at = dt_diag_origin(&w->at, "");
   const char *what;
   DtBuf b;
@@ -52,7 +55,7 @@ static void order_met (DtDiag *g, const DtEvent *e, const DtPlace *w,
   what = b.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&b));
   dt_buf_fini(&b);
   if (what == NULL) dt_error_clear(g->s->cx);
-  else dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ORDER, NULL, -1, 57, 2, facts,
+  else dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ORDER, NULL, -1, 57, 3, facts,
                          dt_diag_place_name(g, w->root), what);
 }
 

@@ -270,6 +270,20 @@ static bool whole_or_number (const DtVar *v) {
   return v == NULL || ndim_of(v) < 2 || dt_meta_numel(&v->local->m) == 1;
 }
 
+/* Does it lie along other dimensions than what is counted: slopes of heads? */
+static bool is_across (const DtEvent *e, const DtVar *v) {
+  const DtMeta *z = &e->out[0]->local->m;
+  for (int i = 0; i < e->nin; i++) {
+    const DtVar *o = e->in[i];
+    if (o == v || o == NULL) continue;
+    for (int d = 1; d <= z->ndim; d++)
+      if (d <= ndim_of(v) && d <= ndim_of(o) &&
+          dim_size(v, ndim_of(v) - d) > 1 && dim_size(o, ndim_of(o) - d) > 1)
+        return false;
+  }
+  return true;
+}
+
 /* Of two that are counted, as the rows and columns of a mask, that of fewer
 ** elements is the part's. */
 static const DtPlace *smaller_counted (const DtDiag *g, const DtEvent *e,
@@ -326,8 +340,9 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
   int i, k, last = 0;
   for (i = 0; i < e->nin; i++) {
     const DtPlace *w = find_place(g, e->in[i]);
-    if (w == NULL) alone = alone && whole_or_number(e->in[i]) &&
-                           !is_data(e, e->in[i]);
+    if (w == NULL)
+      alone = alone && ((whole_or_number(e->in[i]) && !is_data(e, e->in[i])) ||
+                        is_across(e, e->in[i]));
     else if (w->kind == DT_PLACE_STAT) stat = w;
     else if (w->kind == DT_PLACE_COUNTED) counted =
     smaller_counted(g, e, counted, &last, i);
@@ -397,6 +412,8 @@ static void along_end (DtDiag *g, const DtEvent *e) {
     "aten.median.default", "aten.median.dim", "aten.nanmedian.default",
     "aten.quantile.default", "aten.quantile.scalar", "aten.kthvalue.default",
     NULL };
+  static const char *const taken[] = { "aten.gather.default", "aten.min.default",
+    "aten.max.default", NULL };
   static const char *const carries[] = { "aten.mean.default", "aten.mean.dim",
     "aten.sum.default", "aten.sum.dim_IntList", "aten.gather.default",
     "aten.nll_loss_forward.default", NULL };
@@ -425,8 +442,7 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   }
   if (w->kind == DT_PLACE_FOUND_ALL && dt_diag_named(e->op, carries))
     put_place(g, e->out[0], w);
-  if (w->kind == DT_PLACE_STAT && is_named(e, "aten.gather.default"))
-    put_place(g, e->out[0], w);
+  if (w->kind == DT_PLACE_STAT && dt_diag_named(e->op, taken)) put_place(g, e->out[0], w);
   if (w->kind != DT_PLACE_PART) return;
   if (!dt_diag_along_dim(e, w->dim)) {
     to = *w;
@@ -448,8 +464,8 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   if (dt_diag_named(e->op, pairs)) {
     to = derive_place(w, e, DT_PLACE_STAT);
     found_beside(g, e, w);
-    if (!to.columns && strncmp(e->op->sig->full, "aten.sort.", 10) == 0)
-      put_place(g, e->out[0], &to);
+    if (strncmp(e->op->sig->full, "aten.sort.", 10) == 0 ||
+        is_named(e, "aten.topk.default")) put_place(g, e->out[0], &to);
     return;
   }
   if (dt_diag_named(e->op, finds)) to = derive_place(w, e, DT_PLACE_FOUND);
@@ -555,7 +571,8 @@ static int kind_of (const DtDiag *g, const DtOpDef *op) {
     "aten._fused_rms_norm.d", "aten.rms_norm.", "aten.max.dim",
     "aten.min.dim", "aten.topk.", "aten.sort.", "aten.amax.", "aten.median.",
     "aten.nanmedian.", "aten.quantile.", "aten.kthvalue.", "aten.cumsum.default",
-    "aten.cumprod.default", "aten.logcumsumexp.", NULL };
+    "aten.cumprod.default", "aten.logcumsumexp.", "aten.min.default",
+    "aten.max.default", NULL };
   const char *name = op->sig->full;
   int i;
   if (is_counting(op)) return COUNTS;
