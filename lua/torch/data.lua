@@ -93,6 +93,7 @@ local function look_at(s)
       :format(s.epoch, now - s.updates), "DistributedSampler")
   end
   s.looked, s.updates = s.epoch, now
+  dt._pass_begins(s.num_replicas)
   if s.size % s.num_replicas ~= 0 and not s.drop_last
       and not dt.is_grad_enabled() then
     dt._padded(s.size, s.num_replicas)

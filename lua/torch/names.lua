@@ -137,8 +137,13 @@ local function parts(name, tensor, size)
   end)
 end
 
--- Schedulers are classes of Python's here (pylib), not those of dt.
-M.optim = space({Optimizer = require("torch.optimizer_class").Optimizer},
+-- Schedulers are classes of Python's here (pylib), not those of dt; they say so by
+-- themselves for how many steps they are made, and which one they made.
+M.optim = space({Optimizer = require("torch.optimizer_class").Optimizer,
+  _note_schedule = V.builtin(function (a)
+    dt._scheduled(a[1], a[2])
+    return None
+  end, "_note_schedule")},
   setmetatable({}, {__index = function (_, name)
     return name ~= "lr_scheduler" and optim[name] or nil
   end}))

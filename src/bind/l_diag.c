@@ -318,6 +318,21 @@ static int l_claim (lua_State *L) {
   return 0;
 }
 
+/* dt._scheduled(total, step): of a scheduler that is made for so many. */
+static int l_scheduled (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  lua_Number total = luaL_checknumber(L, 1), step = luaL_checknumber(L, 2);
+  if (g) dt_diag_scheduled(g, total, (int64_t)step);
+  return 0;
+}
+
+/* dt._pass_begins(ranks): a sampler deals its items out to them. */
+static int l_pass_begins (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_pass_begins(g, (int)luaL_checkinteger(L, 1));
+  return 0;
+}
+
 /* dt._padded(items, ranks): a sampler added some. */
 static int l_padded (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -420,7 +435,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_written", l_written}, {"_carry", l_carry},
     {"_stepping", l_stepping}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_scattered", l_scattered},
-    {"_buffer", l_buffer}, {"_padded", l_padded}, {"_averaging", l_averaging},
+    {"_buffer", l_buffer}, {"_padded", l_padded},
+    {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins}, {"_averaging", l_averaging},
     {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing}, {"_raws", l_raws},
     {"_gather_back", l_gather_back},
     {"_filled", l_filled}, {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded}, {"_result", l_result},

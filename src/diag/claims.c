@@ -223,10 +223,12 @@ static bool find_claim_in_text (const char *text, const char **at,
 /* "[0, 2] [1, 3]": ranks with the same data together. */
 static void add_groups (const DtClaim *c, const uint64_t *hash, DtBuf *b) {
   int i, k;
+  bool any = false;
   for (i = 0; i < c->nrank; i++) {
     for (k = 0; k < i && hash[k] != hash[i]; k++) ;
-    if (k < i) continue;
-    dt_buf_addf(b, "%s[%d", i ? " " : "", c->rank[i]);
+    if (k < i || hash[i] == 0) continue;
+    dt_buf_addf(b, "%s[%d", any ? " " : "", c->rank[i]);
+    any = true;
     for (k = i + 1; k < c->nrank; k++)
       if (hash[k] == hash[i]) dt_buf_addf(b, ", %d", c->rank[k]);
     dt_buf_addc(b, ']');
@@ -288,23 +290,31 @@ static bool is_paired (const uint64_t *hash, int n) {
   return each > 1 && each < n;
 }
 
-/* Do all facts hold?  `hash`: room for the first one's of each rank. */
+/* Do all facts hold?  `hash`: room for the first one's of each rank, 0 of those that
+** do not claim it. */
 static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
                          const char **at, uint64_t *hash) {
   bool equal[DT_FACTS] = { true, true, true, true, true };
   uint64_t first[DT_FACTS], h[DT_FACTS];
-  int i, k;
+  int i, k, said = 0;
   for (i = 0; i < c->nrank; i++) {
     int r = c->rank[i];
-    if (r >= n || !find_claim_in_text(text[r], &at[r], c, h)) return;
+    hash[i] = 0;
+    if (r >= n || !find_claim_in_text(text[r], &at[r], c, h)) {
+      if (c->some && r < n) continue;
+      return;
+    }
     if (c->quiet) adopt_place(g, c, text[r], at[r]);
     for (k = 0; k < c->nfact; k++) {
       if (h[k] == 0) return;
-      if (i == 0) first[k] = h[k];
+      if (said == 0) first[k] = h[k];
       if (h[k] != first[k]) equal[k] = false;
     }
     hash[i] = h[0];
+    said++;
   }
+  if (c->some && (said < 2 || (c->some == DT_SOME_NOT_ALL && said == c->nrank)))
+    return;
   for (k = 0; k < c->nfact; k++)
     if (equal[k] != c->fact[k].same) return;
   if (c->lone > 0 && !is_lone(hash, c->nrank, c->lone - 1)) return;
@@ -362,6 +372,9 @@ DtStatus dt_diag_settle (DtDiag *g) {
   dt_diag_shared_loss(g);
   dt_diag_state(g);
   dt_diag_averages(g);
+  dt_diag_drifts(g);
+  dt_diag_schedule(g);
+  dt_diag_groups(g);
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);
   if (b.oom) dt_error_clear(cx);

@@ -424,6 +424,8 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_places_free(g);
   dt_diag_graph_free(g);
   dt_diag_shards_free(g);
+  dt_diag_drifts_free(g);
+  dt_diag_stales_free(g);
   g->nbuffers = 0;
 }
 
@@ -454,6 +456,8 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->lowered.v);
   dt_free(g->s->cx, g->copies.v);
   dt_free(g->s->cx, g->params.v);
+  dt_free(g->s->cx, g->tied.v);
+  dt_free(g->s->cx, g->looked.v);
   dt_free(g->s->cx, g->checksums.v);
   dt_free(g->s->cx, g->unreduced.v);
   dt_free(g->s->cx, g->unread.v);

@@ -30,12 +30,16 @@ typedef enum DtCallName {
 } DtCallName;
 #define DT_CALLED(name) offsetof(DtDiag, called[DT_CALL_##name])
 
-enum { DT_MOST_RULES = 63 };    /* of one kind of event */
+enum { DT_RULE_WORDS = 2, DT_MOST_RULES = 64 * DT_RULE_WORDS };       /* of one kind
+                                ** of event */
 
-/* The rules to be asked of an operator, a bit each. */
+/* Rules of one kind of event, a bit each. */
+typedef struct DtRuleSet { uint64_t word[DT_RULE_WORDS]; } DtRuleSet;
+
+/* The rules to be asked of an operator. */
 typedef struct DtDiagAsked {
   const DtOpDef *op;
-  uint64_t set[DT_NEVENTS];
+  DtRuleSet set[DT_NEVENTS];
 } DtDiagAsked;
 
 /* Tables, ended by a row without function. */
@@ -63,6 +67,9 @@ extern const DtDiagRule dt_rules_shards[];
 extern const DtDiagRule dt_rules_lost[];
 extern const DtDiagRule dt_rules_shuffled[];
 extern const DtDiagRule dt_rules_padded[];
+extern const DtDiagRule dt_rules_drift[];
+extern const DtDiagRule dt_rules_groups[];
+extern const DtDiagRule dt_rules_stale[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -201,6 +208,7 @@ typedef struct DtFact { bool same; uint64_t hash; } DtFact;
 /* "The data of these ranks is (or must not be) the same."  All facts must hold;
 ** the first one's groups of ranks are the evidence. */
 enum { DT_FACTS = 5 };
+typedef enum DtSome { DT_SOME = 1, DT_SOME_NOT_ALL } DtSome;   /* two or more */
 typedef struct DtClaim {
   const DtFindKind *kind;
   uint64_t key;
@@ -220,6 +228,7 @@ typedef struct DtClaim {
   bool untrained;               /* dropped when the program trains: samples are
                                 ** left out of an epoch on purpose */
   bool mute;                    /* other ranks may report it, not this one */
+  int some;                     /* DtSome: of those ranks that claim it, */
   int npl; DtPlacement pl[DT_MAX_MDIM];
 } DtClaim;
 
@@ -267,6 +276,8 @@ typedef struct DtLearn {
   uint64_t kept;                /* DtKept of the gradient at the update */
   int over, times;              /* ranks it was reduced over; micro-batches */
   DtOrigin made, step;          /* the first update */
+  DtMesh *mesh; int mdim;       /* its gradient was reduced over (owned); NULL */
+  DtOrigin reduced_at;          /* ... there, the first time */
   bool read;                    /* somebody looked at the gradient that came last */
   int cleared;                  /* gradients that were cleared before that */
   int steps_before, came_line;  /* updates when it came; from which line */
@@ -481,6 +492,7 @@ struct DtDiag {
   DtMesh *over; int over_dim;   /* gradients are reduced over (owned) */
   DtBatch batch;
   bool moved, averaged;         /* activations travel; parameters are reduced */
+  bool piped;                   /* they travel from one rank to another */
   int nplaces; DtPlace *place;  /* by id; nplaces: ever put in */
   int64_t *place_id;            /* those of `place`, close together: most look-ups
                                 ** find nothing */
@@ -491,6 +503,10 @@ struct DtDiag {
   int npadded;                  /* parts that were filled up, ever */
   int nshuffled;                /* ever */
   int naverages; DtAverage average[DT_AVERAGES];
+  struct DtStales *stales; int nstales; /* rules_stale.c; ever put in */
+  struct DtDrifts *drifts; int ndrifts; /* rules_drift.c; ever put in */
+  int64_t updates; const char *update_file; int update_line;    /* of parameters;
+                                ** the last */
   int nlow; DtLow low[DT_LOWS];
   int nflat; DtFlat flat[DT_FLATS];
   DtIdSet unread; bool kept_aside;      /* gradients that were cleared unread; one
@@ -511,6 +527,8 @@ struct DtDiag {
   bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */
   DtIdSet params; bool filled;  /* storages of parameters and buffers; a
                                 ** checkpoint was read into some */
+  DtIdSet tied, looked;         /* storages that two modules have; in which rows
+                                ** are looked up */
   DtIdSet checksums;            /* storages of what was made of parameters alone */
   DtIdSet copies;               /* storages of full tensors of parameters */
   DtIdSet unreduced;            /* of parameters of fully_shard whose gradients
@@ -530,7 +548,7 @@ struct DtDiag {
   int nsummed; DtSummed summed[DT_SUMMED];
   int nnorms; int64_t normed_last[DT_NORMS];    /* storages */
   int called[DT_NCALLS];        /* 1: what DT_CALLED() looks at */
-  uint64_t call_set[DT_NCALLS][DT_NEVENTS];     /* the rules to be asked */
+  DtRuleSet call_set[DT_NCALLS][DT_NEVENTS];     /* the rules to be asked */
   int nheld; DtHeld held[DT_HELD];      /* nheld: ever put in */
   DtSquares squares_of[DT_SQUARES];
   uint64_t mixed;               /* as `squares`, of parts and of replicas: */
@@ -538,6 +556,10 @@ struct DtDiag {
   uint64_t squares;             /* of gradients, before they were summed: */
   DtOrigin squares_at; const char *squares_name;
   DtOrigin most_at; const char *most_name;      /* the largest of norms; taken */
+  double planned; int64_t scheduled;    /* steps that a scheduler is made for, and
+                                ** made; where it was made: */
+  DtOrigin scheduler_at;
+  int passes, dealt_to;         /* of a sampler; over so many ranks */
   int padded;                   /* ranks over which a sampler dealt out `items`;
                                 ** with those it added: */
   int64_t items, with_padding;
@@ -789,6 +811,22 @@ void dt_diag_results (DtDiag *g);
 /* A parameter that is a part is written over with values that are the same on
 ** all ranks. */
 void dt_diag_same_part (DtDiag *g, const DtEvent *e);
+/* rules_stale.c.  An all_gather of `mine` gave `out`, or a piece of it.  Local. */
+void dt_diag_stale_gathered (DtDiag *g, const DtVar *mine, const DtVar *out);
+void dt_diag_stales_free (DtDiag *g);
+/* rules_groups.c.  Parameters whose copies some ranks have, others not: claims. */
+void dt_diag_groups (DtDiag *g);
+/* rules_drift.c.  A parameter is frozen; a parameter was updated;
+** a collective took `v`; claims of all. */
+void dt_diag_drift_frozen (DtDiag *g, const DtVar *v);
+void dt_diag_drift_updated (DtDiag *g, const DtEvent *e);
+void dt_diag_drift_met (DtDiag *g, const DtVar *v);
+void dt_diag_drifts (DtDiag *g);
+void dt_diag_drifts_free (DtDiag *g);
+/* A parameter whose gradient was reduced; NULL: none.  Pure. */
+const DtLearn *dt_diag_any_reduced (const DtDiag *g);
+/* Is a scheduler made for the steps of all ranks together?  Finds it. */
+void dt_diag_schedule (DtDiag *g);
 /* Turn what is known of buffers into claims. */
 void dt_diag_state (DtDiag *g);
 /* Where the script is.  Local. */
@@ -809,6 +847,8 @@ void dt_diag_keep_first (DtDiag *g, DtLearn *l, const DtVar *v);
 void dt_diag_look_still (DtLearn *l, const DtVar *v);
 void dt_diag_gradient_added (DtDiag *g, const DtEvent *e, DtLearn *l);
 void dt_diag_lost (DtDiag *g);
+/* The parameter in this storage that got a gradient; NULL: none.  Pure. */
+DtLearn *dt_diag_by_storage (const DtDiag *g, int64_t storage);
 /* Whose gradient lies in this storage; NULL: none.  Pure. */
 DtLearn *dt_diag_by_grad (const DtDiag *g, int64_t storage);
 /* How the gradient `t`, at an update, stands to that of the mean over all ranks.

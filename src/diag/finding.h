@@ -204,6 +204,10 @@ void dt_diag_carry (DtDiag *g, const DtVar *from, const DtVar *to);
 /* Without gradients, a sampler dealt out `items` to `ranks` that do not divide
 ** them, and added some.  Local. */
 void dt_diag_padded (DtDiag *g, int64_t items, int ranks);
+/* A scheduler that is made for `total` steps made step `step`; 0: it is made.  A
+** sampler deals its items out to `ranks` once more.  Local. */
+void dt_diag_scheduled (DtDiag *g, double total, int64_t step);
+void dt_diag_pass_begins (DtDiag *g, int ranks);
 /* Its memory was written past the operators.  Local. */
 void dt_diag_written (DtDiag *g, const DtVar *v);
 /* Remember a tensor as such a source.  Local. */

@@ -9,13 +9,17 @@
 
 /* --- which rules --- */
 
+static void add_rule (DtRuleSet *set, int i) {
+  set->word[i / 64] |= UINT64_C(1) << i % 64;
+}
+
 static void asked_fill (const DtDiag *g, const DtOpDef *op, DtDiagAsked *a) {
   a->op = op;
   for (int k = 0; k < DT_NEVENTS; k++) {
-    a->set[k] = 0;
+    a->set[k] = (DtRuleSet){ { 0 } };
     for (int i = 0; i < g->nrule[k]; i++)
       if (g->rule[k][i]->may == NULL || g->rule[k][i]->may(g, op))
-        a->set[k] |= UINT64_C(1) << i;
+        add_rule(&a->set[k], i);
   }
 }
 
@@ -43,7 +47,7 @@ static bool asked_room (DtDiag *g) {
   return true;
 }
 
-static uint64_t asked_of (DtDiag *g, const DtOpDef *op, DtEventKind k) {
+static DtRuleSet asked_of (DtDiag *g, const DtOpDef *op, DtEventKind k) {
   DtDiagAsked *a, one;
   if (g->last != NULL && g->last->op == op) return g->last->set[k];
   if (!asked_room(g)) {
@@ -84,7 +88,7 @@ static void fill_call_sets (DtDiag *g) {
         const bool named = when >= DT_CALLED(OTHER) &&
                            when < offsetof(DtDiag, called) + sizeof g->called;
         if (!named || when == offsetof(DtDiag, called) + (size_t)c * sizeof (int))
-          g->call_set[c][k] |= UINT64_C(1) << i;
+          add_rule(&g->call_set[c][k], i);
       }
   }
 }
@@ -97,15 +101,16 @@ static bool is_condition_met (const DtDiag *g, uint32_t when) {
 DtStatus dt_diag_hear (void *ud, DtSession *s, const DtEvent *e) {
   DtDiag *g = (DtDiag *)ud;
   const DtDiagRule *const *rule = g->rule[e->kind];
-  uint64_t set;
+  DtRuleSet set;
   (void)s;
   if ((g->d->muted && !g->judging) || g->d->rec.off) return DT_OK;
   set = e->op ? asked_of(g, e->op, e->kind)
               : g->call_set[call_of(e->text)][e->kind];
-  for (; set != 0; set &= set - 1) {
-    const int i = __builtin_ctzll(set);
-    if (is_condition_met(g, g->when[e->kind][i])) rule[i]->fn(g, e);
-  }
+  for (int w = 0; w < DT_RULE_WORDS; w++)
+    for (uint64_t left = set.word[w]; left != 0; left &= left - 1) {
+      const int i = 64 * w + __builtin_ctzll(left);
+      if (is_condition_met(g, g->when[e->kind][i])) rule[i]->fn(g, e);
+    }
   return DT_OK;
 }
 
@@ -195,7 +200,8 @@ DtStatus dt_diag_rules (DtDiag *g) {
     dt_rules_part, dt_rules_copies, dt_rules_train,
     dt_rules_where, dt_rules_steps, dt_rules_graph, dt_rules_state, dt_rules_rows,
     dt_rules_result, dt_rules_loss, dt_rules_batch, dt_rules_shards,
-    dt_rules_lost, dt_rules_shuffled, dt_rules_padded
+    dt_rules_lost, dt_rules_shuffled, dt_rules_padded, dt_rules_drift,
+    dt_rules_groups, dt_rules_stale
   };
   size_t i;
   find_ops(g);

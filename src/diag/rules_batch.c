@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** diag/rules_batch.c: the same batch on every rank, under fully_shard; and what
-** a sampler added so that every rank has as many items.
+** a sampler added so that every rank has as many items; and a schedule that counts
+** the steps of all ranks.
 **
 ** Each unit hands over the gradients of all its parameters before they are
 ** reduced.  One unit's may be equal on all ranks although the batches differ (a
@@ -86,6 +87,37 @@ static bool is_slice (const DtDiag *g, const DtOpDef *op) {
   (void)g;
   return strcmp(op->sig->full, "aten.slice.Tensor") == 0 ||
          strcmp(op->sig->full, "aten.narrow.default") == 0;
+}
+
+/* --- schedules --- */
+
+void dt_diag_scheduled (DtDiag *g, double total, int64_t step) {
+  if (!g->on || g->d->muted) return;
+  if (step == 0) {
+    g->planned = total;
+    g->scheduled = 0;
+    g->scheduler_at = dt_diag_here(g, "lr_scheduler");
+  } else if (total == g->planned) g->scheduled = step;
+}
+
+void dt_diag_pass_begins (DtDiag *g, int ranks) {
+  if (!g->on || g->d->muted || !g->s->grad_enabled) return;
+  g->passes++;
+  g->dealt_to = ranks;
+}
+
+/* Made for the steps that one rank would make alone.  In each pass the last batch may
+** be a smaller one.  What is stepped once a pass counts passes. */
+void dt_diag_schedule (DtDiag *g) {
+  const int64_t n = g->dealt_to, k = g->scheduled;
+  const DtEvent e = dt_diag_origin(&g->scheduler_at, "lr_scheduler");
+  if (n > 1 && k > g->passes && g->planned <= (double)(k * n) &&
+      g->planned >= (double)((k - g->passes) * n) && g->planned > (double)k)
+    dt_diag_add(g, &e, DT_FIND_ID_SCHEDULE_LENGTH, NULL, 0, NULL, "it is made for %.15g "
+                "steps; %lld were made, in %d pass%s over what a sampler deals out to "
+                "%d ranks", g->planned, (long long)k, g->passes,
+                g->passes == 1 ? "" : "es", (int)n);
+  g->passes = g->dealt_to = 0;
 }
 
 const DtDiagRule dt_rules_batch[] = {

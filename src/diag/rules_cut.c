@@ -160,7 +160,10 @@ void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
   const DtPart *p;
   DtPart other;
   int d;
-  if (g->on) dt_diag_where_gathered(g, mine, piece, i - me, n);
+  if (g->on) {
+    dt_diag_where_gathered(g, mine, piece, i - me, n);
+    dt_diag_stale_gathered(g, mine, piece);
+  }
   if (!g->on || g->ncuts == 0 || mine->spec || piece->spec ||
       (p = cut_find(g, mine)) == NULL ||
       p->ndim != piece->local->m.ndim) return;

@@ -99,6 +99,8 @@ void dt_diag_restored (DtDiag *g, const DtVar *v, const char *key) {
 void dt_diag_restoring (DtDiag *g) { g->nloads++; }
 
 void dt_diag_param (DtDiag *g, const DtVar *v) {
+  if (dt_idset_has(&g->params, v->local->storage->id))
+    dt_idset_add(g, &g->tied, v->local->storage->id);
   dt_idset_add(g, &g->params, v->local->storage->id);
 }
 

@@ -577,6 +577,10 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_diag_rows_raw(g, raw, in, out);
   dt_diag_result_raw(g, in);
   dt_diag_average_raw(g, in);
+  dt_diag_drift_met(g, in);
+  if (out) dt_diag_drift_met(g, out);
+  if (out && strcmp(raw->kind, "all_gather") == 0)
+    dt_diag_stale_gathered(g, in, out);
   dt_diag_norm_raw(g, raw, in);
   dt_diag_shards_raw(g, raw, in, out);
   if (g->nshares == 0 ||

@@ -49,14 +49,14 @@ static void on_buffer_read (DtDiag *g, const DtEvent *e) {
   }
 }
 
-static const DtLearn *any_reduced (const DtDiag *g) {
+const DtLearn *dt_diag_any_reduced (const DtDiag *g) {
   for (int i = 0; i < g->nlearn; i++)
     if (g->learn[i].reduced && g->learn[i].last) return &g->learn[i];
   return NULL;
 }
 
 void dt_diag_state (DtDiag *g) {
-  const DtLearn *l = g->over ? any_reduced(g) : NULL;
+  const DtLearn *l = g->over ? dt_diag_any_reduced(g) : NULL;
   if (l == NULL || g->moved || g->averaged) return;
   for (int i = 0; i < g->nbuffers; i++) {
     const DtBuffer *b = &g->buffer[i];

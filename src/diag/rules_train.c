@@ -49,9 +49,13 @@ static uint64_t sample_of (const DtTensor *t) {
   return dt_meta_numel(&t->m) == 1 ? dt_diag_hash(t, false) : dt_diag_sample(t);
 }
 
-static DtLearn *by_storage (DtDiag *g, int64_t storage) {
+DtLearn *dt_diag_by_storage (const DtDiag *g, int64_t storage) {
   int i = g->learn_at[(uint64_t)storage % DT_LEARN_SLOTS] - 1;
   return i >= 0 && g->learn[i].storage == storage ? &g->learn[i] : NULL;
+}
+
+static DtLearn *by_storage (DtDiag *g, int64_t storage) {
+  return dt_diag_by_storage(g, storage);
 }
 
 DtLearn *dt_diag_by_grad (const DtDiag *g, int64_t storage) {
@@ -64,7 +68,10 @@ static DtLearn *by_grad (DtDiag *g, int64_t storage) {
 }
 
 void dt_diag_learn_free (DtDiag *g) {
-  for (int i = 0; i < g->nlearn; i++) dt_free(g->s->cx, g->learn[i].first);
+  for (int i = 0; i < g->nlearn; i++) {
+    dt_free(g->s->cx, g->learn[i].first);
+    dt_mesh_unref(g->s->cx, g->learn[i].mesh);
+  }
   g->nflat = 0;
   g->kept_aside = false;
   g->cleared_at.line = 0;
@@ -73,7 +80,7 @@ void dt_diag_learn_free (DtDiag *g) {
   g->over = NULL;
   g->learn = NULL;
   g->nlearn = g->nlow = 0;
-  g->moved = g->averaged = g->idle = g->normed = false;
+  g->moved = g->piped = g->averaged = g->idle = g->normed = false;
   g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
   g->frozen = 0;
   g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;
@@ -269,6 +276,7 @@ static void on_write (DtDiag *g, const DtEvent *e) {
         }
       }
       l->steps++;
+      dt_diag_drift_updated(g, e);
       note_update(e, v, l);
       dt_diag_look_still(l, v);
       if (sample_of(v->local) == l->last) note_lost_update(g, e, v, l);
@@ -313,6 +321,7 @@ static void update_sent (DtDiag *g, const DtRecRaw *raw, const DtLearn *l) {
 
 void dt_diag_frozen (DtDiag *g, const DtVar *v) {
   if (!g->on || g->d->muted || v->spec || !v->is_param) return;
+  dt_diag_drift_frozen(g, v);
   for (int d = 0; d < v->local->m.ndim; d++)
     g->frozen = dt_hash_u64(g->frozen, (uint64_t)v->local->m.shape[d]);
   g->frozen = dt_hash_u64(g->frozen, 1) | 1;
@@ -365,6 +374,10 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   }
   if ((l = by_grad(g, in->local->storage->id)) == NULL) return;
   l->reduced = true;
+  if (l->mesh == NULL) l->reduced_at = dt_diag_here(g, raw->kind);
+  dt_mesh_unref(g->s->cx, l->mesh);
+  l->mesh = dt_mesh_ref(raw->mesh);
+  l->mdim = raw->mdim;
   if (sum && l->sums > 0 && l->added)
     dt_diag_tell(g, DT_FIND_ID_SUMMED_TWICE, NULL, raw->kind,
                  "backward added to a gradient that was summed over the ranks, "
@@ -441,7 +454,7 @@ void dt_diag_step (DtDiag *g, int n, const DtVar *p) {
               "%s:%d", l->file, l->line);
 }
 
-void dt_diag_moved (DtDiag *g) { g->moved = true; }
+void dt_diag_moved (DtDiag *g) { g->moved = g->piped = true; }
 
 /* --- when somebody asks --- */
 
@@ -468,12 +481,14 @@ static void claim_no_drift (DtDiag *g, const DtLearn *l, int64_t nr) {
 static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[3] = { { false, l->start }, { false, l->came },
                             { true, l->used } };
-  DtEvent e = dt_diag_origin(&l->made, "update");
+  DtEvent e = dt_diag_origin(g->moved ? &l->reduced_at : &l->made, "update");
   const char *what;
   if (l->start == 0 || l->numel < 2 || l->came == 0 || l->used == 0) return;
   what = dt_diag_learn_words(g, l, "%s when its first gradient came at %s:%d");
-  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_NEVER_EQUAL, g->over,
-                              g->over_dim, nr, 3, facts, l->name, what);
+  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_NEVER_EQUAL,
+                              l->mesh ? l->mesh : g->over,
+                              l->mesh ? l->mdim : g->over_dim, nr, 3, facts,
+                              l->name, what);
 }
 
 /* A parameter that was equal, and its gradient too: but for how often it was
@@ -649,6 +664,8 @@ void dt_diag_train (DtDiag *g) {
   dt_diag_lost(g);
   for (i = 0; i < g->nlearn; i++)
     if (g->learn[i].kept == DT_KEPT_DEALT) dt_diag_kept(g, &g->learn[i], i);
+  for (i = 0; i < g->nlearn && g->moved && !g->averaged; i++)
+    if (g->learn[i].mesh) began_apart(g, &g->learn[i], i);
   if (g->moved || g->averaged) return;
   for (i = 0; i < g->nlearn; i++) dt_diag_parts_stepped(g, &g->learn[i], i);
   for (i = 0; i < g->nlearn && g->over == NULL; i++)    /* nothing is reduced */

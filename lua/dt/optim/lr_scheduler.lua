@@ -4,6 +4,7 @@
 --
 -- Most rates are made of the group's present rate, so schedulers on one
 -- optimizer multiply, and a rate that was set by hand counts from there on.
+-- `total` is the number of steps that a scheduler is made for, where it has one.
 -- `rate(t, group, base)` is the next rate at epoch t; `first(base)`, where a
 -- scheduler has it, is the rate of epoch 0 whatever the group's is now.
 
@@ -31,6 +32,7 @@ end
 function Scheduler:step()
   self.last_epoch = self.last_epoch + 1
   if self.advance then self:advance() end
+  if self.total then dt._scheduled(self.total, self.last_epoch) end
   apply(self)
 end
 
@@ -76,6 +78,7 @@ local function new(optimizer, rate, more)
     g.initial_lr = g.initial_lr or g.lr
     self.base[i] = g.initial_lr
   end
+  if self.total then dt._scheduled(self.total, 0) end
   apply(self)
   return self
 end
@@ -187,7 +190,7 @@ function M.PolynomialLR(...)
   return new(a.optimizer, function (t, g)
     if t == 0 or t > n then return g.lr end
     return g.lr * ((1.0 - t / n) / (1.0 - (t - 1) / n)) ^ a.power
-  end, {first = itself})
+  end, {first = itself, total = n})
 end
 
 -- CosineAnnealingLR(optimizer, T_max, eta_min = 0)
@@ -202,7 +205,7 @@ function M.CosineAnnealingLR(...)
     end
     return (1 + math.cos(math.pi * t / T))
       / (1 + math.cos(math.pi * (t - 1) / T)) * (g.lr - least) + least
-  end, {first = itself})
+  end, {first = itself, total = T})
 end
 
 -- CosineAnnealingWarmRestarts(optimizer, T_0, T_mult = 1, eta_min = 0)
@@ -315,7 +318,7 @@ function M.OneCycleLR(...)
       end
       from = p[1]
     end
-  end)
+  end, {total = n})
 end
 
 -- ---- schedulers of schedulers ----

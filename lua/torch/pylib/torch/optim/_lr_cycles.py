@@ -170,6 +170,8 @@ def _positive(name, value):
 
 
 class OneCycleLR(_MomentumCycle):
+    _made_for = "total_steps"
+
     def __init__(self, optimizer, max_lr, total_steps=None, epochs=None,
                  steps_per_epoch=None, pct_start=0.3, anneal_strategy="cos",
                  cycle_momentum=True, base_momentum=0.85, max_momentum=0.95,

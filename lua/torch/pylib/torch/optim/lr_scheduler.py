@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 
 from torch import Tensor
-from torch.optim import Optimizer
+from torch.optim import Optimizer, _note_schedule
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being "
@@ -58,6 +58,7 @@ def _check_optimizer(optimizer):
 class LRScheduler:
     _get_lr_called_within_step = False
     _is_initial = False
+    _made_for = None                    # the attribute with the number of steps
 
     def __init__(self, optimizer, last_epoch=-1):
         _check_optimizer(optimizer)
@@ -131,6 +132,8 @@ class LRScheduler:
         for group, lr in zip(self.optimizer.param_groups, values, strict=True):
             _set_value(group, "lr", lr)
         self._last_lr = _values(self.optimizer, "lr")
+        if self._made_for and isinstance(getattr(self, self._made_for), (int, float)):
+            _note_schedule(getattr(self, self._made_for), self.last_epoch)
 
     def _warn_outside_step(self):
         if not self._get_lr_called_within_step:
@@ -301,6 +304,8 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
+    _made_for = "total_iters"
+
     def __init__(self, optimizer, total_iters=5, power=1.0, last_epoch=-1):
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
@@ -319,6 +324,8 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
+    _made_for = "T_max"
+
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_drift.c: what a program keeps from step to step beside its
+** parameters: moving averages of them, queues, centers, statistics.
+**
+** A tensor that is no parameter and is written in place step after step, and that
+** comes into the loss, must be the same on all ranks when the parameters are kept
+** so.  It began equal and does not stay so, or it began as a constant and is added
+** to: each rank fed it with its own data, and no collective took it.  A frozen
+** parameter (of a teacher, of an average) that began equal must be so where it is
+** read, also where nothing is trained with it.
+**
+** What only one rank reads, what the ranks began with otherwise, what an optimizer
+** keeps, and what is set anew in each step is not looked at. */
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+enum { DRIFTS = 256, MADE = 256 };
+
+typedef struct Drift {
+  int64_t storage;
+  uint64_t start, last;         /* values before the first write, and now; 0: one
+                                ** number only */
+  uint64_t whole;               /* as `last`, also of one number */
+  uint64_t nr;                  /* which it is: where the ranks write alike, the
+                                ** same on all */
+  int times; int64_t step;      /* steps that wrote it; the last of them */
+  bool frozen;                  /* a parameter without gradient */
+  bool added;                   /* every write took what was there: +=, *= */
+  bool used;                    /* it came into what has a gradient */
+  bool met, dropped;            /* a collective took it; it is none of these */
+  const char *name;             /* interned */
+  DtOrigin wrote, read;
+} Drift;
+
+struct DtDrifts {
+  Drift drift[DRIFTS];          /* by storage */
+  struct { int64_t storage, of; } made[MADE];   /* by storage: made with which */
+};
+
+static Drift *slot_of (const DtDiag *g, int64_t storage) {
+  return &g->drifts->drift[(uint64_t)storage % DRIFTS];
+}
+
+static Drift *find_drift (const DtDiag *g, int64_t storage) {
+  Drift *d = g->drifts ? slot_of(g, storage) : NULL;
+  return d && d->storage == storage && !d->dropped ? d : NULL;
+}
+
+void dt_diag_drifts_free (DtDiag *g) {
+  dt_free(g->s->cx, g->drifts);
+  g->drifts = NULL;
+  g->ndrifts = 0;
+}
+
+/* All of the memory, as one row. */
+static uint64_t sample (const DtVar *v, bool constant) {
+  const int64_t size = (int64_t)dt_dtype_size((DtDtype)v->local->m.dtype);
+  DtTensor t = *v->local;
+  t.m.ndim = 1;
+  t.m.shape[0] = (int64_t)t.storage->nbytes / size;
+  t.m.stride[0] = 1;
+  t.offset = 0;
+  return constant ? dt_diag_hash(&t, false) : dt_diag_sample(&t);
+}
+
+/* Its name here, interned; "" where it has none. */
+static const char *name_of (DtDiag *g, const DtVar *v) {
+  const char *name = dt_session_intern(
+    g->s, dt_diag_name(g, v->view_base ? v->view_base : v));
+  if (name == NULL) dt_error_clear(g->s->cx);
+  return name ? name : "";
+}
+
+static Drift *add_drift (DtDiag *g, const DtVar *v) {
+  const char *name = name_of(g, v);
+  Drift *d;
+  if (g->drifts == NULL) {
+    g->drifts = DT_NEW(g->s->cx, struct DtDrifts);
+    if (g->drifts == NULL) { dt_error_clear(g->s->cx); return NULL; }
+  }
+  d = slot_of(g, v->local->storage->id);
+  *d = (Drift){ .storage = v->local->storage->id, .name = name, .added = true,
+                .step = -1 };
+  d->start = d->last = sample(v, false);
+  d->whole = sample(v, true);
+  d->nr = dt_hash_str(dt_hash_u64(DT_HASH_SEED, (uint64_t)g->ndrifts++), name);
+  d->nr = dt_hash_u64(d->nr, (uint64_t)v->local->storage->nbytes);
+  return d;
+}
+
+/* May it be such a tensor: plain, of floats, more than one, nobody's gradient? */
+static bool may_drift (const DtDiag *g, const DtVar *v) {
+  return v != NULL && v->spec == NULL && !v->local->storage->drawn &&
+         dt_dtype_is_float((DtDtype)v->local->m.dtype) && v->grad_fn == NULL &&
+         v->local->storage->nbytes > dt_dtype_size((DtDtype)v->local->m.dtype) &&
+         dt_diag_by_storage(g, v->local->storage->id) == NULL &&
+         dt_diag_by_grad(g, v->local->storage->id) == NULL;
+}
+
+void dt_diag_drift_frozen (DtDiag *g, const DtVar *v) {
+  Drift *d;
+  if (!may_drift(g, v) || !dt_tensor_has_data(v->local)) return;
+  d = add_drift(g, v);
+  if (d) d->frozen = true;
+}
+
+void dt_diag_drift_updated (DtDiag *g, const DtEvent *e) {
+  g->updates++;
+  g->update_file = e->file;
+  g->update_line = e->line;
+}
+
+void dt_diag_drift_met (DtDiag *g, const DtVar *v) {
+  Drift *d = v->spec ? NULL : find_drift(g, v->local->storage->id);
+  if (d) d->met = true;
+}
+
+/* --- written --- */
+
+/* Does the operator take what was there into what it writes? */
+static bool adds (const DtEvent *e) {
+  static const char *const names[] = { "aten.add_.", "aten.sub_.", "aten.mul_.",
+    "aten.div_.", "aten.lerp_.", "aten.addcmul_.", "aten.addcdiv_.",
+    "aten.index_add_.", "aten.scatter_add_.", "aten.addmm_.", NULL };
+  for (int i = 0; names[i]; i++)
+    if (strncmp(e->op->sig->full, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
+static bool writes (const DtDiag *g, const DtOpDef *op) {
+  static const char *const made[] = { "aten.zero_.", "aten.fill_.",
+    "aten.normal_.", "aten.uniform_.", "aten.random_.", NULL };
+  for (int i = 0; made[i]; i++)
+    if (strncmp(op->sig->full, made[i], strlen(made[i])) == 0) return false;
+  return dt_diag_inplace(g, op);
+}
+
+static bool resets (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_inplace(g, op) && !writes(g, op);
+}
+
+/* About to be written: what it holds is where it begins.  What is written
+** where parameters are updated is an optimizer's. */
+static void before_write (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  if (e->backward || !may_drift(g, v) || dt_session_no_data(g->s) ||
+      (g->nlearn == 0 && !adds(e)) ||
+      find_drift(g, v->local->storage->id) != NULL) return;
+  if (e->line == g->update_line && e->file == g->update_file) return;
+  if (g->drifts && slot_of(g, v->local->storage->id)->storage ==
+      v->local->storage->id) return;    /* dropped */
+  add_drift(g, v);
+}
+
+/* What is fed by gradients is an optimizer's. */
+static bool is_fed_gradients (const DtDiag *g, const DtEvent *e) {
+  for (int i = 1; i < e->nin; i++)
+    if (e->in[i] && !e->in[i]->spec &&
+        dt_diag_by_grad(g, e->in[i]->local->storage->id)) return true;
+  return false;
+}
+
+static void after_write (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  Drift *d = v && !v->spec ? find_drift(g, v->local->storage->id) : NULL;
+  if (d == NULL || e->status != DT_OK || e->backward) return;
+  if (is_fed_gradients(g, e)) { d->dropped = true; return; }
+  d->last = sample(v, false);
+  d->whole = sample(v, true);
+  d->added = d->added && adds(e);
+  if (d->step != g->updates) d->times++;
+  d->step = g->updates;
+  d->wrote = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                         .line = e->line, .seq = e->seq };
+}
+
+static void on_reset (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  Drift *d = v && !v->spec ? find_drift(g, v->local->storage->id) : NULL;
+  if (d) d->dropped = true;
+}
+
+/* --- read --- */
+
+/* Is it one, or made with one? */
+static Drift *drift_in (const DtDiag *g, const DtVar *v) {
+  const int64_t id = v->local->storage->id;
+  const int k = (int)((uint64_t)id % MADE);
+  Drift *d = find_drift(g, id);
+  if (d == NULL && g->drifts->made[k].storage == id)
+    d = find_drift(g, g->drifts->made[k].of);
+  return d;
+}
+
+/* Does something with a gradient go into the operator? */
+static bool is_trained (const DtEvent *e) {
+  for (int i = 0; i < e->nin; i++)
+    if (e->in[i] && e->in[i]->requires_grad) return true;
+  return false;
+}
+
+static void on_read (DtDiag *g, const DtEvent *e) {
+  const bool trained = is_trained(e);
+  if (e->status != DT_OK || e->backward) return;
+  for (int i = 0; i < e->nin; i++) {
+    Drift *d = e->in[i] && !e->in[i]->spec ? drift_in(g, e->in[i]) : NULL;
+    if (d == NULL) continue;
+    if (d->frozen && g->nlearn > 0 && d->storage == e->in[i]->local->storage->id &&
+        !dt_diag_view(g, e->op))
+      d->read = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                            .line = e->line, .seq = e->seq };
+    for (int k = 0; k < e->nout; k++) {
+      const DtVar *out = e->out[k];
+      if (out == NULL || out->spec) continue;
+      if (trained && !d->used && *d->name == '\0') d->name = name_of(g, e->in[i]);
+      d->used = d->used || trained;
+      if (trained || out->local->storage->id == d->storage) continue;
+      g->drifts->made[(uint64_t)out->local->storage->id % MADE].storage =
+        out->local->storage->id;
+      g->drifts->made[(uint64_t)out->local->storage->id % MADE].of = d->storage;
+    }
+  }
+}
+
+static bool reads (const DtDiag *g, const DtOpDef *op) {
+  return !dt_diag_inplace(g, op);
+}
+
+/* --- when somebody asks --- */
+
+static void claim_apart (DtDiag *g, const Drift *d, const DtLearn *l) {
+  const bool zero = d->added && d->start == 0;
+  const DtFact facts[4] = { { false, zero ? d->whole : d->last },
+                            { true, l->last }, { true, (uint64_t)d->times + 1 },
+                            { true, d->start } };
+  DtEvent e = dt_diag_origin(&d->wrote, "update");
+  if (d->times < 2 || !d->used || d->wrote.line == 0) return;
+  dt_diag_claim_all(g, &e, DT_FIND_ID_KEPT_APART, g->over, g->over_dim,
+                    (int64_t)d->nr, zero ? 3 : 4, facts, d->name, "it is fed by what each rank has, "
+                    "and comes into the loss; the parameters are the same");
+}
+
+static void claim_frozen_apart (DtDiag *g, const Drift *d, const DtLearn *l) {
+  const DtFact facts[3] = { { false, d->last }, { true, d->start },
+                            { true, l->last } };
+  DtEvent e = dt_diag_origin(&d->read, "read");
+  if (d->read.line == 0) return;
+  dt_diag_claim_all(g, &e, DT_FIND_ID_KEPT_APART, g->over, g->over_dim,
+                    (int64_t)d->nr, 3, facts, d->name, "it began equal, gets no gradient and was "
+                    "written on some ranks, or otherwise on each; where it is read; "
+                    "the trained parameters are the same");
+}
+
+void dt_diag_drifts (DtDiag *g) {
+  const DtLearn *l = g->over ? dt_diag_any_reduced(g) : NULL;
+  if (g->drifts == NULL || l == NULL || g->moved || g->averaged) return;
+  for (int i = 0; i < DRIFTS; i++) {
+    const Drift *d = &g->drifts->drift[i];
+    if (d->storage == 0 || d->dropped || d->met ||
+        dt_diag_by_storage(g, d->storage) != NULL) continue;
+    if (d->frozen) claim_frozen_apart(g, d, l);
+    else claim_apart(g, d, l);
+  }
+}
+
+const DtDiagRule dt_rules_drift[] = {
+  { DT_EV_OP, before_write, writes, 0 },
+  { DT_EV_OP_END, after_write, writes, DT_WHEN(ndrifts) },
+  { DT_EV_OP, on_reset, resets, DT_WHEN(ndrifts) },
+  { DT_EV_OP_END, on_read, reads, DT_WHEN(ndrifts) },
+  { 0, NULL, NULL, 0 }
+};
