@@ -52,24 +52,22 @@ static bool opt_bool (lua_State *L, int idx, const char *key, bool dflt) {
   return v;
 }
 
-static void refuse_create_graph (lua_State *L, int idx) {
-  if (opt_bool(L, idx, "create_graph", false))
-    dtL_errorf(L, DT_E_NOTIMPL, "create_graph=True (gradients of gradients) "
-               "is not supported by dtrepl");
-}
+typedef struct Keep { bool retain, create; } Keep;
 
 /* What follows the gradients of a backward pass: retain_graph and create_graph
-** by position, or a table of options.  Says whether the graph is kept. */
-static bool read_retain (lua_State *L, int o) {
-  bool retain = lua_isboolean(L, o) && lua_toboolean(L, o);
-  bool given = !lua_isnone(L, o) && !lua_istable(L, o);
-  if (given && lua_isboolean(L, ++o)) {
-    if (lua_toboolean(L, o))
-      dtL_errorf(L, DT_E_NOTIMPL, "create_graph=True (gradients of gradients) "
-                 "is not supported by dtrepl");
+** by position, or a table of options.  A graph of the gradients needs that of
+** the values. */
+static Keep read_keep (lua_State *L, int o) {
+  Keep k = { false, false };
+  bool given = !lua_isnone(L, o) && !lua_istable(L, o), said = false;
+  if (given) {
+    said = lua_isboolean(L, o);
+    k.retain = said && lua_toboolean(L, o);
     o++;
   }
-  refuse_create_graph(L, o);
+  if (given && lua_isboolean(L, o)) k.create = lua_toboolean(L, o++);
+  k.create = opt_bool(L, o, "create_graph", k.create);
+  if (!said) k.retain = k.create;
   if (lua_istable(L, o)) {
     lua_getfield(L, o, "inputs");
     if (!dtL_is_none(L, -1))
@@ -77,18 +75,19 @@ static bool read_retain (lua_State *L, int o) {
                  "dtrepl: autograd.grad gives the gradients of some tensors");
     lua_pop(L, 1);
   }
-  return opt_bool(L, o, "retain_graph", retain);
+  k.retain = opt_bool(L, o, "retain_graph", k.retain);
+  return k;
 }
 
 /* The way back is nobody's call: the operators that it takes in Lua are not
 ** looked at (DtBind.watched). */
 static int run_backward (lua_State *L, int n, DtVar *const *roots,
-                         DtVar *const *grads, bool retain) {
+                         DtVar *const *grads, Keep keep) {
   DtBind *b = dtL_state(L);
   bool watched = b->watched;
   DtStatus st;
   b->watched = false;
-  st = dt_backward(b->s, n, roots, grads, retain);
+  st = dt_backward(b->s, n, roots, grads, keep.retain, keep.create);
   b->watched = watched;
   return st == DT_OK ? 0 : dtL_raise(L);
 }
@@ -104,7 +103,7 @@ static int m_backward (lua_State *L) {
     lua_getfield(L, o, "gradient");
     if (!dtL_is_none(L, -1)) grad = dtL_check_tensor(L, -1);
   }
-  return run_backward(L, 1, &root, &grad, read_retain(L, o));
+  return run_backward(L, 1, &root, &grad, read_keep(L, o));
 }
 
 /* autograd.backward(tensors, grads, opts); the grads may be among the options,
@@ -119,7 +118,7 @@ static int l_backward (lua_State *L) {
     if (!dtL_is_none(L, -1)) check_tensors(L, lua_gettop(L), grads, true);
     lua_pop(L, 1);
   } else if (!dtL_is_none(L, 2)) check_tensors(L, 2, grads, true);
-  return run_backward(L, n, roots, grads, read_retain(L, o));
+  return run_backward(L, n, roots, grads, read_keep(L, o));
 }
 
 /* autograd.grad(outputs, inputs, opts) -> table of gradients */
@@ -136,12 +135,12 @@ static int l_grad (lua_State *L) {
     if (!dtL_is_none(L, -1)) check_tensors(L, lua_gettop(L), grads, true);
     lua_pop(L, 1);
   }
-  refuse_create_graph(L, 3);
+  bool create = opt_bool(L, 3, "create_graph", false);
   memset(out, 0, sizeof out);
   watched = b->watched;
   b->watched = false;
   st = dt_grad(b->s, n, roots, grads, nin, in,
-               opt_bool(L, 3, "retain_graph", false),
+               opt_bool(L, 3, "retain_graph", create), create,
                opt_bool(L, 3, "allow_unused", false), out);
   b->watched = watched;
   if (st != DT_OK) return dtL_raise(L);
@@ -461,6 +460,12 @@ static int l_forget_history (lua_State *L) {
   return 0;
 }
 
+/* dt._creates_graph(): is a backward under way whose operators are recorded? */
+static int l_creates_graph (lua_State *L) {
+  lua_pushboolean(L, dtL_state(L)->s->create_graph);
+  return 1;
+}
+
 /* dt._data_view(t): t.data; dt._local_of(t): t._local_tensor. */
 static int l_data_view (lua_State *L) {
   DtVar *v = dtL_check_tensor(L, 1);
@@ -496,7 +501,7 @@ void dtL_open_autograd (lua_State *L, int dt) {
     {"_forget_history", l_forget_history}, {"_reached", l_reached},
     {"_hook_saved", l_hook_saved}, {"_saving", l_saving},
     {"_saving_end", l_saving_end},
-    {"_local_of", l_local_of}, {"_make_param", l_make_param},
+    {"_creates_graph", l_creates_graph}, {"_local_of", l_local_of}, {"_make_param", l_make_param},
     {"_set_data", l_set_data}, {"_set_explicit_redist", l_explicit},
     {"_set_grad_enabled", l_grad_enabled},
     {"_set_implicit_replication", l_implicit},

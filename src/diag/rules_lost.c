@@ -93,7 +93,9 @@ void dt_diag_keep_first (DtDiag *g, DtLearn *l, const DtVar *v) {
   const DtTensor *t = v->local;
   const int64_t n = dt_meta_numel(&t->m);
   const size_t size = dt_dtype_size((DtDtype)t->m.dtype);
-  if (n < 4 || n > MOST || !dt_meta_is_contiguous(&t->m)) return;
+  if (n < 4 || n > MOST || !dt_meta_is_contiguous(&t->m) ||
+      !dt_tensor_has_data(t) ||
+      t->storage->nbytes < (size_t)n * size) return;    /* freed meanwhile */
   l->first = DT_NEWN(g->s->cx, char, (size_t)n * size);
   if (l->first == NULL) dt_error_clear(g->s->cx);
   else memcpy(l->first, dt_tensor_cdata(t), (size_t)n * size);

@@ -208,15 +208,34 @@ static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
   return DT_OK;
 }
 
+/* A result without a gradient that the formula reads, as the factors of a
+** solution are: how the gradient depends on it nobody would know.  The weights
+** of a loss are no results of what is differentiated. */
+static DtStatus check_depends (DtSession *s, const DtNode *n, int i) {
+  const DtVar *v = n->saved_out[i];
+  const DtSchema *sig = n->op->sig;
+  const char *name = i < sig->nrets ? sig->ret[i].name : NULL;
+  if (name != NULL && strcmp(name, "total_weight") == 0) return DT_OK;
+  DT_CHECK(s->cx, v == NULL || !is_differentiable(v) ||
+             output_counts(n->op, i, v), DT_E_NOTIMPL,
+           "create_graph=True (gradients of gradients) through %s is not "
+           "supported by dtrepl", n->name);
+  return DT_OK;
+}
+
 DtStatus dt_node_unpack (DtSession *s, DtNode *n, DtVar **out) {
   for (int k = 0; k < n->nout; k++) {
     int i = kept_output(n, k);
-    if (!detaches_output(n->op, i, n->saved_out[i])) {
+    if (s->create_graph) DT_TRY(s->cx, check_depends(s, n, i));
+    if (detaches_output(n->op, i, n->saved_out[i])) {
+      DT_TRY(s->cx, dt_node_check_saved(s, n, n->saved_out[i]));
+      DT_TRY(s->cx, dt_detach(s, n->saved_out[i], &out[i]));
+    } else if (s->create_graph && n->saved_out[i] != NULL)
+      DT_TRY(s->cx, dt_var_alias(n->saved_out[i], &out[i]));
+    else
       out[i] = dt_var_ref(n->saved_out[i]);
-      continue;
-    }
-    DT_TRY(s->cx, dt_node_check_saved(s, n, n->saved_out[i]));
-    DT_TRY(s->cx, dt_detach(s, n->saved_out[i], &out[i]));
+    if (s->create_graph && output_counts(n->op, i, out[i]))
+      dt_node_set_history(s, out[i], n, i);
   }
   return DT_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** engine/autograd.h: a graph of nodes run by sequence number as in PyTorch,
-** above the dispatcher: backward calls operators that dispatch again.
-** create_graph is a named error for now. */
+** above the dispatcher: backward calls operators that dispatch again, and with
+** create_graph these are recorded, too. */
 #ifndef DT_ENGINE_AUTOGRAD_H
 #define DT_ENGINE_AUTOGRAD_H
 
@@ -54,16 +54,20 @@ DtStatus dt_autograd_custom (DtSession *s, const char *name, int nin,
                              DtVar *const *in, int nout, DtVar *const *out,
                              DtBackwardFn fn, void *ud,
                              void (*ud_free) (void *));
-/* torch.autograd.backward / tensor.backward.  grads[i] NULL = ones (scalar
+/* With create_graph the gradients have a graph of their own, of the operators
+** that made them; what cannot be differentiated twice is refused by name.
+** torch.autograd.backward / tensor.backward.  grads[i] NULL = ones (scalar
 ** outputs only: "grad can be implicitly created only for scalar outputs").  Collective
 ** when a gradient must move. */
 DtStatus dt_backward (DtSession *s, int n, DtVar *const *roots,
-                      DtVar *const *grads, bool retain_graph);
+                      DtVar *const *grads, bool retain_graph,
+                      bool create_graph);
 /* torch.autograd.grad: gradients of `inputs` returned, not accumulated.
 ** Collective when a gradient must move. */
 DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
                   DtVar *const *grads, int nin, DtVar *const *inputs,
-                  bool retain_graph, bool allow_unused, DtVar **out);
+                  bool retain_graph, bool create_graph, bool allow_unused,
+                  DtVar **out);
 /* In a gradient that is executed: keep a variable until the gradient is done
 ** and give it as the handle the formula returns.  Takes the reference.
 ** NULL after an error.  Local. */

@@ -330,13 +330,13 @@ static bool layout_agrees (const DtVar *leaf, const DtVar *g) {
 }
 
 /* The first gradient of a leaf: itself when its layout fits and nobody else
-** holds it (the buffer has one reference), else a copy in the leaf's
-** layout. */
+** holds it (the buffer has one reference) nor its graph, else a copy in the
+** leaf's layout. */
 static DtStatus first_grad (DtSession *s, DtVar *leaf, DtVar *g) {
   const DtMeta *m = dt_var_meta(leaf);
   DtVar *fresh, *res;
   DtStatus st;
-  if (layout_agrees(leaf, g) && g->refs == 1)
+  if (!s->create_graph && layout_agrees(leaf, g) && g->refs == 1)
     return dt_detach(s, g, &leaf->grad);
   if (!dt_meta_is_dense(m))
     return dt_call_fmt(s, &leaf->grad, "aten.clone.default",
@@ -360,7 +360,12 @@ static DtStatus accumulate_into_leaf (Engine *e, DtNode *n, DtVar *g) {
   if (g == NULL) return DT_OK;
   if (leaf->grad == NULL)
     DT_TRY(s->cx, first_grad(s, leaf, g));
-  else {
+  else if (s->create_graph) {           /* what is there keeps its graph */
+    DT_TRY(s->cx, dt_call_fmt(s, &res, "aten.add.Tensor", "tt", leaf->grad,
+                              g));
+    dt_var_unref(leaf->grad);
+    leaf->grad = res;
+  } else {
     DT_TRY(s->cx, dt_call_fmt(s, &res, "aten.add_.Tensor", "tt", leaf->grad,
                               g));
     dt_var_unref(res);
@@ -411,6 +416,23 @@ static bool any_grad (const Task *t) {
   return false;
 }
 
+/* A custom node's backward is recorded only by the operators it calls: one that
+** makes its gradients in another way would give a second gradient of 0. */
+static DtStatus check_recorded (DtSession *s, const Task *t, DtVar **gin) {
+  const DtNode *n = t->node;
+  bool in = false, out = false, any = false;
+  for (int i = 0; i < n->nout; i++)
+    in = in || (t->buf[i] && dt_var_needs_grad(t->buf[i]));
+  for (int i = 0; i < n->nin; i++) {
+    any = any || gin[i] != NULL;
+    out = out || (gin[i] && dt_var_needs_grad(gin[i]));
+  }
+  DT_CHECK(s->cx, !in || !any || out, DT_E_NOTIMPL,
+           "create_graph=True (gradients of gradients) through %s is not "
+           "supported by dtrepl: its gradient has no graph", n->name);
+  return DT_OK;
+}
+
 /* Run one node of the graph: its gradients in, those of its inputs out.  What
 ** it saved is freed at once (unless retain_graph), before the next node runs:
 ** the peak of memory depends on it.  A node that got no gradient is passed
@@ -429,6 +451,8 @@ static DtStatus run_node (Engine *e, Task *t) {
   if (st == DT_OK && any_grad(t))
     st = n->fn ? n->fn(s, n->ud, n->nout, t->buf, n->nin, gin)
                : dt_node_exec(s, n, t->buf, need, gin);
+  if (st == DT_OK && s->create_graph && n->fn)
+    st = check_recorded(s, t, gin);
   if (st == DT_OK && (n->ncalls > 0 || s->node_seen) && any_grad(t))
     st = run_calls(e, t, gin);
   if (st == DT_OK && !e->retain) dt_node_release(s, n);
@@ -618,16 +642,18 @@ static DtStatus run_backward (Engine *e, int n, DtVar *const *roots,
   return st;
 }
 
-/* Backward runs without recording and says so in events. */
+/* Backward runs without recording, but for create_graph, and says so in
+** events. */
 static DtStatus run_guarded (Engine *e, int n, DtVar *const *roots,
                              DtVar *const *grads, int nin,
-                             DtVar *const *inputs) {
+                             DtVar *const *inputs, bool create_graph) {
   DtSession *s = e->s;
   bool grad = s->grad_enabled, backward = s->backward;
+  bool create = s->create_graph;
   DtStatus st, lst;
   if (s->call_depth == 0) s->err_told = false;
   dt_map_init(&e->tasks, s->cx, ptr_eq);
-  s->grad_enabled = false;
+  s->grad_enabled = s->create_graph = create_graph;
   s->backward = true;
   st = emit_backward(s, DT_EV_BACKWARD, n, roots, DT_OK);
   if (st == DT_OK) st = run_backward(e, n, roots, grads, nin, inputs);
@@ -635,23 +661,26 @@ static DtStatus run_guarded (Engine *e, int n, DtVar *const *roots,
   lst = emit_backward(s, DT_EV_BACKWARD_END, n, roots, st);
   s->grad_enabled = grad;
   s->backward = backward;
+  s->create_graph = create;
   return st != DT_OK ? st : lst;
 }
 
 DtStatus dt_backward (DtSession *s, int n, DtVar *const *roots,
-                      DtVar *const *grads, bool retain_graph) {
+                      DtVar *const *grads, bool retain_graph,
+                      bool create_graph) {
   Engine e = { .s = s, .retain = retain_graph };
-  return run_guarded(&e, n, roots, grads, 0, NULL);
+  return run_guarded(&e, n, roots, grads, 0, NULL, create_graph);
 }
 
 DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
                   DtVar *const *grads, int nin, DtVar *const *inputs,
-                  bool retain_graph, bool allow_unused, DtVar **out) {
+                  bool retain_graph, bool create_graph, bool allow_unused,
+                  DtVar **out) {
   Engine e = { .s = s, .retain = retain_graph, .restrict_to = true,
                .result = out };
   DtStatus st;
   for (int i = 0; i < nin; i++) out[i] = NULL;
-  st = run_guarded(&e, n, roots, grads, nin, inputs);
+  st = run_guarded(&e, n, roots, grads, nin, inputs, create_graph);
   for (int i = 0; i < nin && st == DT_OK && !allow_unused; i++)
     if (out[i] == NULL)
       st = dt_raise(s->cx, DT_E_AUTOGRAD,

@@ -5,6 +5,7 @@
 **
 ** Composites (CompositeImplicitAutograd) never reach the dispatcher whole,
 ** but in inference mode with distributed inputs they do, as in PyTorch. */
+#include "base/error_tool.h"
 #include "engine/call_int.h"
 
 #include <stdarg.h>
@@ -191,6 +192,20 @@ static DtStatus run_check_saved (DtRun *r, int nin, DtHandle *const *in) {
   return DT_OK;
 }
 
+/* The kernel of a gradient that has no gradient itself must not end a graph
+** without a word. */
+static DtStatus check_differentiable (DtSession *s, const DtOpDef *op, int nin,
+                                      DtHandle *const *in) {
+  if (!s->create_graph || !(op->flags & DT_OP_NOGRAD) ||
+      strstr(op->sig->base, "_backward") == NULL)
+    return DT_OK;
+  for (int i = 0; i < nin; i++)
+    DT_CHECK(s->cx, in[i] == NULL || !dt_var_needs_grad(dt_run_var(in[i])),
+             DT_E_AUTOGRAD, "derivative for %s::%s is not implemented",
+             op->sig->ns, op->sig->base);
+  return DT_OK;
+}
+
 static DtStatus run_call (DtEmit *e, const char *name, int npos,
                           const DtValue *pos, int nkw,
                           const char *const *kwname, const DtValue *kw,
@@ -209,6 +224,7 @@ static DtStatus run_call (DtEmit *e, const char *name, int npos,
   DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, npos, pos, nkw, kwname, kw,
                                &args));
   args.nslots = nin;
+  DT_TRY(s->cx, check_differentiable(s, op, nin, in));
   bool grad = s->grad_enabled;
   if (e->quiet) s->grad_enabled = false;
   DtStatus st = dt_call(s, op, &args, nin, (DtVar *const *)(const void *)in,

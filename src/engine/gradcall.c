@@ -78,6 +78,21 @@ static DtStatus grad_each (DtSession *s, DtNode *n, const DtGradCall *whole,
   return DT_OK;
 }
 
+/* With create_graph the formula reads the inputs with their history: variables
+** of this backward, on the edges of the node. */
+static DtStatus connect_inputs (DtSession *s, DtNode *n, DtVar **in) {
+  DT_CHECK(s->cx, !n->packed, DT_E_NOTIMPL, "create_graph=True (gradients of "
+           "gradients) through an activation checkpoint is not supported by "
+           "dtrepl");
+  for (int i = 0; i < n->nin; i++) {
+    if (n->saved_in == NULL || n->saved_in[i] == NULL) continue;
+    DT_TRY(s->cx, dt_var_alias(n->saved_in[i], &in[i]));
+    if (n->next[i].fn != NULL)
+      dt_node_set_history(s, in[i], n->next[i].fn, n->next[i].nr);
+  }
+  return DT_OK;
+}
+
 DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
                        const bool *need, DtVar **gin) {
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
@@ -87,6 +102,9 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
   DtVar **kept = n->saved_out
                    ? DT_ANEWN(s->cx, &s->cx->scratch, DtVar *, n->nout + 1)
                    : NULL;
+  DtVar **in = s->create_graph
+                 ? DT_ANEWN(s->cx, &s->cx->scratch, DtVar *, n->nin + 1)
+                 : n->saved_in;
   DtRun run;
   DtGradCall c = { .e = &run.e, .op = n->op, .args = &n->args,
                    .nin = n->nin, .nout = n->nout, .need = need, .gin = h };
@@ -96,8 +114,10 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
   if (st == DT_OK && n->released && dt_saving_number(n)) st = dt_node_freed(s);
   if (st == DT_OK && n->packed)
     st = dt_saving_copies(s, n->op, &n->args, n->saved_in, n);
+  if (st == DT_OK && s->create_graph && n->saved_in)
+    st = in ? connect_inputs(s, n, in) : DT_E_NOMEM;
   if (st == DT_OK && kept) st = dt_node_unpack(s, n, kept);
-  c.in = (DtHandle *const *)(void *)n->saved_in;
+  c.in = (DtHandle *const *)(void *)in;
   c.out = kept ? (DtHandle *const *)(void *)kept : none;
   c.gout = (DtHandle *const *)(const void *)gout;
   if (st == DT_OK)
@@ -105,6 +125,8 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
            ? grad_each(s, n, &c, &run, gin) : call_grad(s, &c, &run, gin);
   dt_run_fini(&run);
   for (int i = 0; kept != NULL && i < n->nout; i++) dt_var_unref(kept[i]);
+  for (int i = 0; s->create_graph && in != NULL && i < n->nin; i++)
+    dt_var_unref(in[i]);
   dt_arena_release(&s->cx->scratch, mark);
   return st;
 }

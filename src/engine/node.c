@@ -172,18 +172,25 @@ static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want,
   return st;
 }
 
+/* Is `v` what was saved?  With create_graph a variable of the backward stands
+** for it. */
+static bool is_saved (const DtSession *s, const DtVar *saved, const DtVar *v) {
+  return saved == v ||
+         (s->create_graph && saved != NULL && saved->local == v->local);
+}
+
 DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v) {
   int64_t now = v->local->storage->version;
   if (n->saved_version == NULL) return DT_OK;
   for (int i = 0; n->saved_in && i < n->nin; i++) {
-    if (n->saved_in[i] != v) continue;
+    if (!is_saved(s, n->saved_in[i], v)) continue;
     if (n->released) return dt_node_freed(s);
     if (now == n->saved_version[i]) return DT_OK;
     return version_error(s, v, n->saved_version[i], n->next[i].fn,
                          n->next[i].nr);
   }
   for (int i = 0; n->saved_out && i < n->nout; i++) {
-    if (n->saved_out[i] != v) continue;
+    if (!is_saved(s, n->saved_out[i], v)) continue;
     if (n->released) return dt_node_freed(s);
     if (now == n->saved_version[n->nin + i]) return DT_OK;
     return version_error(s, v, n->saved_version[n->nin + i], n, i);

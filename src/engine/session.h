@@ -34,6 +34,7 @@ struct DtSession {
   bool warn_random;             /* random operators without a tracker warn */
   int explicit_redist;          /* 0 off, 1 raise, 2 raise strict, 3 warn */
   bool backward;                /* inside backward */
+  bool create_graph;            /* whose own operators are recorded */
   DtNodeFn node_seen;           /* sees each node that ran backwards */
   void *node_seen_ud;           /* (anomaly detection); or NULL */
   int no_agree;

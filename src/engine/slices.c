@@ -155,6 +155,9 @@ static DtStatus slice_back (DtSession *s, void *ud, int nout,
   DtStatus st;
   (void)nout;
   if (gout[0] == NULL) return DT_OK;
+  DT_CHECK(s->cx, !s->create_graph, DT_E_NOTIMPL, "create_graph=True "
+           "(gradients of gradients) through a view that was written in place "
+           "is not supported by dtrepl");
   st = whole_of(s, c, gout[0], &whole);
   if (st == DT_OK) st = part_of(s, c, whole, &part);
   if (st == DT_OK) st = backward_through_slice(s, c, part, nin - 1, gin + 1);

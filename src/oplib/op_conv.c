@@ -8,6 +8,7 @@
 ** Y. */
 #include "base/sat.h"
 #include "oplib/op_spatial.h"
+#include "oplib/second.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -440,7 +441,7 @@ const DtOpDef dt_op_convolution_backward = {
             "padding, SymInt[] dilation, bool transposed, SymInt[] "
             "output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, "
             "Tensor, Tensor)",
-  .brief = "Gradients of convolution.", .flags = DT_OP_NOGRAD,
+  .brief = "Gradients of convolution.", .grad = op_gg_convolution_backward,
   .meta = back_meta, .kernel = back_kernel, .rulefn = back_rules,
   .samples = back_samples
 };

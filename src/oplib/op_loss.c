@@ -7,6 +7,7 @@
 ** biased).  mse_loss has no rule of its own: sharding follows from its
 ** decomposition. */
 #include "oplib/oplib_int.h"
+#include "oplib/second.h"
 
 #include <math.h>
 #include <string.h>
@@ -565,8 +566,9 @@ OP(nll_loss_forward, "nll_loss_forward(Tensor self, Tensor target, Tensor? "
    .strategy = op_nll_strategy);
 OP(nll_loss_backward, "nll_loss_backward(Tensor grad_output, Tensor self, "
    "Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor "
-   "total_weight) -> Tensor", "Gradient of nll_loss.", DT_OP_NOGRAD,
-   nll_back_meta, nll_back_kernel, NULL, nll_back_samples,
+   "total_weight) -> Tensor", "Gradient of nll_loss.", 0,
+   nll_back_meta, nll_back_kernel,
+   op_gg_nll_loss_backward, nll_back_samples,
    .strategy = op_nll_back_strategy);
 OP(nll_loss, "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int "
    "reduction=1, SymInt ignore_index=-100) -> Tensor",
@@ -581,7 +583,8 @@ OP(mse_loss, "mse_loss(Tensor self, Tensor target, int reduction=1) -> "
    mse_meta, mse_kernel, mse_grad, pair_samples, .decomp = mse_decomp);
 OP(mse_loss_backward, "mse_loss_backward(Tensor grad_output, Tensor self, "
    "Tensor target, int reduction) -> Tensor", "Gradient of mse_loss.",
-   DT_OP_NOGRAD, mse_back_meta, mse_back_kernel, NULL,
+   0, mse_back_meta, mse_back_kernel,
+   op_gg_mse_loss_backward,
    mse_back_samples, .decomp = mse_back_decomp);
 OP(l1_loss, "l1_loss(Tensor self, Tensor target, int reduction=1) -> "
    "Tensor", "Mean (or sum) of absolute differences.", DT_OP_COMPOSITE, NULL,

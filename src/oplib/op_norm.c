@@ -5,6 +5,7 @@
 ** The norms cut any dim before the normalised ones; the gradients of weight
 ** and bias are then partial sums. */
 #include "oplib/op_spatial.h"
+#include "oplib/second.h"
 
 #include <float.h>
 #include <math.h>
@@ -599,13 +600,13 @@ OP(_safe_softmax, "_safe_softmax(Tensor self, int dim, "
    .strategy = softmax_strategy);
 OP(_softmax_backward_data, "_softmax_backward_data(Tensor grad_output, "
    "Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-   "Gradient of softmax from its output.", NG, softmax_back_meta,
-   softmax_back_kernel, NULL, sm_back_samples, row_plain,
+   "Gradient of softmax from its output.", 0, softmax_back_meta,
+   softmax_back_kernel, op_gg_softmax_backward_data, sm_back_samples, row_plain,
    .strategy = softmax_back_strategy);
 OP(_log_softmax_backward_data, "_log_softmax_backward_data(Tensor grad_output, "
    "Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-   "Gradient of log_softmax from its output.", NG, softmax_back_meta,
-   softmax_back_kernel, NULL, sm_back_samples, row_log,
+   "Gradient of log_softmax from its output.", 0, softmax_back_meta,
+   softmax_back_kernel, op_gg_log_softmax_backward_data, sm_back_samples, row_log,
    .strategy = softmax_back_strategy);
 OP(softmax_int, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> "
    "Tensor", "Exponentials along a dim, divided by their sum.",

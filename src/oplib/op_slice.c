@@ -8,6 +8,7 @@
 #include "base/error_shard.h"
 #include "base/sat.h"
 #include "oplib/oplib_int.h"
+#include "oplib/second.h"
 
 #include <math.h>
 #include <string.h>
@@ -747,13 +748,13 @@ OP(slice_Tensor, "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, "
    "Indices start to end of a dim, every step-th.", DT_OP_VIEW, slice_meta,
    NULL, slice_strategy, slice_grad, slice_samples, .row = NULL);
 OP(select_backward, "select_backward(Tensor grad_output, SymInt[] input_sizes, "
-   "int dim, SymInt index) -> Tensor", "Gradient of select.", DT_OP_NOGRAD,
-   back_meta, select_back_kernel, select_back_strategy, NULL,
+   "int dim, SymInt index) -> Tensor", "Gradient of select.", 0, back_meta,
+   select_back_kernel, select_back_strategy, op_gg_select_backward,
    select_back_samples, .rewrite = op_rw_shape1);
 OP(slice_backward, "slice_backward(Tensor grad_output, SymInt[] input_sizes, "
    "int dim, SymInt start, SymInt end, SymInt step) -> Tensor",
-   "Gradient of slice.", DT_OP_NOGRAD, back_meta, slice_back_kernel,
-   slice_back_strategy, NULL, slice_back_samples, .rewrite = op_rw_shape1);
+   "Gradient of slice.", 0, back_meta, slice_back_kernel,
+   slice_back_strategy, op_gg_slice_backward, slice_back_samples, .rewrite = op_rw_shape1);
 OP(split_Tensor, "split.Tensor(Tensor(a -> *) self, SymInt split_size, "
    "int dim=0) -> Tensor(a)[]", "Parts of one size, the last may be smaller.",
    DT_OP_VIEW, split_meta, NULL, split_strategy, split_grad, split_samples,

@@ -6,6 +6,7 @@
 ** promotion, class of partial rules, gradient, samples).  Gradients write the
 ** sequence of aten calls of PyTorch's derivatives.yaml. */
 #include "oplib/casting.h"
+#include "oplib/second.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,6 +97,25 @@ static DtStatus bound (DtGradCall *c, int lo, int hi) {
 static DtStatus g_clamp (DtGradCall *c) { return bound(c, 1, 2); }
 static DtStatus g_clamp_min (DtGradCall *c) { return bound(c, 1, 0); }
 static DtStatus g_clamp_max (DtGradCall *c) { return bound(c, 0, 1); }
+
+/* A direction turns, but grows no longer: (g - s Re(g / s)) / |x|. */
+static DtStatus g_sgn (DtGradCall *c) {
+  const DtMeta *m = dt_emit_meta(c->e, IN);
+  DtHandle *s, *size, *along, *g;
+  if (m == NULL || !dt_dtype_is_complex((DtDtype)m->dtype))
+    return op_g_zeros(c);
+  s = EMIT("aten.sgn.default", "t", IN);
+  size = EMIT("aten.abs.default", "t", IN);
+  along = EMIT("aten.real.default", "t", EMIT("aten.div.Tensor", "tt", GOUT,
+                                              s));
+  g = EMIT("aten.sub.Tensor", "tt", GOUT,
+           EMIT("aten.mul.Tensor", "tt", s, along));
+  g = EMIT("aten.div.Tensor", "tt", g, size);
+  op_g_set(c, 0, EMIT("aten.masked_fill.Scalar", "tti", g,
+                      EMIT("aten.eq.Scalar", "ti", size, (int64_t)0),
+                      (int64_t)0));
+  return op_g_finish(c);
+}
 
 /* threshold_backward(g, self): the gradient of its first argument. */
 static DtStatus g_threshold_backward (DtGradCall *c) {
@@ -350,7 +370,7 @@ U(round, round, PK_SAME, "Nearest integer, halves to even.", 0,
   NONDECREASING, op_g_zeros, F_);
 U(rsqrt, rsqrt, PK_FLOAT, "1 / sqrt(x).", SAVE, NONE, g_rsqrt, S_);
 U(sgn, sgn, PK_SAME, "Sign; of a complex number its direction.", 0,
-  NONDECREASING, op_g_zeros, S_);
+  NONDECREASING, g_sgn, S_);
 U(sigmoid, sigmoid, PK_FLOAT, "1 / (1 + exp(-x)).", SAVE, NONDECREASING,
   g_sigmoid, S_);
 U(sign, sign, PK_SAME, "-1, 0 or 1.", 0, NONDECREASING, op_g_zeros, S_);
@@ -433,28 +453,31 @@ const DtOpDef dt_op_threshold_backward = {
 };
 BROW(sigmoid_backward, 0, 1, 0, 0);
 DEF(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor output) -> "
-    "Tensor", "Gradient of sigmoid from its output.", NOGRAD, NONE, NULL,
+    "Tensor", "Gradient of sigmoid from its output.", 0, NONE,
+    op_gg_sigmoid_backward,
     back_samples);
 BROW(tanh_backward, 0, 1, 0, 0);
 DEF(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> "
-    "Tensor", "Gradient of tanh from its output.", NOGRAD, NONE, NULL,
+    "Tensor", "Gradient of tanh from its output.", 0, NONE,
+    op_gg_tanh_backward,
     back_samples);
 BROW(silu_backward, 0, 1, 0, 0);
 DEF(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
-    "Gradient of silu.", NOGRAD, NONE, NULL, back_samples);
+    "Gradient of silu.", 0, NONE, op_gg_silu_backward, back_samples);
 BROW(gelu_backward, 0, 1, 1, 2);
 const DtOpDef dt_op_gelu_backward = {
   .schema = "aten::gelu_backward(Tensor grad_output, Tensor self, *, "
             "str approximate=\"none\") -> Tensor",
-  .brief = "Gradient of gelu.", .flags = PW | NOGRAD, .meta = gelu_backward_meta,
-  .kernel = gelu_backward_kernel, .samples = back_samples,
+  .brief = "Gradient of gelu.", .flags = PW, .meta = gelu_backward_meta,
+  .kernel = gelu_backward_kernel, .grad = op_gg_gelu_backward, .samples = back_samples,
   .row = row_gelu_backward
 };
 BROW(leaky_relu_backward, 0, 1, 1, 2);
 const DtOpDef dt_op_leaky_relu_backward = {
   .schema = "aten::leaky_relu_backward(Tensor grad_output, Tensor self, "
             "Scalar negative_slope, bool self_is_result) -> Tensor",
-  .brief = "Gradient of leaky_relu.", .flags = DT_OP_ALIAS_SAFE | NOGRAD,
+  .brief = "Gradient of leaky_relu.", .flags = DT_OP_ALIAS_SAFE,
+  .grad = op_gg_leaky_relu_backward,
   .meta = op_pw_meta_second, .kernel = op_pw_kernel, .decomp = op_d_program,
   .program = "m = gt.Scalar(self, 0); a = mul.Tensor(grad_output, "
              "negative_slope); where.self(m, grad_output, a)",
@@ -464,7 +487,8 @@ BROW(softplus_backward, 0, 1, 2, 2, 3);
 const DtOpDef dt_op_softplus_backward = {
   .schema = "aten::softplus_backward(Tensor grad_output, Tensor self, "
             "Scalar beta, Scalar threshold) -> Tensor",
-  .brief = "Gradient of softplus.", .flags = DT_OP_ALIAS_SAFE | NOGRAD,
+  .brief = "Gradient of softplus.", .flags = DT_OP_ALIAS_SAFE,
+  .grad = op_gg_softplus_backward,
   .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = op_d_program,
   .program = "a = mul.Tensor(self, beta); z = exp(a); m = gt.Scalar(a, "
              "threshold); b = mul.Tensor(grad_output, z); d = add.Tensor(z, "
@@ -488,7 +512,8 @@ const DtOpDef dt_op_elu_backward = {
   .schema = "aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar "
             "scale, Scalar input_scale, bool is_result, Tensor "
             "self_or_result) -> Tensor",
-  .brief = "Gradient of elu.", .flags = DT_OP_ALIAS_SAFE | NOGRAD,
+  .brief = "Gradient of elu.", .flags = DT_OP_ALIAS_SAFE,
+  .grad = op_gg_elu_backward,
   .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = elu_backward_decomp,
   .samples = elub_samples, .row = row_elu_backward
 };
@@ -498,7 +523,8 @@ const DtOpDef dt_op_hardtanh_backward = {
             "Scalar min_val, Scalar max_val) -> Tensor",
   .brief = "Gradient of hardtanh.",
   .doc = "PyTorch has no sharding strategy for it.",
-  .flags = DT_OP_NOSTRATEGY | DT_OP_NOGRAD | DT_OP_ALIAS_SAFE,
+  .flags = DT_OP_NOSTRATEGY | DT_OP_ALIAS_SAFE,
+  .grad = op_gg_hardtanh_backward,
   .meta = op_pw_meta, .kernel = op_pw_kernel, .samples = two_samples,
   .row = row_hardtanh_backward
 };

@@ -158,7 +158,7 @@ static bool backward (DtParity *p, Move *m) {
     return true;
   if (!new_var(p, m, key(m, "grad_in"), &m->y->spec->meta, &m->g))
     return false;
-  DtStatus st = dt_grad(m->s, 1, &m->y, &m->g, 1, &m->x, false, false,
+  DtStatus st = dt_grad(m->s, 1, &m->y, &m->g, 1, &m->x, false, false, false,
                         &m->grad);
   if (error != NULL)
     return dt_same_error(p, error, st);

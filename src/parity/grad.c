@@ -102,7 +102,7 @@ static bool backward (DtParity *p, const json_t *o, Grad *g) {
   if (!dt_no_error(p, dt_oplog_start(&log, p, g->v.s)))
     return false;
   DtStatus st = dt_grad(g->v.s, g->nroot, g->root, g->gout, g->nwrt, g->wrt,
-                        false, true, g->got);
+                        false, false, true, g->got);
   dt_oplog_stop(&log, g->v.s);
   if (error != NULL)
     return dt_same_error(p, error, st);

@@ -115,13 +115,35 @@ local function refused()
   local y = (x * 2):sum()
   T.raises("NOTIMPL", "inputs= of backward", y.backward, y,
     {inputs = {x}})
-  T.raises("NOTIMPL", "create_graph=True", y.backward, y, dt.None,
-    false, true)
   T.ok(x.grad == nil, "no gradient was added")
+end
+
+-- create_graph: by place, by name, and through what has no second gradient.
+local function twice()
+  local x = dt.tensor({1.0, 2.0, 3.0}, {requires_grad = true})
+  local y = (x * x * x):sum()
+  y:backward(dt.None, dt.None, true)
+  T.close(x.grad, {3, 12, 27}, "the first gradient")
+  local first = x.grad
+  x.grad = nil
+  first:sum():backward()
+  T.close(x.grad, {6, 12, 18}, "the second")
+  local g = dt.autograd.grad({(x * x):sum()}, {x}, {create_graph = true})[1]
+  T.ok(g.requires_grad, "has a graph")
+  T.close(dt.autograd.grad({(g * g):sum()}, {x})[1], {8, 16, 24}, "grad")
+  local function refuses(text, v)
+    T.raises("NOTIMPL", text, dt.autograd.grad, {v:sum()}, {x},
+      {create_graph = true})
+  end
+  local v = (x * 2):narrow(0, 0, 2)
+  v:mul_(v:detach():clone() + 1)
+  refuses("a view that was written in place", v)
+  refuses("NativeLayerNormBackward0", dt.nn.functional.layer_norm(x, {3}))
 end
 
 against_one_device()
 refused()
+twice()
 manners()
 in_place()
 T.finish()

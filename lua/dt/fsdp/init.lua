@@ -239,6 +239,10 @@ local function prefetch(group, order)
 end
 
 function State:pre_backward()
+  if dt._creates_graph() then         -- what it reads is freed after it
+    util.raise("NotImplementedError", "create_graph=True (gradients of "
+      .. "gradients) through %s is not supported by dtrepl", self.api)
+  end
   local comm, again = self.comm, self.training == "pre_backward"
   self.training = "pre_backward"
   if not comm.queued then
