@@ -496,7 +496,7 @@ static DtStatus whole_program (DtSession *s, DtMesh *m) {
   if (st == DT_OK)
     st = dt_call_fmt(s, &v[4], "aten.t.default", "t", v[3]);
   if (st == DT_OK)
-    st = dt_call_fmt(s, &v[5], "aten.mul_.Tensor", "tt", v[4], v[4]);
+    st = dt_call_fmt(s, &v[5], "aten.mul_.Scalar", "tf", v[4], 2.0);
   if (st == DT_OK)
     st = dt_call_fmt(s, &v[6], "aten.mm.default", "tt", v[3], v[4]);
   if (st == DT_OK)
