@@ -221,31 +221,34 @@ local function is_pack(v)
   return true
 end
 
+-- What a Python function gives for arguments of Lua: a tuple as {n =,
+-- tuple = true} of Lua's values, another value alone in one.
+function M.pack_call(f, ...)
+  local args, kw = table.pack(...), nil
+  local last = args[args.n]
+  if util.is_kwargs(last) and not is_pack(last) then
+    kw = M.dict()
+    args.n = args.n - 1
+    for k, v in pairs(last) do M.dict_set(kw, k, M.from_lua(v)) end
+  end
+  for i = 1, args.n do args[i] = M.from_lua(args[i]) end
+  local out = caller(f, M.list(args, args.n), kw)
+  local list = {n = M.is_tuple(out) and out.n or 1, tuple = M.is_tuple(out)}
+  for i = 1, list.tuple and list.n or 0 do list[i] = M.to_lua(out[i]) end
+  if not list.tuple and out ~= None then list[1] = M.to_lua(out) end
+  return list
+end
+
 -- A Lua function for a Python one.
 local wrapped = setmetatable({}, {__mode = "k"})
 local inner = setmetatable({}, {__mode = "kv"})
 function M.lua_function(f)
   if wrapped[f] then return wrapped[f] end
   local function w(...)
-    local args, kw = table.pack(...), nil
-    local last = args[args.n]
-    if util.is_kwargs(last) and not is_pack(last) then
-      kw = M.dict()
-      args.n = args.n - 1
-      for k, v in pairs(last) do M.dict_set(kw, k, M.from_lua(v)) end
-    end
-    for i = 1, args.n do args[i] = M.from_lua(args[i]) end
-    local out = caller(f, M.list(args, args.n), kw)
-    if M.is_tuple(out) then
-      local list = {}
-      for i = 1, out.n do list[i] = M.to_lua(out[i]) end
-      return table.unpack(list, 1, out.n)
-    end
-    if out == None then return nil end
-    return M.to_lua(out)
+    local out = M.pack_call(f, ...)
+    return table.unpack(out, 1, out.n)
   end
-  wrapped[f] = w
-  inner[w] = f
+  wrapped[f], inner[w] = w, f
   return w
 end
 

@@ -310,6 +310,7 @@ end
 
 -- Gradients come as a tuple, and so does what a Function's ctx holds.
 dt.autograd._packed = V.tuple
+dt.autograd._pack_call = V.pack_call
 -- forward is given what the program gave apply.
 local extend_function = dt.autograd.Function.extend
 function dt.autograd.Function:extend(name)

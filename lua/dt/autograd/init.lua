@@ -149,14 +149,27 @@ end
 
 -- forward of a class, and setup_context where it has one.
 local function run_forward(class, ctx, args)
-  if class.setup_context == nil then
-    return table.pack(class.forward(ctx, table.unpack(args, 1, args.n)))
+  local function call(...)
+    local f = class.forward
+    if rawget(class, "__python") and type(f) == "table" and f.get then
+      return M._pack_call(f.get, ...)           -- of a static method
+    end
+    return table.pack(f(...))
   end
-  local outs = table.pack(class.forward(table.unpack(args, 1, args.n)))
+  if class.setup_context == nil then
+    return call(ctx, table.unpack(args, 1, args.n))
+  end
+  local outs = call(table.unpack(args, 1, args.n))
   local pack = rawget(ctx, "pack")
   class.setup_context(ctx, pack({table.unpack(args, 1, args.n)}, args.n),
     outs.n == 1 and outs[1] or pack({table.unpack(outs, 1, outs.n)}, outs.n))
   return outs
+end
+
+-- A tuple of one is no tensor.
+local function give_results(outs)
+  if outs.tuple and outs.n == 1 then return M._packed(outs, 1) end
+  return table.unpack(outs, 1, outs.n)
 end
 
 -- Who looks at Functions of Python programs that are applied: f(class, run, …),
@@ -173,6 +186,7 @@ function Function:extend(name)
     if not member:find("^__") then class[member] = v end
   end
   class.name, class.extend = name or "Function", Function.extend
+  class.__name = class.name
   -- Run forward, recording that backward is `class.backward`.
   local function apply(...)
     local args = table.pack(...)
@@ -193,7 +207,7 @@ function Function:extend(name)
     end)
     local gathers = dt._raws() > before
     if not needs or not dt.is_grad_enabled() then
-      return table.unpack(outs, 1, outs.n)
+      return give_results(outs)
     end
     local results, shown = {}, {}     -- with a gradient, and all tensors
     for i = 1, outs.n do
@@ -220,7 +234,7 @@ function Function:extend(name)
         check_count(class, out, args.n)
         return bypass(class.name .. "Backward", inputs, wanted, out)
       end)
-    return table.unpack(outs, 1, outs.n)
+    return give_results(outs)
   end
   class.apply = function (...)
     if watcher and rawget(class, "__python") then
