@@ -137,4 +137,22 @@ local scalar = nn.Identity()
 scalar.s = nn.Parameter(dt.tensor(1.0))
 raises("ValueError", "doesn't support scalar parameters", dt.fully_shard,
   scalar, {mesh = mesh})
+
+-- What is sent of a gradient that does not divide evenly is zero behind its end,
+-- whatever lay in that memory.
+for n = 1, 64 do
+  local nothing = dt.full({n}, 0 / 0)
+end
+collectgarbage()
+net = nn.Linear(4, 5)
+dt.fully_shard(net, {mesh = mesh})
+net(dt.ones(2, 4)):sum():backward()
+local sent
+for _, e in ipairs(dt.debug.entries()) do
+  if e.raw and e.raw.kind == "reduce_scatter" then
+    sent = assert(dt.debug.revive(e.inputs[1].id, math.maxinteger))
+  end
+end
+check(sent and sent:numel() == 2 * 4 * (4 + 1), "5 rows of 4 ranks are 8")
+close(sent:sum(), dt.tensor(5 * 4 * 2.0 + 5 * 2))
 T.finish()

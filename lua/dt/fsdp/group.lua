@@ -286,6 +286,9 @@ local function chunk_cat(grads, n, into)
       if width > 0 then                 -- whole chunks at once, then the rest
         local whole = size // chunk
         local rest = size - whole * chunk
+        if size < n * chunk then
+          matrix:narrow(0, whole, n - whole):narrow(1, at, width):zero_()
+        end
         matrix:narrow(0, 0, whole):narrow(1, at, width):copy_(
           g:narrow(0, 0, whole * chunk):reshape({whole, width}))
         if rest > 0 then
