@@ -57,7 +57,7 @@ void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
            : NULL;
   if (c && w->summed) {         /* the other way round */
     c->by_lse = true;
-    c->mute = g->lse_used;
+    if (g->lse_used) c->fact[0].hash = 0;
   } else if (c && strcmp(e->op->sig->full, norms[0]) == 0) w->alone = c->key;
 }
 
@@ -192,7 +192,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
                                         ? e->in[1]->id : e->in[0]->id), what);
   if (claim && b->logged) {     /* the parts may be merged by it */
     claim->by_lse = true;
-    claim->mute = g->lse_used;
+    if (g->lse_used) claim->fact[0].hash = 0;
   }
 }
 
@@ -278,7 +278,7 @@ static void merge_by (DtDiag *g, const DtPlace *lse) {
   g->lse_used = true;
   for (int k = 0; k < g->nclaim; k++)
     if (g->claim[k].key == lse->alone || g->claim[k].by_lse)
-      g->claim[k].mute = true;
+      g->claim[k].fact[0].hash = 0;     /* on no rank, also if one has one block */
 }
 
 /* Taken from the part that it is of, it makes a softmax of that part alone. */
