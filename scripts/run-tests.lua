@@ -204,7 +204,8 @@ end
 local function add_case(kind, path, h, world, ranks, seed)
   local words = {world, ranks}
   if seed > 1 then words[3] = "seed " .. seed end
-  local cmd = ("%s%s %s %s%s"):format(
+  -- A test compares by itself; a second run of each would cost minutes.
+  local cmd = ("DTREPL_ALONE=no %s%s %s %s%s"):format(
     seed > 1 and "DTREPL_SEED=" .. seed .. " " or "", quote(program),
     world_args[world](ranks), h.args and h.args .. " " or "", quote(path))
   add{name = path .. " (" .. table.concat(words, " ") .. ")",

@@ -225,7 +225,8 @@ M.is_group = is_group
 -- The group of a list of world ranks.
 function M.group_of(ranks)
   world_group()
-  return new_group(dt.DeviceMesh("cpu", ranks), 0, ranks)
+  local mesh = dt.DeviceMesh("cpu", ranks)
+  return new_group(mesh, 0, mesh:ranks())
 end
 
 -- ---- methods of a mesh ----

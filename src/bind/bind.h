@@ -25,6 +25,7 @@ typedef struct DtBindOpts {
   bool bare;            /* no presets but dt */
   bool trust;           /* lift the limits on files and processes */
   bool sandbox;         /* no files at all */
+  bool alone;           /* one rank stands for all: meshes are cut down to it */
   int64_t mem_limit;    /* bytes of this rank, Lua and tensors; 0 = none */
   const char *argv0;    /* name of the program, for messages */
   const char *program;  /* path of the script that is run; NULL: none */

@@ -52,6 +52,12 @@ static int opt_names (lua_State *L, int idx, const char **buf) {
   return n;                                  /* left on the stack: held */
 }
 
+/* One rank alone stands for all of the mesh (--alone). */
+static void cut_down (lua_State *L, int n, int64_t *shape) {
+  for (int i = 0; i < n && dtL_state(L)->o.alone; i++)
+    if (shape[i] > 1) shape[i] = 1;
+}
+
 static int l_init (lua_State *L) {
   DtSession *s = dtL_session(L);
   const char *dev = luaL_checkstring(L, 1);
@@ -64,6 +70,7 @@ static int l_init (lua_State *L) {
     return dtL_errorf(L, DT_E_MESH, "a mesh of %d dimensions is beyond the "
                       "limit of %d", (int)luaL_len(L, 2), DT_MAX_MDIM);
   n = dtL_check_ints(L, 2, shape, DT_MAX_MDIM);
+  cut_down(L, n, shape);
   nn = opt_names(L, 3, names);
   box = dtL_box_mesh(L);
   if (dt_mesh_init_as(s->cx, dev, n, shape, nn < 0 ? 0 : nn,
@@ -106,7 +113,9 @@ static int l_new (lua_State *L) {             /* DeviceMesh("cpu", {{0,1}}) */
   if (lua_isinteger(L, 2)) ranks[0] = lua_tointeger(L, 2);
   else {
     luaL_checktype(L, 2, LUA_TTABLE);
-    (void)read_ranks(L, 2, 0, shape, &ndim, ranks, 0, max);
+    if (read_ranks(L, 2, 0, shape, &ndim, ranks, 0, max) > 0 &&
+        dtL_state(L)->o.alone) ranks[0] = 0;
+    cut_down(L, ndim, shape);
   }
   nn = opt_names(L, 3, names);
   if (nn >= 0 && nn != ndim)

@@ -158,8 +158,8 @@ DtStatus dt_record_save (DtRepl *r, const char *path) {
   DtDumpSources src = {r, get_source, put_source, get_found, put_found};
   int n = r->comm->no_data ? 1 : r->comm->size;
   DtBuf part;
-  DT_CHECK(cx, !r->app->o.sandbox, DT_E_SANDBOX, "no files in the sandbox: %s",
-           path);
+  DT_CHECK(cx, !r->app->o.sandbox || r->app->o.alone, DT_E_SANDBOX,
+           "no files in the sandbox: %s", path);
   DT_CHECK(cx, d != NULL, DT_E_COMMAND, "nothing records");
   dt_buf_init(&part, cx);
   uint64_t *len = DT_NEWN(cx, uint64_t, n), *hash = DT_NEWN(cx, uint64_t, n);

@@ -17,7 +17,7 @@ enum {
   O_H = 'h', O_Q = 'q', O_N = 'n', O_D = 'd',
   O_MPI = 256, O_FAKE, O_CHECK, O_COLOR, O_RAW, O_FAST, O_BARE, O_NO_RC,
   O_RECORD, O_OPEN, O_JSON, O_NO_HISTORY, O_TRUST, O_SANDBOX, O_TORCH, O_DEVICE,
-  O_VERIFY, O_STRICT, O_DAP
+  O_VERIFY, O_STRICT, O_DAP, O_ALONE
 };
 
 typedef struct Row {
@@ -49,6 +49,9 @@ static const Row rows[] = {
   {O_VERIFY, "verify", NULL,
    "compare each operator with one device, name silent traps; exit status 3 "
    "when numbers are wrong"},
+  {O_ALONE, "alone", "FILE",
+   "the program on one rank, without files, its record into FILE: what dtrepl "
+   "compares a program with that has ended"},
   {O_STRICT, "strict", NULL,
    "exit status 3 when a finding says that numbers are wrong, or likely are"},
   {O_DAP, "dap", NULL,
@@ -92,6 +95,7 @@ static const char tail[] =
   "\n"
   "Environment:\n"
   "  DTREPL_HISTORY    history file (empty: none)\n"
+  "  DTREPL_ALONE      no: programs are not run on one rank to be compared\n"
   "  DTREPL_SEED       first seed of the random numbers\n"
   "  DTREPL_TORCH      the release where neither --torch nor a script says one\n"
   "  XDG_CONFIG_HOME   dtrepl/init.lua there is run before the prompt\n"
@@ -180,6 +184,11 @@ static DtStatus apply_option (DtCtx *cx, const Row *r, const char *arg,
     case O_JSON: o->json = true; break;
     case O_DAP: break;          /* main.c has looked */
     case O_VERIFY: o->verify = true; break;
+    case O_ALONE:
+      o->record = arg;
+      o->alone = o->sandbox = o->quiet = o->no_rc = true;
+      o->ranks = 1;
+      break;
     case O_STRICT: o->strict = true; break;
     case O_COLOR:
       DT_CHECK(cx, strcmp(arg, "auto") == 0 || strcmp(arg, "always") == 0 ||

@@ -22,6 +22,7 @@ typedef struct DtOptions {
   int64_t fake;                 /* --fake; 0 = not given */
   int64_t fake_rank;
   const char *record, *open;    /* files of records */
+  bool alone;                   /* --alone: on one rank, to be compared */
   bool json, verify;
   bool strict;                  /* findings make the exit status 3 */
   const char *check;            /* session file */

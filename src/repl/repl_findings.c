@@ -137,6 +137,7 @@ void dt_repl_report_findings (DtRepl *r) {
   if (dt_diag_settle(r->findings) != DT_OK ||
       dt_diag_try(r->findings) != DT_OK)
     dt_error_clear(r->cx);
+  dt_repl_compare_one(r);
   dt_buf_init(&lines, r->cx);
   count = gather_findings(r, &lines);
   if (count > 0 && !o->quiet && dt_repl_first(r))

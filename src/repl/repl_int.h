@@ -31,6 +31,7 @@ typedef struct DtApp {
   char *script;                 /* text of the script, NULL = none */
   size_t nscript;
   atomic_int interrupt;
+  int64_t began;                /* ns, of the monotonic clock */
   int wants_ranks;              /* the program is to begin again with so many */
   DtStop *stop;
 } DtApp;
@@ -345,6 +346,13 @@ void dt_typed_add (DtRepl *r, const char *text);
 /* What this prompt writes is cut for the terminal, and goes through a pager
 ** when it is long, if there is a person.  Local. */
 void dt_pager_open (DtRepl *r);
+
+/* --- repl_one.c --- */
+/* Run the program on one rank as well, where it has ended well and nothing was
+** found, and compare.  What is found is rank 0's.  Collective. */
+void dt_repl_compare_one (DtRepl *r);
+/* Nanoseconds of the monotonic clock.  Pure. */
+int64_t dt_repl_now (void);
 
 /* --- repl_addr.c --- */
 /* "@all expr", "@2,3 expr", "@tp=1 expr": is this rank meant, and where does

@@ -159,7 +159,7 @@ static DtStatus open_rank (DtRepl *r) {
                       a->o.torch,
                       a->o.device != NULL ? a->o.device : "cpu",
                       seed != NULL ? strtoull(seed, NULL, 10) : 0, dt_rulings};
-  DtBindOpts bo = {a->o.bare, a->o.trust, a->o.sandbox,
+  DtBindOpts bo = {a->o.bare, a->o.trust, a->o.sandbox, a->o.alone,
                    a->o.sandbox ? (int64_t)1 << 30 : 0, a->argv0,
                    a->o.script};
   DT_TRY(r->cx, dt_session_new(r->cx, r->comm, &so, &r->s));

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT
+** diag/relate.c: is a tensor of N ranks a split one-rank tensor, and how?
+**
+** Ranks are looked at as p groups of q, neighbours or every p-th, as a mesh of
+** two dimensions orders them (q = N: one group).  The tensors of a group are
+** copies, summed, or joined along a dimension; so are the groups.  What comes
+** out is compared with the one-rank tensor, also up to a factor that counts
+** ranks, since a mean over the parts is N times the part's share of the sum.
+** Rows may have been given out in turn, or in an order that the data showed
+** before: only exact rows teach an order, and only tensors of as many rows are
+** tried in it, so that a product of permuted rows needs no equal bits. */
+#include "diag/relate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+
+enum { MAX_ROWS = 4096 };
+
+bool dt_elements_read (DtCtx *cx, const DtRecVar *v, DtElements *out,
+                       DtStatus *st) {
+  DtDtype t = (DtDtype)v->meta->dtype;
+  DtKind kind = dt_dtype_info(t)->kind;
+  size_t size = dt_dtype_size(t);
+  int64_t at[DT_MAX_NDIM] = {0}, off = v->offset;
+  *st = DT_OK;
+  if (v->none || v->block == NULL || kind == DT_K_COMPLEX)
+    return false;
+  *out = (DtElements){.ndim = v->lndim, .n = 1, .narrow = size < 4,
+                      .whole = kind != DT_K_FLOAT};
+  for (int i = 0; i < v->lndim; i++)
+    out->n *= out->shape[i] = v->lshape[i];
+  out->v = dt_arena_raw(cx, &cx->scratch,
+                        (size_t)(out->n + 1) * sizeof *out->v);
+  if (out->v == NULL)
+    *st = DT_E_NOMEM;
+  for (int64_t k = 0; k < out->n && *st == DT_OK; k++) {
+    if (off < 0 || ((size_t)off + 1) * size > v->block->nbytes)
+      return false;
+    DtScalar x = dt_dtype_load(t, (const char *)v->block->data
+                                    + (size_t)off * size);
+    out->v[k] = kind == DT_K_FLOAT ? x.re : (double)x.i;
+    for (int d = v->lndim - 1; d >= 0; d--) {
+      off += v->lstride[d];
+      if (++at[d] < v->lshape[d])
+        break;
+      off -= at[d] * v->lstride[d];
+      at[d] = 0;
+    }
+  }
+  return *st == DT_OK;
+}
+
+static bool same_shape (const DtElements *a, const DtElements *b) {
+  return a->ndim == b->ndim &&
+         (a->ndim == 0 ||
+          memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0);
+}
+
+static bool is_equal (const DtElements *a, const DtElements *b) {
+  return same_shape(a, b) &&
+         (a->n == 0 || memcmp(a->v, b->v, (size_t)a->n * sizeof *a->v) == 0);
+}
+
+/* One question: what is compared with what, and the nearest so far. */
+typedef struct Ask {
+  DtCtx *cx;
+  const DtElements *one;
+  double near, size;
+  double best;                  /* the smallest distance of all tried */
+  DtStatus st;
+} Ask;
+
+static double largest (const DtElements *a) {
+  double most = 0;
+  for (int64_t i = 0; i < a->n; i++)
+    if (isfinite(a->v[i]) && fabs(a->v[i]) > most)
+      most = fabs(a->v[i]);
+  return most;
+}
+
+/* How far `a` times `k` is from the one-rank tensor of its shape. */
+static double distance (const Ask *q, const DtElements *a, double k) {
+  const double *x = a->v, *y = q->one->v;
+  double far = 0;
+  for (int64_t i = 0; i < a->n; i++) {
+    double d = x[i] * k == y[i] || (isnan(x[i]) && isnan(y[i]))
+                 ? 0 : fabs(x[i] * k - y[i]);
+    if (!(d <= far))
+      far = isnan(d) ? INFINITY : d;
+  }
+  return far == 0 ? 0 : far / (q->size > 0 ? q->size : 1);
+}
+
+static bool is_near (Ask *q, const DtElements *a, double k) {
+  double far = distance(q, a, k);
+  if (far < q->best)
+    q->best = far;
+  return far <= q->near;
+}
+
+/* Is it the one-rank tensor, but for a factor?  *by: which it was. */
+static bool matches (Ask *q, const DtElements *a, int n, int p,
+                     double *by) {
+  const double factor[] = {1, n, 1.0 / n, p, 1.0 / p, (double)n / p,
+                           (double)p / n};
+  if (!same_shape(a, q->one))
+    return false;
+  for (size_t i = 0; i < sizeof factor / sizeof factor[0]; i++) {
+    if (i > 0 && q->one->whole)
+      break;
+    if (i > 0 && factor[i] == 1)
+      continue;
+    if (is_near(q, a, factor[i])) {
+      *by = factor[i];
+      return true;
+    }
+  }
+  return false;
+}
+
+/* How the tensors of a group become one. */
+typedef enum Joint { SAME, SUM, MOST, LEAST, CAT, NJOINTS } Joint;
+
+static bool can_join (const DtElements *const *t, int n, Joint how, int dim) {
+  for (int i = 1; i < n; i++) {
+    if (t[i]->ndim != t[0]->ndim)
+      return false;
+    for (int d = 0; d < t[0]->ndim; d++)
+      if (t[i]->shape[d] != t[0]->shape[d] && !(how == CAT && d == dim))
+        return false;
+  }
+  return how != CAT || dim < t[0]->ndim;
+}
+
+/* Rows of the dimensions before `dim`, elements of those behind it. */
+static void measure (const DtElements *a, int dim, int64_t *before,
+                     int64_t *behind) {
+  *before = *behind = 1;
+  for (int d = 0; d < a->ndim; d++)
+    if (d < dim)
+      *before *= a->shape[d];
+    else if (d > dim)
+      *behind *= a->shape[d];
+}
+
+static void concatenate (const DtElements *const *t, int n, int dim,
+                         DtElements *out) {
+  int64_t before, behind, at = 0, total = out->shape[dim];
+  measure(out, dim, &before, &behind);
+  for (int i = 0; i < n; i++) {
+    int64_t len = t[i]->shape[dim] * behind;
+    for (int64_t b = 0; b < before && len > 0; b++)
+      memcpy(out->v + b * total * behind + at, t[i]->v + b * len,
+             (size_t)len * sizeof *out->v);
+    at += len;
+  }
+}
+
+static double join_two (Joint how, double a, double b) {
+  return how == SUM ? a + b : how == MOST ? (b > a ? b : a) : (b < a ? b : a);
+}
+
+/* The n tensors as one, in scratch; false where they do not fit together. */
+static bool join (Ask *q, const DtElements *const *t, int n, Joint how, int dim,
+                  DtElements *out) {
+  if (!can_join(t, n, how, dim))
+    return false;
+  *out = *t[0];
+  if (how == SAME) {
+    for (int i = 1; i < n; i++)
+      if (!is_equal(t[0], t[i]))
+        return false;
+    return true;
+  }
+  for (int i = 1; i < n && how == CAT; i++) {
+    out->shape[dim] += t[i]->shape[dim];
+    out->n += t[i]->n;
+  }
+  out->v = dt_arena_raw(q->cx, &q->cx->scratch,
+                        (size_t)(out->n + 1) * sizeof *out->v);
+  if (out->v == NULL) {
+    q->st = DT_E_NOMEM;
+    return false;
+  }
+  if (how == CAT) {
+    concatenate(t, n, dim, out);
+    return true;
+  }
+  memcpy(out->v, t[0]->v, (size_t)out->n * sizeof *out->v);
+  for (int i = 1; i < n; i++)
+    for (int64_t k = 0; k < out->n; k++)
+      out->v[k] = join_two(how, out->v[k], t[i]->v[k]);
+  return true;
+}
+
+/* All ways to join p tensors that are each the same of a group. */
+static bool match_groups (Ask *q, const DtElements *group, int n, int p,
+                          Joint inner, int dim, DtRelation *r) {
+  const DtElements *t[DT_RELATE_RANKS];
+  DtElements all;
+  for (int i = 0; i < p; i++) t[i] = &group[i];
+  for (int how = SAME; how < (p == 1 ? SUM : NJOINTS); how++) {
+    int dims = how == CAT ? group[0].ndim : 1;
+    if (how == MOST || how == LEAST)
+      continue;
+    for (int d = 0; d < dims; d++) {
+      if (!join(q, t, p, (Joint)how, d, &all) ||
+          !matches(q, &all, n, p, &r->factor))
+        continue;
+      if (inner > SUM && inner < CAT && r->factor != 1)
+        continue;
+      r->kind = inner == CAT || how == CAT ? DT_REL_PART
+              : inner == SAME && how == SAME ? DT_REL_COPY : DT_REL_ADDEND;
+      r->dim = inner == CAT ? dim : d;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Is the tensor of one rank all of it?  Then the others have another one, and
+** that it is the largest of them says nothing. */
+static bool is_one_of (const Ask *q, int n, const DtElements *rank) {
+  for (int i = 0; i < n; i++)
+    if (same_shape(&rank[i], q->one) && distance(q, &rank[i], 1) <= q->near)
+      return true;
+  return false;
+}
+
+/* n ranks as p groups, neighbours or every p-th. */
+static bool match_split (Ask *q, int n, const DtElements *rank, int p,
+                         bool apart, DtRelation *r) {
+  DtElements group[DT_RELATE_RANKS];
+  const DtElements *t[DT_RELATE_RANKS];
+  int size = n / p;
+  for (int how = SAME; how < NJOINTS; how++) {
+    int dims = how == CAT ? rank[0].ndim : 1;
+    if ((how == MOST || how == LEAST) && (p > 1 || is_one_of(q, n, rank)))
+      continue;
+    for (int d = 0; d < dims; d++) {
+      bool fits = true;
+      for (int i = 0; i < p && fits; i++) {
+        for (int k = 0; k < size; k++)
+          t[k] = &rank[apart ? k * p + i : i * size + k];
+        fits = join(q, t, size, (Joint)how, d, &group[i]);
+      }
+      if (fits && match_groups(q, group, n, p, (Joint)how, d, r))
+        return true;
+    }
+  }
+  return false;
+}
+
+/* --- orders of rows --- */
+
+/* `all` joined along `dim`, its rows in the order of the one-rank tensor. */
+static bool match_order (Ask *q, const DtElements *all, int dim,
+                         const int64_t *from, int n, DtRelation *r) {
+  DtElements out = *all;
+  int64_t before, behind, len = all->shape[dim];
+  measure(all, dim, &before, &behind);
+  out.v = dt_arena_raw(q->cx, &q->cx->scratch,
+                       (size_t)(out.n + 1) * sizeof *out.v);
+  if (out.v == NULL) {
+    q->st = DT_E_NOMEM;
+    return false;
+  }
+  for (int64_t b = 0; b < before; b++)
+    for (int64_t i = 0; i < len; i++)
+      memcpy(out.v + (b * len + i) * behind,
+             all->v + (b * len + from[i]) * behind,
+             (size_t)behind * sizeof *out.v);
+  if (!matches(q, &out, n, 1, &r->factor))
+    return false;
+  r->kind = DT_REL_PART;
+  r->dim = dim;
+  return true;
+}
+
+typedef struct Row { uint64_t hash; int64_t at; } Row;
+
+static int compare_rows (const void *a, const void *b) {
+  const Row *x = a, *y = b;
+  return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+static Row *sort_rows (DtCtx *cx, const DtElements *a, int64_t len) {
+  Row *row = DT_ANEWN(cx, &cx->scratch, Row, len);
+  size_t size = (size_t)(a->n / len) * sizeof *a->v;
+  for (int64_t i = 0; i < len && row != NULL; i++)
+    row[i] = (Row){dt_hash_bytes(DT_HASH_SEED, (const char *)a->v
+                                   + (size_t)i * size, size), i};
+  if (row != NULL)
+    qsort(row, (size_t)len, sizeof *row, compare_rows);
+  return row;
+}
+
+/* Rows of `all` that are those of the one-rank tensor in another order teach
+** that order; equal rows teach none. */
+static void learn_order (Ask *q, const DtElements *all, DtArena *arena,
+                         DtOrders *o) {
+  int64_t len = all->ndim > 0 ? all->shape[0] : 0;
+  if (len < 2 || len > MAX_ROWS || all->n == 0 || o->n == DT_MAX_ORDERS ||
+      !same_shape(all, q->one))
+    return;
+  Row *x = sort_rows(q->cx, all, len), *y = sort_rows(q->cx, q->one, len);
+  int64_t *from = DT_ANEWN(q->cx, arena, int64_t, len);
+  if (x == NULL || y == NULL || from == NULL) {
+    q->st = DT_E_NOMEM;
+    return;
+  }
+  for (int64_t i = 0; i < len; i++) {
+    if (x[i].hash != y[i].hash || (i > 0 && x[i].hash == x[i - 1].hash))
+      return;
+    from[y[i].at] = x[i].at;
+  }
+  o->order[o->n].len = len;
+  o->order[o->n++].from = from;
+}
+
+/* Row i of rank r is row i * n + r of the whole. */
+static int64_t *in_turn (Ask *q, int64_t len, int n) {
+  int64_t *from = DT_ANEWN(q->cx, &q->cx->scratch, int64_t, len);
+  if (from == NULL)
+    q->st = DT_E_NOMEM;
+  for (int64_t i = 0; i < len && from != NULL; i++)
+    from[i] = i % n * (len / n) + i / n;
+  return from;
+}
+
+static bool match_orders (Ask *q, int n, const DtElements *rank,
+                          DtArena *arena, DtOrders *o, DtRelation *r) {
+  const DtElements *t[DT_RELATE_RANKS];
+  DtElements all;
+  for (int i = 0; i < n; i++) t[i] = &rank[i];
+  for (int d = 0; d < rank[0].ndim; d++) {
+    if (!join(q, t, n, CAT, d, &all) || !same_shape(&all, q->one))
+      continue;
+    int64_t len = all.shape[d];
+    int64_t *turn = len % n == 0 && len > 0 ? in_turn(q, len, n) : NULL;
+    if (turn != NULL && match_order(q, &all, d, turn, n, r))
+      return true;
+    int before = o->n;
+    if (d == 0)
+      learn_order(q, &all, arena, o);
+    for (int i = 0; i < o->n; i++)
+      if (o->order[i].len == len &&
+          match_order(q, &all, d, o->order[i].from, n, r))
+        return true;
+    o->n = before;                /* what was learnt just now must match */
+  }
+  return false;
+}
+
+DtStatus dt_relate (DtCtx *cx, int n, const DtElements *rank,
+                    const DtElements *one, double near, double size,
+                    DtArena *arena, DtOrders *orders, DtRelation *out) {
+  DtArenaMark top = dt_arena_mark(&cx->scratch);
+  double most = largest(one);
+  Ask q = {cx, one, one->whole ? 0 : near, most > size ? most : size, INFINITY,
+           DT_OK};
+  bool found = false;
+  *out = (DtRelation){.kind = DT_REL_NONE, .factor = 1, .alike = true};
+  for (int i = 1; i < n && out->alike; i++)
+    out->alike = is_equal(&rank[0], &rank[i]);
+  for (int p = 1; p < n && !found && q.st == DT_OK; p++) {
+    if (n % p != 0)
+      continue;
+    found = match_split(&q, n, rank, p, false, out) ||
+            (p > 1 && match_split(&q, n, rank, p, true, out));
+  }
+  if (!found && q.st == DT_OK)
+    found = match_orders(&q, n, rank, arena, orders, out);
+  if (!found)
+    out->kind = q.best <= DT_RELATE_FAR * q.near ? DT_REL_UNKNOWN : DT_REL_NONE;
+  dt_arena_release(&cx->scratch, top);
+  return q.st;
+}
