@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
-enum { DRIFTS = 256, MADE = 256 };
+enum { DRIFTS = 256, NEAR = 16, MADE = 2048 };
 
 typedef struct Drift {
   int64_t storage;
@@ -38,13 +38,37 @@ struct DtDrifts {
   struct { int64_t storage, of; } made[MADE];   /* by storage: made with which */
 };
 
-static Drift *slot_of (const DtDiag *g, int64_t storage) {
-  return &g->drifts->drift[(uint64_t)storage % DRIFTS];
+/* The i-th of the places where a storage may be.  Numbers of storages depend on
+** what else was allocated: what is kept must not be lost by chance. */
+static Drift *place_of (const DtDiag *g, int64_t storage, int i) {
+  return &g->drifts->drift[((uint64_t)storage + (uint64_t)i) % DRIFTS];
+}
+
+/* Also what was dropped. */
+static Drift *find_known (const DtDiag *g, int64_t storage) {
+  for (int i = 0; g->drifts && i < NEAR; i++)
+    if (place_of(g, storage, i)->storage == storage)
+      return place_of(g, storage, i);
+  return NULL;
 }
 
 static Drift *find_drift (const DtDiag *g, int64_t storage) {
-  Drift *d = g->drifts ? slot_of(g, storage) : NULL;
-  return d && d->storage == storage && !d->dropped ? d : NULL;
+  Drift *d = find_known(g, storage);
+  return d && !d->dropped ? d : NULL;
+}
+
+/* Written in one step only, and not in this or the last: most likely gone. */
+static bool is_stale (const DtDiag *g, const Drift *d) {
+  return !d->frozen && d->times < 2 && d->step + 1 < g->updates;
+}
+
+/* A place for a new one, NULL where all are taken. */
+static Drift *free_place (const DtDiag *g, int64_t storage) {
+  for (int i = 0; i < NEAR; i++)
+    if (place_of(g, storage, i)->storage == 0) return place_of(g, storage, i);
+  for (int i = 0; i < NEAR; i++)
+    if (is_stale(g, place_of(g, storage, i))) return place_of(g, storage, i);
+  return NULL;
 }
 
 void dt_diag_drifts_free (DtDiag *g) {
@@ -79,7 +103,8 @@ static Drift *add_drift (DtDiag *g, const DtVar *v) {
     g->drifts = DT_NEW(g->s->cx, struct DtDrifts);
     if (g->drifts == NULL) { dt_error_clear(g->s->cx); return NULL; }
   }
-  d = slot_of(g, v->local->storage->id);
+  d = free_place(g, v->local->storage->id);
+  if (d == NULL) return NULL;
   *d = (Drift){ .storage = v->local->storage->id, .name = name, .added = true,
                 .step = -1 };
   d->start = d->last = sample(v, false);
@@ -146,10 +171,8 @@ static void before_write (DtDiag *g, const DtEvent *e) {
   const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
   if (e->backward || !may_drift(g, v) || dt_session_no_data(g->s) ||
       (g->nlearn == 0 && !adds(e)) ||
-      find_drift(g, v->local->storage->id) != NULL) return;
+      find_known(g, v->local->storage->id) != NULL) return;
   if (e->line == g->update_line && e->file == g->update_file) return;
-  if (g->drifts && slot_of(g, v->local->storage->id)->storage ==
-      v->local->storage->id) return;    /* dropped */
   add_drift(g, v);
 }
 
