@@ -141,6 +141,9 @@ M.RNNBase = Base
 -- The parameters of all layers, in PyTorch's order and names.
 local function build(m, mode, a)
   check_sizes(a)
+  if not gates[mode] then
+    util.raise("ValueError", "Unrecognized RNN mode: %s", tostring(mode))
+  end
   m.mode = mode
   for _, name in ipairs(fields) do m[name] = a[name] end
   m.dropout = a.dropout + 0.0
@@ -349,6 +352,10 @@ local function forward(m, a)
   if c then return out, {h, c, n = 2} end
   return out, h
 end
+
+define.init(Base, "RNNBase", "mode, " .. base_text, function (m, a)
+  build(m, a.mode, a)
+end)
 
 -- nn.LSTM, nn.GRU, nn.RNN(input_size, hidden_size, {num_layers=, ...}): gives
 -- the outputs and the last state (of LSTM: {hidden, cell}).
