@@ -41,7 +41,7 @@ static int skip_newer (DtDebug *d, int64_t seq) {
   while (to - from > LATE) {
     int mid = from + (to - from) / 2, i = mid;
     while (i < to && !is_numbered(dt_record_at(d, i))) i++;
-    if (i < to && dt_record_at(d, i)->seq > seq + LATE) from = i + 1;
+    if (i < to && dt_record_at(d, i)->seq - LATE > seq) from = i + 1;
     else to = mid;
   }
   return from;
@@ -50,7 +50,7 @@ static int skip_newer (DtDebug *d, int64_t seq) {
 DtRecOp *dt_record_find (DtDebug *d, int64_t seq) {
   DtRecOp *newest = dt_record_at(d, 0);
   if (seq <= 0) return newest;
-  int i = newest && newest->seq > seq + LATE ? skip_newer(d, seq) : 0;
+  int i = newest && newest->seq - LATE > seq ? skip_newer(d, seq) : 0;
   for (; i < d->rec.n; i++) {
     DtRecOp *r = dt_record_at(d, i);
     if (r->seq == seq) return r;

@@ -74,13 +74,16 @@ static void drop_gathered (DtRepl *r) {
   }
 }
 
-/* true where it is so on every rank. */
+/* true where it is so on every rank.  Needs no memory that could be missing on
+** one of them only: all ranks go on, or none. */
 static bool all_say (DtRepl *r, bool mine) {
-  bool all = gather(r, mine ? "1" : "0", 1);
-  for (int i = 0; i < r->comm->size && all; i++)
-    all = r->found[i] != NULL && *r->found[i] == '1';
-  drop_gathered(r);
-  return all;
+  DtCollInfo info = {"compare with one rank", 1, "", ""};
+  DtStatus st = dt_comm_agree(r->cx, r->comm->world, &info,
+                              mine ? DT_OK : DT_E_COMMAND);
+  if (st == DT_E_RANK_LOST)
+    dt_repl_lost(r);
+  dt_error_clear(r->cx);
+  return st == DT_OK;
 }
 
 /* --- the run on one rank --- */
@@ -179,7 +182,7 @@ static void compare_records (DtRepl *r, const DtRecord *one) {
   dt_error_clear(r->cx);
   bool there = gather(r, dt_buf_str(&mine), mine.len);
   dt_buf_fini(&mine);
-  if (there && dt_repl_first(r) && compare_all(r, one) != DT_OK)
+  if (all_say(r, there) && dt_repl_first(r) && compare_all(r, one) != DT_OK)
     dt_error_clear(r->cx);
   drop_gathered(r);
 }
@@ -187,7 +190,7 @@ static void compare_records (DtRepl *r, const DtRecord *one) {
 void dt_repl_compare_one (DtRepl *r) {
   DtDebug *d = dt_debug_of(r->s);
   DtRecord one = {.ring = NULL};
-  int differs = 0;
+  bool differs = false;
   if (!is_comparable(r) ||
       !all_say(r, found_nothing(r->findings) && dt_diag_may_compare(&d->rec)))
     return;
@@ -197,7 +200,7 @@ void dt_repl_compare_one (DtRepl *r) {
     differs = st == DT_OK && dt_diag_may_compare(&one) &&
               dt_diag_reads_differ(&d->rec, &one);
   }
-  if (dt_repl_share_code(r, differs) == 1)
+  if (all_say(r, !dt_repl_first(r) || differs))
     compare_records(r, &one);
   if (one.ring != NULL)
     dt_record_drop(d, &one);

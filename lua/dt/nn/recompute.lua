@@ -122,7 +122,11 @@ local function with_reentrance(f, args)
     ins[i] = util.is_tensor(args[i]) and args[i] or dt.None
   end
   for i = 1, outs.n do
-    if util.is_tensor(outs[i]) then results[#results + 1] = outs[i] end
+    local out = outs[i]
+    for _, v in ipairs(ins) do          -- an input given back as it is: a node
+      if util.is_tensor(v) and v == out then outs[i] = v:detach() end  -- on it
+    end                                 -- would hold itself
+    if util.is_tensor(out) then results[#results + 1] = outs[i] end
   end
   dt._custom_node("CheckpointFunctionBackward", ins, results,
     function (grads)

@@ -47,7 +47,7 @@ first.sum().backward()
 print(a.grad.tolist(), a.grad.requires_grad)
 (a ** 2).sum().backward(create_graph=True)
 print(a.grad.tolist(), a.grad.requires_grad)
-
+a.grad = None                          # else the leaf and its gradient hold each other
 
 # A gradient penalty, a step of a step (MAML), a Hessian times a vector.
 torch.manual_seed(0)
