@@ -183,15 +183,30 @@ local ratio = mixed(function (a, b) return a / b end, function (a, b)
   return big.float(a) / big.float(b)
 end)
 
+-- The error says of which operands, for a sign that knows better what they are
+-- called, or itself.
+local function refuse_operands(op, a, b)
+  local e = dt.error("TYPE", ("unsupported operand type(s) for %s: '%s' and '%s'")
+    :format(op == "**" and "** or pow()" or op, V.type_name(a), V.type_name(b)),
+    "TypeError")
+  e.operands = {a, b}
+  error(e, 0)
+end
+
+-- Does the error refuse just these?
+local function refuses(e, a, b)
+  local given = type(e) == "table" and rawget(e, "operands")
+  return given and rawequal(given[1], a) and rawequal(given[2], b)
+end
+
 -- | & ^ << >>: integers only.
 local function bits(op, f, exact)
   f = mixed(f, exact)
-  return function (a, b)
-    a, b = number(a), number(b)
+  return function (x, y)
+    local a, b = number(x), number(y)
     if not tensorish(a, b) and (math.type(a) == "float"
        or math.type(b) == "float") then
-      util.raise("TypeError", "unsupported operand type(s) for %s: '%s' and "
-        .. "'%s'", op, V.type_name(a), V.type_name(b))
+      refuse_operands(op, x, y)
     end
     return f(a, b)
   end
@@ -225,8 +240,6 @@ local function zero(op, a, b)
     or "integer division or modulo by zero")
 end
 
-local UNSUPPORTED <const> = "unsupported operand type(s) for %s:"
-
 -- Neither operand can do it.
 local function unsupported(op, a, b)
   if op == "+" and type(a) == "string" then
@@ -237,8 +250,7 @@ local function unsupported(op, a, b)
     util.raise("TypeError", "can only concatenate %s (not \"%s\") to %s",
       V.type_name(a), V.type_name(b), V.type_name(a))
   end
-  util.raise("TypeError", UNSUPPORTED .. " '%s' and '%s'",
-    op == "**" and "** or pow()" or op, V.type_name(a), V.type_name(b))
+  refuse_operands(op, a, b)
 end
 
 -- A sign for operands of which one is bytes.
@@ -270,18 +282,17 @@ local function lacks(op, a)
   return op == "^" or not VIEWS[op] and op ~= "+"
 end
 
--- A sign for operands that are Python's own, or the program's.
 -- A sign of objects of classes below int, str, …: that of what they hold; what
 -- neither can do is told of their own classes.
 local function unboxed(op, a, b)
   local x, y = V.unbox(a), V.unbox(b)
   local done, v = protect.passing(M.binary[op], x, y)
   if done then return v end
-  local text = type(v) == "table" and v.class == "TypeError" and v.message
-  if text and text:find("^unsupported operand") then unsupported(op, a, b) end
+  if refuses(v, x, y) then unsupported(op, a, b) end
   error(v, 0)
 end
 
+-- A sign for operands that are Python's own, or the program's.
 local function guarded(op, f)
   local left, right = "__" .. METHOD[op] .. "__", "__r" .. METHOD[op] .. "__"
   local divides = op == "/" or op == "//" or op == "%"
@@ -564,8 +575,6 @@ function M.augmented(op)
   local plain, name = M.binary[op], inplace[op]
   local own = "__i" .. METHOD[op] .. "__"
   local computes = quick.binary[op] ~= nil  -- what no two numbers refuse
-  local refusal = UNSUPPORTED:format(op == "**" and "** or pow()" or op)
-  local shown = UNSUPPORTED:format(op .. "=")
   local function slow(a, b)
     if computes and math.type(a) and math.type(b) then return plain(a, b) end
     if util.is_tensor(a) and name then
@@ -599,10 +608,7 @@ function M.augmented(op)
     if special and said ~= V.not_implemented then return said end
     local done, v = protect.passing(plain, a, b)
     if done then return v end
-    local text = type(v) == "table" and v.class == "TypeError" and v.message
-    if text and text:sub(1, #refusal) == refusal then
-      util.raise("TypeError", "%s", shown .. text:sub(#refusal + 1))
-    end
+    if refuses(v, a, b) then refuse_operands(op .. "=", a, b) end
     error(v, 0)
   end
   return computes and quick.binary[op](slow) or slow
