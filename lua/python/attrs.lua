@@ -74,6 +74,12 @@ function M.namespace(t)
   return t
 end
 
+-- null_context(): a context that does nothing.
+function M.null_context()
+  return M.namespace {__enter__ = function () return None end,
+    __exit__ = function () return false end}
+end
+
 local function has_methods(v)
   if type(v) == "userdata" then return true end
   return not unbound[v] and getmetatable(v) ~= nil

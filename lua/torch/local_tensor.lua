@@ -16,11 +16,6 @@ local active = {}                   -- modes, the innermost last
 
 local function plain(v) return util.is_tensor(v) and not util.is_dtensor(v) end
 
-local function null_context()
-  return namespace {__enter__ = function () return None end,
-    __exit__ = function () return false end}
-end
-
 -- The ranks asked for: a number or a set of them.
 local function count(ranks)
   if math.type(ranks) == "integer" then return ranks end
@@ -60,7 +55,7 @@ local function mode(ranks)
     active[#active] = nil
     return false
   end
-  m.disable = builtin(null_context)
+  m.disable = builtin(attrs.null_context)
   m.disable_ = builtin(function () return None end)
   m.enable_ = builtin(function () return None end)
   m.rank_map = builtin(function (a) return rank_map(a[1]) end)
@@ -90,7 +85,7 @@ local M = namespace {
   local_tensor_mode = builtin(current),
   enabled_local_tensor_mode = builtin(current),
   maybe_run_for_local_tensor = builtin(function (a) return a[1] end),
-  maybe_disable_local_tensor_mode = builtin(null_context),
+  maybe_disable_local_tensor_mode = builtin(attrs.null_context),
   rank_map = builtin(function (a) return rank_map(a[1]) end),
   tensor_map = builtin(function (a) return tensor_map(a[1], a[2]) end),
   get_local_tensor_mode_list = builtin(function () return V.list {} end),

@@ -139,10 +139,7 @@ local function cuda()
     t[name] = builtin(event, name)
   end
   for _, name in ipairs {"stream", "device"} do
-    t[name] = builtin(function ()
-      return namespace {__enter__ = function () return None end,
-        __exit__ = function () return false end}
-    end, name)
+    t[name] = builtin(attrs.null_context, name)
   end
   t.get_device_name = builtin(function () return "cpu" end, "get_device_name")
   t.nvtx = namespace {range_push = nothing(), range_pop = nothing()}

@@ -32,11 +32,6 @@ local function over(own, ...)
   end, __name = "module"}))
 end
 
-local function scope()
-  return namespace {__enter__ = function () return dt.None end,
-    __exit__ = function () return false end}
-end
-
 -- ---- activation checkpoints ----
 
 local policy = namespace {MUST_SAVE = "MUST_SAVE",
@@ -66,9 +61,10 @@ attrs.provide("torch.utils.checkpoint", over({
   CheckpointPolicy = policy,
   -- What is saved selectively has the same numbers: nothing to choose here.
   create_selective_checkpoint_contexts = builtin(function ()
-    return V.tuple {scope(), scope()}
+    return V.tuple {attrs.null_context(), attrs.null_context()}
   end, "create_selective_checkpoint_contexts"),
-  set_checkpoint_early_stop = builtin(scope, "set_checkpoint_early_stop"),
+  set_checkpoint_early_stop = builtin(attrs.null_context,
+    "set_checkpoint_early_stop"),
 }, recompute))
 for _, path in ipairs {"torch.nn.utils.stateless"} do
   attrs.provide(path, over({}, require "dt.nn.stateless"))
