@@ -5,13 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds_now (void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The largest over all ranks: every rank must run equally often. */
 static DtStatus slowest_rank (DtRepl *r, double mine, double *out) {
@@ -41,14 +34,14 @@ static DtStatus slowest_rank (DtRepl *r, double mine, double *out) {
 
 /* Call the function on the top `count` times. */
 static DtStatus time_calls (DtRepl *r, int64_t count, double *each) {
-  double t0 = seconds_now();
+  double t0 = dt_repl_seconds();
   for (int64_t i = 0; i < count; i++) {
     lua_pushvalue(r->L, -1);
     DtStatus st = dt_eval_call(r->L, 0, 0, &r->diag);
     if (st != DT_OK)
       return st;
   }
-  *each = (seconds_now() - t0) / (double)count;
+  *each = (dt_repl_seconds() - t0) / (double)count;
   return DT_OK;
 }
 

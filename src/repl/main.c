@@ -477,7 +477,7 @@ int main (int argc, char **argv) {
   int code = DT_EXIT_ERROR, ranks = 0;
   if (a != NULL) {
     a->argv0 = argc > 0 ? argv[0] : "dtrepl";
-    a->began = dt_repl_now();
+    a->began = dt_repl_seconds();
     code = start_program(cx, a, argc, argv);
     ranks = a->wants_ranks;
     if (ranks > 0 && a->out.keeps)

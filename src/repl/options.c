@@ -50,8 +50,8 @@ static const Row rows[] = {
    "compare each operator with one device, name silent traps; exit status 3 "
    "when numbers are wrong"},
   {O_ALONE, "alone", "FILE",
-   "the program on one rank, without files, its record into FILE: what dtrepl "
-   "compares a program with that has ended"},
+   "on one rank, without files; the record goes into FILE (dtrepl starts itself "
+   "so, to compare a program that has ended)"},
   {O_STRICT, "strict", NULL,
    "exit status 3 when a finding says that numbers are wrong, or likely are"},
   {O_DAP, "dap", NULL,

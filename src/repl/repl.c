@@ -174,7 +174,7 @@ void dt_repl_tell (DtRepl *r) {
   dt_error_clear(r->cx);
 }
 
-static double seconds_now (void) {
+double dt_repl_seconds (void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -219,7 +219,7 @@ static bool is_lua (const char *text) {
 
 DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   int i = local_index(r);
-  double t0 = seconds_now();
+  double t0 = dt_repl_seconds();
   bool was = r->streams;
   r->streams = r->depth == 0 && (name != NULL || is_lua(text));
   if (r->depth == 0 && r->s->module != NULL && *r->s->module != '\0') {
@@ -254,7 +254,7 @@ DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   if (dtL_state(r->L)->exiting)
     st = DT_OK;
   r->streams = was;
-  r->elapsed = seconds_now() - t0;
+  r->elapsed = dt_repl_seconds() - t0;
   return st;
 }
 

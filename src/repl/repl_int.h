@@ -31,7 +31,7 @@ typedef struct DtApp {
   char *script;                 /* text of the script, NULL = none */
   size_t nscript;
   atomic_int interrupt;
-  int64_t began;                /* ns, of the monotonic clock */
+  double began;                 /* as dt_repl_seconds() */
   int wants_ranks;              /* the program is to begin again with so many */
   DtStop *stop;
 } DtApp;
@@ -144,6 +144,8 @@ void dt_repl_lost (DtRepl *r);
 void dt_repl_free_texts (DtCtx *cx, char **v, int n);
 
 /* --- repl.c --- */
+/* Seconds of the monotonic clock.  Local. */
+double dt_repl_seconds (void);
 /* Run one text on every rank that calls it; nothing is written.  `name` is
 ** Lua's chunk name.  Local, as long as the text is. */
 DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name);
@@ -351,8 +353,6 @@ void dt_pager_open (DtRepl *r);
 /* Run the program on one rank as well, where it has ended well and nothing was
 ** found, and compare.  What is found is rank 0's.  Collective. */
 void dt_repl_compare_one (DtRepl *r);
-/* Nanoseconds of the monotonic clock.  Pure. */
-int64_t dt_repl_now (void);
 
 /* --- repl_addr.c --- */
 /* "@all expr", "@2,3 expr", "@tp=1 expr": is this rank meant, and where does

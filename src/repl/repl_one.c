@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "bind/tool.h"
 #include "debug/dump.h"
@@ -24,12 +23,6 @@
 enum { MAX_WORDS = 28, MOST_SECONDS = 20, SECONDS = 10 };
 
 static const size_t MOST_BYTES = (size_t)64 << 20;
-
-int64_t dt_repl_now (void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static bool is_wanted (void) {
   const char *word = getenv("DTREPL_ALONE");
@@ -89,7 +82,7 @@ static bool all_say (DtRepl *r, bool mine) {
 /* --- the run on one rank --- */
 
 static bool took_long (const DtRepl *r) {
-  return dt_repl_now() - r->app->began > (int64_t)MOST_SECONDS * 1000000000;
+  return dt_repl_seconds() - r->app->began > MOST_SECONDS;
 }
 
 static DtStatus run_alone (DtRepl *r, const char *path) {
