@@ -421,12 +421,7 @@ local class_fact = {
       return a[1]
     end, "register")
   end,
-  mro = function (c)
-    return V.builtin(function ()
-      local t = classes.shown_order(c)
-      return V.list({table.unpack(t, 1, t.n)}, t.n)
-    end, "mro")
-  end,
+  mro = function (c) return classes.mro_method(c) end,
 }
 
 -- The names of Lua's functions; false where one function has several.

@@ -545,6 +545,14 @@ function M.shown_order(class)
   return V.tuple(list)
 end
 
+-- mro_method(class): what class.mro is.
+function M.mro_method(class)
+  return builtin(function ()
+    local t = M.shown_order(class)
+    return V.list({table.unpack(t, 1, t.n)}, t.n)
+  end, "mro")
+end
+
 -- ---- objects of plain classes ----
 
 -- Names by which this file keeps its own facts in a class: no attributes.

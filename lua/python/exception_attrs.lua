@@ -93,12 +93,7 @@ local class_fact = {
     return #b > 0 and V.tuple({table.unpack(b)}, #b)
       or V.tuple {builtin_names.object}
   end,
-  mro = function (c)
-    return V.builtin(function ()
-      local t = classes.shown_order(c)
-      return V.list({table.unpack(t, 1, t.n)}, t.n)
-    end, "mro")
-  end,
+  mro = classes.mro_method,
 }
 
 -- of_class(class, name): class.name, or nil.
