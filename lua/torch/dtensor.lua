@@ -537,7 +537,8 @@ attrs.provide("torch.distributed.tensor._dtensor_spec", attrs.namespace {
   DTensorSpec = M.DTensorSpec, TensorMeta = TensorMeta})
 for name, c in pairs(placements) do M[name] = c end
 M.DeviceMesh, M.init_device_mesh = meshes.DeviceMesh, meshes.init_device_mesh
-M.placement_types = attrs.namespace(placements)
+M.placement_types = attrs.namespace {_Partial = placements.Partial}
+for name, c in pairs(placements) do M.placement_types[name] = c end
 kinds.classes.DTensor, kinds.classes.DeviceMesh = M.DTensor, M.DeviceMesh
 for name, c in pairs(placements) do kinds.classes[name] = c end
 

@@ -391,7 +391,8 @@ for _, path in ipairs {"_attention", "_context_parallel._attention",
 end
 flat.register_sharding = require("torch.sharding").register_sharding
 attrs.provide("torch.distributed.tensor.parallel", space({
-  parallelize_module = M.parallelize_module}, parallel))
+  parallelize_module = M.parallelize_module, loss_parallel = dt.loss_parallel},
+  parallel))
 require "torch.placement_moves"
 require "torch.debugging"
 require "torch.testing"

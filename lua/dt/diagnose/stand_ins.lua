@@ -37,11 +37,11 @@ local modules <const> = {
   ["torch.distributed.device_mesh"] = "init_device_mesh DeviceMesh",
   ["torch.distributed.tensor"] = "DTensor Partial Placement Replicate Shard "
     .. "distribute_module distribute_tensor",
-  ["torch.distributed.tensor.placement_types"] = "_StridedShard _Partial "
-    .. "DTensorSpec TensorMeta",
+  ["torch.distributed.tensor.placement_types"] = "_StridedShard _Partial",
+  ["torch.distributed.tensor._dtensor_spec"] = "DTensorSpec TensorMeta",
   ["torch.distributed.tensor.parallel"] = "ColwiseParallel RowwiseParallel "
     .. "SequenceParallel PrepareModuleInput PrepareModuleOutput "
-    .. "PrepareModuleInputOutput PairwiseParallel ParallelStyle loss_parallel "
+    .. "PrepareModuleInputOutput ParallelStyle loss_parallel "
     .. "parallelize_module",
   ["torch.distributed.tensor.experimental"] = "context_parallel "
     .. "implicit_replication local_map register_sharding",
@@ -68,6 +68,8 @@ local modules <const> = {
   ["typing"] = "Any Callable Dict Iterable List Optional Sequence Tuple Union",
   ["torch.testing._internal.distributed.fake_pg"] = "FakeStore",
 }
+
+M.modules = modules                 -- for the test, which imports them all
 
 local from_module = {}
 for module, names in pairs(modules) do
