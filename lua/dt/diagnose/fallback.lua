@@ -265,8 +265,8 @@ end
 -- The class, its confidence and why, that a report's words speak for although
 -- a weak sign says it is of the class `id`.
 function M.contradict(self, r, id)
-  local id2, c, why = by_likeness(r, id)
-  if id2 and id2 ~= id then return class_of(self, id2), c, why end
+  local other, c, why = by_likeness(r, id)
+  if other and other ~= id then return class_of(self, other), c, why end
 end
 
 -- A class, its confidence and why, for a report that no sign fits.
@@ -284,8 +284,8 @@ function M.find(self, r, classify)
     id, c, why = prose.find(r)
   end
   if (not id or c < 0.6) and not r.plain then
-    local id2, c2, why2 = by_likeness(r, id)
-    if id2 and id2 ~= id then id, c, why = id2, c2, why2 end
+    local other, likely, reason = by_likeness(r, id)
+    if other and other ~= id then id, c, why = other, likely, reason end
   end
   if not id then return nil end
   local class = class_of(self, id)
