@@ -856,6 +856,13 @@ M.imported = V.dict()               -- sys.modules
 function M.provide(name, t)
   modules[name] = t
   module_name[t] = name
+  local mt = getmetatable(t)
+  if mt == nil then
+    setmetatable(t, {__name = "module"})
+  elseif type(mt) == "table" and rawget(mt, "__name") == nil then
+    mt.__name = "module"
+  end
+  if rawget(t, "__name__") == nil then t.__name__ = name end
 end
 
 -- load(name): run the text of a module, where one has it; import a.b.c makes

@@ -658,6 +658,12 @@ def("dir", function (a)
   add_all(type(data) == "string" and text.methods or type(data) == "table"
     and (V.is_seq(data) or V.is_dict(data) or V.is_set(data))
     and boxes.methods_of(data))
+  local kind, mt = foreign.of(v), type(v) == "table" and getmetatable(v)
+  if kind and kind.names then add_all(kind.names(v)) end
+  if type(mt) == "table" and mt.names then
+    add_all(v)
+    add_all(mt.names())
+  end
   table.sort(out)
   return V.list(out)
 end)

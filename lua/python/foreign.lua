@@ -13,6 +13,7 @@
 --   getitem(v, i)                    v[i]
 --   index(v)                         v as an integer that counts items
 --   callable(v), isinstance(v, class)
+--   names(v)                         its attributes: the keys of a table
 --   copy(v), deepcopy(v, table)      copy.copy and copy.deepcopy; `table` copies
 --                                    a table with all that is below it
 

@@ -22,6 +22,12 @@ local function bad(line, what, class)
 end
 M.refuse = bad
 
+-- The text ends inside of something: where it is typed, more is to come.
+local function ends_early(line, what)
+  util.raise_for("ends early", "SyntaxError", "line %d of the Python text: %s",
+    line, what)
+end
+
 -- Punctuation, arrows, mathematics and pictures are no letters of a name, and
 -- are in texts that a web page has made its own.
 local function check_name(word, line)
@@ -107,7 +113,8 @@ local function read_string(src, at, prefix, line)
     local c = src:sub(i, i)
     if c == "" or c == "\n" and not triple then
       local last = line + select(2, src:sub(start, i - 1):gsub("\n", ""))
-      bad(triple and line or last, ("unterminated %sstring literal (detected "
+      local refuse = triple and ends_early or bad
+      refuse(triple and line or last, ("unterminated %sstring literal (detected "
         .. "at line %d)"):format(triple and "triple-quoted " or "", last))
     end
     if c == "\\" then
@@ -299,7 +306,7 @@ function M.tokens(src)
   end
   if #open > 0 then
     local last = open[#open]
-    bad(last[2], "'" .. last[1] .. "' was never closed")
+    ends_early(last[2], "'" .. last[1] .. "' was never closed")
   end
   if out[#out] and out[#out][1] ~= "newline" then add("newline", "\n") end
   while #levels > 1 do

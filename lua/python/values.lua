@@ -674,6 +674,9 @@ function M.str(v)
       or rawget(v, "_class") and rawget(v._class, "__python")
       and M.object_text(v)
     if text then return text end
+    if mt and rawget(mt, "__name") == "module" and v.__name__ then
+      return ("<module '%s'>"):format(v.__name__)
+    end
     if rawget(v, "__python") then
       return ("<class '%s.%s'>"):format(M.home(v), M.full_name(v))
     elseif (rawget(v, "__base") or rawget(v, "__new"))

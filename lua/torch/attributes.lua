@@ -283,7 +283,7 @@ local function get_field(v, key) return v[key] end      -- raises without one
 -- Methods that plain tensors have in Lua, where they say what is wrong; a
 -- program asks hasattr(t, "full_tensor") to tell the two kinds apart.
 local only_distributed = {full_tensor = true, to_local = true,
-  redistribute = true}
+  redistribute = true, placements = true, device_mesh = true}
 
 function tensor.get(v, name)
   if functions_only[name] then
@@ -308,6 +308,32 @@ function tensor.get(v, name)
     return x == nil and None or x, true
   end
   if name == "grad_fn" then return node.of(v), true end
+end
+
+-- Several tables' keys in one.
+local function keys_of(...)
+  local out = {}
+  for _, t in ipairs {...} do
+    for name in pairs(t) do out[name] = true end
+  end
+  return out
+end
+
+function tensor.names(v)
+  local out = keys_of(of_tensor, tensor_method, {grad = 1, grad_fn = 1})
+  for _, name in ipairs(dt._op_names()) do
+    name = name:match("^aten%.(%a[%w_]*)$")
+    if name and not functions_only[name] then out[name] = true end
+  end
+  for name in pairs(dt.Tensor) do out[name] = true end
+  for _, name in ipairs(dt._attr_names()) do out[name] = true end
+  for _, name in ipairs {"origin", "is_dtensor", "reconcile", "wait"} do
+    out[name] = nil                     -- Lua's
+  end
+  for name in pairs(only_distributed) do
+    out[name] = util.is_dtensor(v) or nil
+  end
+  return out
 end
 
 function tensor.lacks(name)
@@ -338,6 +364,8 @@ function mesh.get(v, name)
   end
 end
 
+function mesh.names() return keys_of(M.of_mesh, M.mesh_method) end
+
 local placement = {is = util.is_placement}
 
 function placement.get(v, name)
@@ -345,6 +373,8 @@ function placement.get(v, name)
     return method(v, M.placement_method[name], name), true
   end
 end
+
+function placement.names() return keys_of(M.placement_method) end
 
 local of_dtype = {is = util.is_dtype}
 function of_dtype.get(v, name)
@@ -368,6 +398,10 @@ function module.get(v, name)
   if name == "extend" and v.extend_with then
     return method(v, extend, name), true
   end
+end
+
+function module.names(v)
+  return keys_of(of_module, v._parameters.map, v._modules.map, v._buffers.map)
 end
 
 -- The classes that PyTorch has between a layer and nn.Module (pylib), the

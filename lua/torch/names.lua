@@ -28,6 +28,19 @@ local asked = 0
 -- How often a name space got a name from behind it.
 function M.count() return asked end
 
+-- The names that tables hold, and dt's operators, as the keys of a table.
+local function names_behind(tables)
+  local out = {}
+  for _, place in ipairs(tables) do
+    for name in pairs(place) do out[name] = true end
+    for _, name in ipairs(place == dt and dt._op_names() or {}) do
+      name = name:match("^aten%.(%a[%w_]*)$")
+      if name then out[name] = true end
+    end
+  end
+  return out
+end
+
 -- A name space that asks the tables behind it.
 local function space(own, ...)
   local behind = {...}
@@ -43,7 +56,9 @@ local function space(own, ...)
         return v
       end
     end
-  end, __name = "module"}))
+  end, __name = "module", names = function ()
+    return names_behind(behind)
+  end}))
 end
 
 -- ---- builtins ----

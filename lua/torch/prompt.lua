@@ -8,6 +8,9 @@ local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "python.values"
 local parser = require "python.parser"
+local attrs = require "python.attrs"
+local builtins = require "python.builtins"
+local env_of = require "python.env"
 local paste = require "python.paste"
 
 local M = {}
@@ -104,13 +107,87 @@ function M.python(text, line, file)
     renew(here.vars)
   end
   text = paste.read(text)
+  if not file and (text:find("^%s*exit%s*$") or text:find("^%s*quit%s*$")) then
+    text = text .. "()"
+  end
   parser.parse(text)                -- an error counts the text's own lines
   text = ("\n"):rep((line or 1) - 1) .. text
   local ok, v = pcall(script.last, text, here or env, file or "prompt")
   if not here or over then share((here or env).vars) end
   if not ok then error(v, 0) end
   if v == nil or v == dt.None then return "" end
+  if not here and not file then env.vars._ = v end
   return V.repr(v)
+end
+
+local keywords = {"and", "as", "assert", "async", "await", "break", "class",
+  "continue", "def", "del", "elif", "else", "except", "finally", "for", "from",
+  "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or",
+  "pass", "raise", "return", "try", "while", "with", "yield", "None", "True",
+  "False"}
+
+-- The value of an attribute that is at hand: no property is computed, nothing
+-- of the program runs.  Or nil.
+local function held(v, name)
+  if util.is_tensor(v) then return nil end
+  if nnm.is_module(v) then
+    for _, map in ipairs {v._modules, v._parameters, v._buffers} do
+      if map.map[name] then return map.map[name] end
+    end
+  end
+  local own = type(v) == "table" and rawget(v, "_attrs")
+  if own then return own[name] end
+  if type(v) ~= "table" or rawget(v, "__python") then return nil end
+  local ok, x = pcall(attrs.get, v, name)
+  return ok and x or nil
+end
+
+local function value_of(scope, path)
+  local v
+  for name in path:gmatch("[%a_][%w_]*") do
+    if v == nil then v = env_of.lookup(scope, name) else v = held(v, name) end
+    if v == nil then return nil end
+  end
+  return v
+end
+
+local function names_in_sight(scope)
+  local out = {}
+  for _, word in ipairs(keywords) do out[word] = true end
+  for name in pairs(builtins.names) do out[name] = true end
+  while scope do
+    for name in pairs(scope.vars) do out[name] = true end
+    scope = scope.up
+  end
+  return out
+end
+
+-- What Tab offers: the names that begin with `prefix` of what the path says
+-- ("a.b."), or of those in sight (""); with the path, in order.
+function M.complete(path, prefix)
+  env = env or session()
+  local scope = stopped() or env
+  local out, found = {}, {}
+  if path == "" then
+    found = names_in_sight(scope)
+  elseif not path:find("^[%a_]") then
+    return out
+  else
+    local v = value_of(scope, path)
+    if v == nil then return out end
+    for _, name in ipairs(V.call(builtins.names.dir, V.list {v})) do
+      found[name] = true
+    end
+  end
+  for name in pairs(found) do
+    if type(name) == "string" and name:sub(1, #prefix) == prefix
+       and name:find("^[%a_][%w_]*$")
+       and (prefix ~= "" or not name:find("^_")) then
+      out[#out + 1] = path .. name
+    end
+  end
+  table.sort(out)
+  return out
 end
 
 return M

@@ -168,9 +168,7 @@ static void measure_columns (const DtFailed *f, bool *done, int *wname,
 
 /* A fix in the language of the script. */
 static const char *fix_text (const DtFailed *f, const DtRepair *r) {
-  size_t n = f->file ? strlen(f->file) : 0;
-  bool python = n > 3 && strcmp(f->file + n - 3, ".py") == 0;
-  return python && r->torch ? r->torch : r->lua;
+  return f->python && r->torch ? r->torch : r->lua;
 }
 
 static void print_repairs (const DtFailed *f, const DtRepairs *r, DtBuf *b) {

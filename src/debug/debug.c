@@ -13,6 +13,11 @@
 
 enum { VALUES = 64 << 20 };     /* bytes of values by default */
 
+bool dt_is_python_file (const char *name) {
+  size_t n = strlen(name);
+  return n > 3 && strcmp(name + n - 3, ".py") == 0;
+}
+
 /* --- the failed call --- */
 
 static void failed_clear (DtDebug *d) {
@@ -49,6 +54,7 @@ void dt_debug_failed (DtDebug *d, const DtEvent *e) {
   f->op = e->op;
   f->seq = e->seq;
   f->file = e->file; f->line = e->line;
+  f->python = d->python || (e->file && dt_is_python_file(e->file));
   f->backward = e->backward;
   f->valid = f->fresh = true;
 }

@@ -20,11 +20,13 @@ typedef struct DtFailed {
   int64_t seq;
   const char *file; int line;
   bool backward;
+  bool python;                  /* its line is one of Python */
   DtArena arena;
 } DtFailed;
 
 struct DtDebug {
   DtSession *s;
+  bool python;                  /* what is typed, and runs, is Python */
   int listener;
   int muted;                    /* > 0: our own calls, not the user's */
   int64_t muted_at;             /* the number the program had come to then */
@@ -67,6 +69,8 @@ void dt_debug_free (DtSession *s);
 static inline DtDebug *dt_debug_of (const DtSession *s) {
   return (DtDebug *)s->debug;
 }
+/* Is it the name of a program of Python?  Pure. */
+bool dt_is_python_file (const char *name);
 /* Run something of our own: not recorded, operator numbers, generator and
 ** gradient mode as before afterwards.  Local. */
 typedef struct DtMute {

@@ -126,17 +126,23 @@ static DtStatus find_index (Arg *a) {
   return gathers ? take_best_index(a) : DT_OK;
 }
 
-/* The output variable: the index in the decided shape. */
+/* The output variable: the index without the reduced dim, unless it is kept.
+** The decided shape is not asked: on a mesh of several dimensions 2.14 and
+** later decide a shard for a dim that is whole here (DT1014 tells). */
 static DtStatus wrap_index (Arg *a, const DtProp *p, DtResults *out) {
   DtSession *s = a->s;
-  DtMeta m;
+  DtMeta m = a->idx->m;
+  int ndim = p->out[0]->meta.ndim;
   DtTensor *v;
   DtStatus st;
-  DT_TRY(s->cx, dt_layout_local_meta(s->cx, p->out[0], NULL, &m));
-  m.dtype = DT_I64;
+  if (a->all) {
+    for (int i = 0; i < ndim; i++) m.shape[i] = 1;
+  } else if (ndim < m.ndim) {
+    memmove(m.shape + a->dim, m.shape + a->dim + 1,
+            (size_t)(m.ndim - a->dim - 1) * sizeof m.shape[0]);
+  }
+  m.ndim = (uint8_t)ndim;
   dt_meta_set_contiguous(&m);
-  DT_CHECK(s->cx, dt_meta_numel(&m) == dt_meta_numel(&a->idx->m),
-           DT_E_INTERNAL, "%s: index of another size", a->op->sig->full);
   DT_TRY(s->cx, dt_tensor_view(s->cx, a->idx, &m, a->idx->offset, &v));
   DT_TRY(s->cx, dt_results_init(s, out, 1));
   st = dt_var_result(s, v, p->out[0], &out->v[0]);

@@ -301,12 +301,14 @@ static size_t before_dot (const char *s, size_t n) {
 bool dt_chunk_whole (DtRepl *r, const char *text) {
   const char *s = text + strspn(text, " \t\n");
   size_t n = strlen(s);
-  if (*s == '@')
+  if (*s == '@' && (!r->set.python || dt_addr_is(s)))
     s += strcspn(s, " \t\n");
   if (*s == '?')
     return true;
   if (*s == ':' && s[1] != ':')
     return !dt_chunk_is_text(r, s) || before_dot(s, n) < n;
+  if (r->set.python)
+    return !dt_python_incomplete(r->L, s, false);
   return dt_line_is_python(s) || !dt_eval_incomplete(r->L, s + (*s == '='));
 }
 

@@ -15,7 +15,8 @@ enum {                          /* what a command needs */
   DT_NEED_PERSON = 2,           /* a prompt on a terminal */
   DT_CMD_REPEATS = 4,           /* an empty line runs it again */
   DT_CMD_TEXT = 8,              /* alone, it reads the lines after it */
-  DT_CMD_TEXT_OF = 16           /* with a number alone, the lines after it */
+  DT_CMD_TEXT_OF = 16,          /* with a number alone, the lines after it */
+  DT_CMD_PROGRAM = 32           /* what follows is run as a line typed */
 };
 
 typedef struct DtCmd DtCmd;

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "debug/control.h"
+#include "repl/source.h"
 
 /* ---- what was typed ---- */
 
@@ -36,6 +37,8 @@ static bool is_own (const char *text) {
 void dt_typed_add (DtRepl *r, const char *text) {
   if (is_own(text))
     return;
+  if (r->typed.len == 0 && r->set.python)
+    dt_buf_add(&r->typed, ":set python on\n");
   r->typed_last = r->typed.len;
   dt_buf_addf(&r->typed, "%s\n", text);
   if (r->typed.oom) {             /* nothing to save is better than a part */
@@ -88,7 +91,7 @@ static bool cut_chunk (DtRepl *r, char **at, DtBuf *chunk, DtBuf *said) {
 
 static void echo_input (DtRepl *r, const char *s) {
   DtBuf *out = dtL_out(r->L);
-  for (const char *prompt = "dt> "; *s != '\0'; prompt = "..> ") {
+  for (const char *prompt = DT_PROMPT; *s != '\0'; prompt = DT_PROMPT_MORE) {
     size_t n = strcspn(s, "\n");
     dt_buf_addf(out, "%s%.*s\n", prompt, (int)n, s);
     s += n + (s[n] == '\n');
@@ -284,7 +287,10 @@ static DtStatus cmd_lesson (DtCmdCall *c) {
     dt_buf_add(c->out, lua_tostring(L, -2));
     if (!lua_isnil(L, -1)) {
       char *text = dt_strdup(c->r->cx, lua_tostring(L, -1));
+      bool python = c->r->set.python;
+      c->r->set.python = false;
       st = text == NULL ? DT_E_NOMEM : play_lines(c, text, true);
+      c->r->set.python = python;
       dt_free(c->r->cx, text);
       if (st != DT_E_NOMEM && st != DT_E_INTERRUPTED)
         st = DT_OK;             /* lessons show errors on purpose */

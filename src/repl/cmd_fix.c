@@ -16,14 +16,6 @@
 #include "debug/debug.h"
 #include "diag/finding.h"
 
-/* Is the failed call a line of Python?  Then repairs are printed in Python.
-*/
-static bool in_python (const DtRepl *r) {
-  const char *file = dt_debug_of(r->s)->failed.file;
-  size_t n = file != NULL ? strlen(file) : 0;
-  return n > 3 && strcmp(file + n - 3, ".py") == 0;
-}
-
 static void list_fixes (const DtRepairs *v, bool python, DtBuf *out) {
   int num = 0;
   for (int i = 0; i < v->n; i++) {
@@ -63,7 +55,9 @@ static DtStatus run_again (DtCmdCall *c, const DtRepair *r) {
   dt_buf_addf(c->out, "again    %s\n", dt_buf_str(&p->failed));
   dt_buf_init(&again, p->cx);
   dt_buf_add(&again, dt_buf_str(&p->failed));
-  st = dt_eval_line(p->L, dt_buf_str(&again), &p->diag);
+  st = p->set.python
+    ? dt_eval_python_line(p, dt_buf_str(&again), again.len, NULL, 0)
+    : dt_eval_line(p->L, dt_buf_str(&again), &p->diag);
   dt_buf_fini(&again);
   return st;
 }
@@ -272,7 +266,7 @@ static DtStatus fix_everywhere (DtCmdCall *c) {
 
 static DtStatus apply_fix (DtCmdCall *c, const DtRepairs *v, int which) {
   const DtRepair *x = &v->r[which];
-  if (x->torch == NULL || !in_python(c->r))
+  if (x->torch == NULL || !dt_debug_of(c->r->s)->failed.python)
     show_words("Lua", x->apply != NULL ? x->apply : x->lua, c->out);
   if (x->torch != NULL)
     show_words("PyTorch", x->torch, c->out);
@@ -372,7 +366,7 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
   DtStatus st = dt_repair_try(d, &d->failed, &v);
   int which = st == DT_OK ? dt_repair_nth(&v, (int)k) : -1;
   if (st == DT_OK && k == 0)
-    list_fixes(&v, in_python(c->r), c->out);
+    list_fixes(&v, dt_debug_of(c->r->s)->failed.python, c->out);
   else if (st == DT_OK && which < 0)
     st = dt_cmd_error(c, 0, "no repair has this number; :fix lists them");
   else if (st == DT_OK)

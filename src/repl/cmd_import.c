@@ -37,23 +37,6 @@ static DtStatus call_prompt (DtCmdCall *c, const char *fn, const char *text,
   return st;
 }
 
-/* Python runs as a line does: its errors are reported as that line's.  `file`:
-** NULL for what is typed. */
-static DtStatus call_python (DtCmdCall *c, const char *text, size_t n,
-                             const char *file) {
-  lua_State *L = c->r->L;
-  int top = lua_gettop(L);
-  size_t len = 0;
-  DtStatus st = dt_eval_python(L, text, n, file, c->below, &c->r->diag);
-  const char *s = st == DT_OK ? lua_tolstring(L, -1, &len) : NULL;
-  if (s != NULL && len > 0) {
-    dt_buf_addn(c->out, s, len);
-    dt_buf_addc(c->out, '\n');
-  }
-  lua_settop(L, top);
-  return st;
-}
-
 static DtStatus cmd_import (DtCmdCall *c) {
   char *text = NULL;
   size_t n = 0;
@@ -74,11 +57,10 @@ static DtStatus cmd_python (DtCmdCall *c) {
   if (n == 0)
     return dt_cmd_error(c, 0, "wanted Python text: paste it behind :python, "
                         "or name a file");
-  if (n < 4 || strcmp(c->arg + n - 3, ".py") != 0 ||
-      strpbrk(c->arg, " \t\n") != NULL)
-    return call_python(c, c->arg, n, NULL);
+  if (!dt_is_python_file(c->arg) || strpbrk(c->arg, " \t\n") != NULL)
+    return dt_eval_python_line(c->r, c->arg, n, NULL, c->below);
   DT_TRY(c->r->cx, dt_repl_file(c->r, c->arg, &text, &n));
-  DtStatus st = call_python(c, text, n, c->arg);
+  DtStatus st = dt_eval_python_line(c->r, text, n, c->arg, c->below);
   dt_free(c->r->cx, text);
   return st;
 }
@@ -166,13 +148,14 @@ const DtCmd dt_cmds_import[] = {
    "states is left in mesh and t1, t2, ...\n"
    "Example: :import RuntimeError: Cannot create a submesh from a submesh.",
    cmd_import},
-  {"python", "files", DT_CMD_TEXT, "[FILE.py|TEXT]",
+  {"python", "files", DT_CMD_TEXT | DT_CMD_PROGRAM, "[FILE.py|TEXT]",
    "Run Python: a PyTorch program, or lines of one, on this engine.\n"
    "A file, or the text behind the command.  Alone it asks for the text: a\n"
    "paste, or lines up to one with a dot, or Ctrl-D.  Names live on from one\n"
    "text to the next; tensors, meshes and modules are there for Lua too.\n"
    "At a stop in a program of Python it sees and sets that function's variables,\n"
-   "after :goto those of then.\n"
+   "after :goto those of then.  After :set python on (or dtrepl --python) all\n"
+   "lines are Python's.\n"
    "Example: :python torch.ones(2, 3).sum()", cmd_python},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

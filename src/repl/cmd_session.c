@@ -38,6 +38,8 @@ static const Setting settings[] = {
    offsetof(DtSettings, notes)},
   {"pager", "output longer than the screen goes through $PAGER",
    offsetof(DtSettings, pager)},
+  {"python", "lines typed are Python's, as behind :python",
+   offsetof(DtSettings, python)},
   {"raw", "each rank's output by itself", offsetof(DtSettings, raw)},
   {"timing", "how long each line took", offsetof(DtSettings, timing)},
   {"wrap", "long lines are cut between words for this terminal",
@@ -167,9 +169,9 @@ static DtStatus cmd_set (DtCmdCall *c) {
     if (strcmp(printing[i].name, name) == 0)
       return set_printing(c, name, *value != '\0' ? value : NULL);
   return n == 0 ? set_printing(c, "", NULL)
-    : dt_cmd_error(c, 0, "the settings are findings, notes, pager, raw, "
-                   "timing, precision,\n  threshold, edgeitems, linewidth, "
-                   "sci_mode");
+    : dt_cmd_error(c, 0, "the settings are findings, notes, pager, "
+                   "python, raw, timing,\n  wrap, precision, threshold, "
+                   "edgeitems, linewidth, sci_mode");
 }
 
 static DtStatus cmd_timing (DtCmdCall *c) {

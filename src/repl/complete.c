@@ -86,8 +86,9 @@ static void past_names (DtRepl *r, const char *prefix, DtLineAdd add,
       add(sink, name[i]->name);
 }
 
-static void lua_names (DtRepl *r, const char *word, size_t n, DtLineAdd add,
-                       void *sink) {
+/* Names in the prompt's language, and operators. */
+static void offer_names (DtRepl *r, const char *word, size_t n, DtLineAdd add,
+                         void *sink) {
   size_t cut = n;
   while (cut > 0 && word[cut - 1] != '.' && word[cut - 1] != ':')
     cut--;
@@ -96,7 +97,10 @@ static void lua_names (DtRepl *r, const char *word, size_t n, DtLineAdd add,
   if (path != NULL && prefix != NULL) {
     if (r->past != 0 && cut == 0)
       past_names(r, prefix, add, sink);
-    dt_names_lua(r->L, path, prefix, add, sink);
+    if (r->set.python)
+      dt_python_names(r->L, path, prefix, add, sink);
+    else
+      dt_names_lua(r->L, path, prefix, add, sink);
     offer_operators(r, path, prefix, add, sink);
   }
   dt_free(r->cx, path);
@@ -229,7 +233,7 @@ void dt_complete (void *ud, const char *line, int point, int *start,
       offer_topics(r, p, add, sink);
     dt_free(r->cx, p);
   }
-  lua_names(r, line + i, (size_t)(point - i), add, sink);
+  offer_names(r, line + i, (size_t)(point - i), add, sink);
 }
 
 /* ---- from Lua ---- */

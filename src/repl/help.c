@@ -23,9 +23,10 @@ static const Topic topics[] = {
    "An incomplete chunk asks for more (..> ).  Up and Down walk the history,\n"
    "Ctrl-R searches it, Tab completes, Ctrl-C drops the line or stops what "
    "runs\non all ranks, Ctrl-D leaves.  What is pasted is one chunk; prompts "
-   "in it are\ndropped; Python and tracebacks go to :python and :import.  Long "
-   "lines are cut\nfor the terminal (:set wrap off), long results go through a "
-   "pager, but under\nmpirun (:set pager off).\n"},
+   "in it are\ndropped; Python and tracebacks go to :python and :import.  With "
+   ":set python on\n(dtrepl --python) lines are Python's.  Long lines are cut "
+   "for the\nterminal (:set wrap off), long results go through a pager, but "
+   "under mpirun\n(:set pager off).\n"},
   {"worlds",
    "Where the ranks live; the same script runs in all of them\n"
    "  dtrepl -n 4          threads of one process (the default)\n"

@@ -17,7 +17,7 @@ enum {
   O_H = 'h', O_Q = 'q', O_N = 'n', O_D = 'd',
   O_MPI = 256, O_FAKE, O_CHECK, O_COLOR, O_RAW, O_FAST, O_BARE, O_NO_RC,
   O_RECORD, O_OPEN, O_JSON, O_NO_HISTORY, O_TRUST, O_SANDBOX, O_TORCH, O_DEVICE,
-  O_VERIFY, O_STRICT, O_DAP, O_ALONE
+  O_VERIFY, O_STRICT, O_DAP, O_ALONE, O_PYTHON
 };
 
 typedef struct Row {
@@ -59,6 +59,8 @@ static const Row rows[] = {
    "output, with --dap=PORT on a port of this machine"},
   {O_JSON, "json", NULL, "commands give one JSON object a line"},
   {O_COLOR, "color", "WHEN", "auto, always or never"},
+  {O_PYTHON, "python", NULL,
+   "lines typed at the prompt are Python's, as behind :python"},
   {O_RAW, "raw", NULL, "print each rank's output by itself"},
   {O_FAST, "fast", NULL, "no agreement before collectives, no findings"},
   {O_BARE, "bare", NULL, "preset nothing but dt"},
@@ -196,6 +198,7 @@ static DtStatus apply_option (DtCtx *cx, const Row *r, const char *arg,
                "--color wants auto, always or never, not \"%s\"", arg);
       o->color = arg;
       break;
+    case O_PYTHON: o->python = true; break;
     case O_RAW: o->raw = true; break;
     case O_FAST: o->fast = true; break;
     case O_BARE: o->bare = true; break;

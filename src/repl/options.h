@@ -27,6 +27,7 @@ typedef struct DtOptions {
   bool strict;                  /* findings make the exit status 3 */
   const char *check;            /* session file */
   const char *color;            /* "auto", "always", "never" */
+  bool python;                  /* lines of the prompt are Python's */
   bool raw, fast, bare, no_rc, no_history, trust, sandbox;
   const char *torch, *device;   /* NULL = default */
   const char *script;           /* NULL = none, "-" = stdin */

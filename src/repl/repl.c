@@ -102,10 +102,10 @@ static int local_index (const DtRepl *r) {
   return r->app->world == DT_WORLD_THREADS ? r->comm->rank : 0;
 }
 
-/* A line: command, help, address, or Lua. */
+/* A line: command, help, address, or Lua (or Python). */
 static DtStatus run_line (DtRepl *r, const char *text) {
   const char *s = text + strspn(text, " \t\n");
-  if (*s == '@') {
+  if (*s == '@' && (!r->set.python || dt_addr_is(s))) {
     bool mine = false;
     const char *rest;
     DT_TRY(r->cx, dt_addr_parse(r, s, &mine, &rest));
@@ -141,13 +141,15 @@ static DtStatus run_line (DtRepl *r, const char *text) {
     dt_buf_fini(&name);
     if (asked) return hst;
   }
-  if (*s == '=')
+  if (*s == '=' && !r->set.python)
     s++;
   DtDebug *d = r->at != NULL && r->past == 0 ? dt_debug_of(r->s) : NULL;
   DtTyping typing = {0};
   if (d != NULL)
     dt_debug_typing(d, &typing);
-  DtStatus st = dt_eval_line(r->L, s, &r->diag);
+  DtStatus st = r->set.python
+    ? dt_eval_python_line(r, text, strlen(text), NULL, 0)
+    : dt_eval_line(r->L, s, &r->diag);
   if (d != NULL)
     dt_debug_typed(d, &typing);
   if (st != DT_OK) {

@@ -174,6 +174,13 @@ static DtStatus by_number (DtRepl *r, const char *s, size_t n, bool *mine) {
   return DT_OK;
 }
 
+bool dt_addr_is (const char *s) {
+  size_t n = strcspn(s, " \t\n");
+  return s[strspn(s + n, " \t") + n] != '\0' &&
+         ((s[1] >= '0' && s[1] <= '9') || (n == 4 && memcmp(s, "@all", 4) == 0) ||
+          (memchr(s, '=', n) != NULL && memchr(s, '(', n) == NULL));
+}
+
 DtStatus dt_addr_parse (DtRepl *r, const char *text, bool *mine,
                         const char **rest) {
   const char *s = text + 1;

@@ -557,11 +557,13 @@ static void syntax_error (lua_State *L, const char *text, DtBuf *diag) {
                "others may stand in strings\n");
   else if (looks_like_python(text))
     dt_buf_add(diag, "  this looks like Python: :python runs it, a line or a "
-               "paste; `dtrepl FILE.py` a program\n");
+               "paste; :set python on\n  takes all lines so; `dtrepl FILE.py` "
+               "runs a program\n");
 }
 
-DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
-                         const char *file, int below, DtBuf *diag) {
+/* On success the text of the last value is pushed. */
+static DtStatus eval_python (lua_State *L, const char *text, size_t n,
+                             const char *file, int below, DtBuf *diag) {
   static const char chunk[] =
     "return require('torch.prompt').python(...)";
   if (luaL_loadbufferx(L, chunk, sizeof chunk - 1, "=[dt.python]", "t") !=
@@ -575,6 +577,27 @@ DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
   lua_pushinteger(L, file != NULL ? 1 : typed_line(L) + below);
   lua_pushstring(L, file);
   return dt_eval_call(L, 3, 1, diag);
+}
+
+DtStatus dt_eval_python_line (DtRepl *r, const char *text, size_t n,
+                              const char *file, int below) {
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  size_t len = 0;
+  DtDebug *d = dt_debug_of(r->s);
+  bool outer = d != NULL && d->python;
+  if (d != NULL)
+    d->python = true;
+  DtStatus st = eval_python(L, text, n, file, below, &r->diag);
+  if (d != NULL)
+    d->python = outer;
+  const char *s = st == DT_OK ? lua_tolstring(L, -1, &len) : NULL;
+  if (s != NULL && len > 0) {
+    dt_buf_addn(dtL_out(L), s, len);
+    dt_buf_addc(dtL_out(L), '\n');
+  }
+  lua_settop(L, top);
+  return st;
 }
 
 /* dt_eval_call of the line on the stack, with what helps when it fails: here,
@@ -645,16 +668,11 @@ static void make_arg (lua_State *L, const Script *s) {
 static const char python_runner[] =
   "return require('torch.script').run(...)";
 
-static bool is_python (const char *name) {
-  size_t len = strlen(name);
-  return len > 3 && strcmp(name + len - 3, ".py") == 0;
-}
-
 /* Protected: everything here may run out of memory.  Sets `arg`; returns the
 ** chunk and its arguments, or nil and the message of a syntax error. */
 static int load_script (lua_State *L) {
   const Script *s = lua_touserdata(L, 1);
-  bool python = is_python(s->name);
+  bool python = dt_is_python_file(s->name);
   int st;
   make_arg(L, s);
   st = python ? luaL_loadbufferx(L, python_runner, sizeof python_runner - 1,

@@ -38,7 +38,7 @@ typedef struct DtApp {
 
 /* What :set changes; the same on every rank. */
 typedef struct DtSettings {
-  bool raw, notes, findings, timing, traceback, pager, wrap;
+  bool raw, notes, findings, timing, traceback, pager, wrap, python;
 } DtSettings;
 
 /* The last script, as :rerun needs it. */
@@ -217,10 +217,10 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag);
 ** memory stops do not show them.  Local. */
 void dt_eval_keep_typed (lua_State *L, int line, const char *text);
 /* Run n bytes of Python (lua/torch/prompt.lua): of a file, or (NULL) typed so
-** many lines below the command's; on success the text of its last value is
-** pushed.  Diagnostics go to `diag`.  Local. */
-DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
-                         const char *file, int below, DtBuf *diag);
+** many lines below the command's; what the last line is worth is shown.
+** Diagnostics go to r->diag.  Local. */
+DtStatus dt_eval_python_line (DtRepl *r, const char *text, size_t n,
+                              const char *file, int below);
 /* Run a whole script; `name` as Lua wants it ("@x.lua").  Local. */
 DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
                          const char *name, int nargs, char **args,
@@ -264,6 +264,16 @@ void dt_editor_open (lua_State *L);
 void dt_paste_look (DtRepl *r, DtBuf *chunk, const char *typed);
 /* The next lines of a pasted session; false when there are none.  Local. */
 bool dt_paste_next (DtRepl *r, DtBuf *chunk);
+
+/* --- repl_python.c --- */
+
+/* Would more lines make this a whole text, as in Python's own shell?  `pasted`:
+** its last lines came at once.  Local. */
+bool dt_python_incomplete (lua_State *L, const char *text, bool pasted);
+/* Names that begin with `prefix`: attributes of what `path` ("a.b.") says, or
+** (path "") names in sight.  No program's code runs.  Local. */
+void dt_python_names (lua_State *L, const char *path, const char *prefix,
+                      DtLineAdd add, void *sink);
 
 /* --- repl_slips.c --- */
 
@@ -355,6 +365,9 @@ void dt_pager_open (DtRepl *r);
 void dt_repl_compare_one (DtRepl *r);
 
 /* --- repl_addr.c --- */
+/* Does the text begin with an address, and not as one of Python's decorators
+** does?  Pure. */
+bool dt_addr_is (const char *s);
 /* "@all expr", "@2,3 expr", "@tp=1 expr": is this rank meant, and where does
 ** the rest begin?  COMMAND for what cannot be read.  Local. */
 DtStatus dt_addr_parse (DtRepl *r, const char *text, bool *mine,

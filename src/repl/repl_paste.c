@@ -122,6 +122,8 @@ static void become (DtBuf *chunk, const char *command, const char *typed) {
 void dt_paste_look (DtRepl *r, DtBuf *chunk, const char *typed) {
   const char *s = dt_buf_str(chunk);
   bool prompts = has_line(typed, ">>> ");
+  if (r->set.python && !is_report(r->L, typed))
+    return;
   if (strchr(typed, '\n') == NULL || dt_chunk_is_text(r, s) ||
       *typed == ':' || *typed == '@' || (!prompts && is_lua(r, s)))
     return;                     /* a command has the lines behind it */

@@ -15,12 +15,16 @@
 #include "repl/history.h"
 #include "repl/source.h"
 
+static const char *first_prompt (const DtRepl *r) {
+  return r->set.python ? DT_PROMPT_PYTHON : DT_PROMPT;
+}
+
 static const char *prompt_text (const DtRepl *r, char *buf, size_t n) {
   int64_t seq = r->past != 0 ? r->past
     : r->at != NULL && !r->at->light ? r->at->seq : 0;
   if (seq == 0)
-    return DT_PROMPT;
-  snprintf(buf, n, "dt#%lld> ", (long long)seq);
+    return first_prompt(r);
+  snprintf(buf, n, "%s#%lld> ", r->set.python ? "py" : "dt", (long long)seq);
   return buf;
 }
 
@@ -104,7 +108,9 @@ static bool read_chunk (DtRepl *r, DtBuf *chunk) {
       continue;
     }
     bool text = dt_chunk_is_text(r, s);
-    if ((text && is_pasted(chunk, before)) || dt_chunk_whole(r, s))
+    bool pasted = is_pasted(chunk, before);
+    if ((text && pasted) || dt_chunk_whole(r, s) ||
+        (pasted && r->set.python && !dt_python_incomplete(r->L, s, true)))
       break;
     if (text && first && r->app->interactive)
       dt_repl_say(r, "%s; a line with a dot, or Ctrl-D, ends it\n",
@@ -132,7 +138,7 @@ static bool read_typed (DtRepl *r, DtBuf *chunk) {
   if (!read_chunk(r, chunk) || r->quit)
     return false;
   remember_line(r, dt_buf_str(chunk));
-  dt_output_typed(&r->app->out, DT_PROMPT, dt_buf_str(chunk));
+  dt_output_typed(&r->app->out, first_prompt(r), dt_buf_str(chunk));
   return true;
 }
 

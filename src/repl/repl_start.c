@@ -92,9 +92,7 @@ static void attach_debugger (DtRepl *r, bool yes, bool first) {
 
 /* The prompt that follows has the names of the program that ended. */
 static void keep_names (DtRepl *r, const char *name) {
-  size_t len = strlen(name);
-  if (r->keep && !r->quit && len > 3 &&
-      strcmp(name + len - 3, ".py") == 0 &&
+  if (r->keep && !r->quit && dt_is_python_file(name) &&
       dt_keep_python(r->L, &r->diag) != DT_OK)
     dt_error_clear(r->cx);
   r->keep = false;
@@ -277,6 +275,9 @@ static void run_session (DtRepl *r) {
   if (wants_prompt)             /* only rank 0 sees the terminal */
     r->person = r->set.notes = r->set.findings =
       dt_repl_share_code(r, a->interactive) == 1;
+  /* A person goes on in the program's language. */
+  r->set.python = a->o.python || (r->person && a->o.script != NULL &&
+                                  dt_is_python_file(a->o.script));
   if (a->o.debug || a->o.interactive)
     dt_prompt_open(r);
   if (wants_prompt || a->o.check != NULL)

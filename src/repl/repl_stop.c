@@ -267,9 +267,17 @@ static void run_commands (DtRepl *r, DtControl *c, const DtStopAt *at) {
   }
 }
 
-static bool is_command (const char *s) {
+/* A command that looks at things; one that runs a program is as a line. */
+static bool is_command (DtRepl *r, const char *s) {
+  const DtCmd *c;
   s += strspn(s, " \t\n");
-  return (*s == ':' && s[1] != ':') || *s == '?' || *s == '\001';
+  if (*s != ':' || s[1] == ':')
+    return *s == '?' || *s == '\001';
+  s += 1 + strspn(s + 1, " \t");
+  bool program = dt_cmd_find(r->cx, s, strcspn(s, " \t\n"), &c) == DT_OK &&
+                 (c->needs & DT_CMD_PROGRAM) != 0;
+  dt_error_clear(r->cx);
+  return !program;
 }
 
 /* Rank 0's next line, to all.  False: leave the program. */
@@ -305,7 +313,7 @@ static void run_prompt (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
 }
 
 bool dt_stop_leaves (DtRepl *r, const char *text) {
-  if (r->at == NULL || !r->at->light || is_command(text))
+  if (r->at == NULL || !r->at->light || is_command(r, text))
     return false;
   r->stash = dt_strdup(r->cx, text);
   if (r->stash == NULL)

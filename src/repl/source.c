@@ -183,9 +183,10 @@ DtStatus dt_source_locals (DtCtx *cx, const char *text, DtBuf *out) {
 
 /* ---- pasted prompts ---- */
 
-/* "dt#12> ", "dt[4]> " */
+/* "dt#12> ", "dt[4]> ", and Python's */
 static size_t stop_prompt (const char *s) {
-  if (strncmp(s, "dt#", 3) != 0 && strncmp(s, "dt[", 3) != 0)
+  if ((strncmp(s, "dt", 2) != 0 && strncmp(s, "py", 2) != 0) ||
+      (s[2] != '#' && s[2] != '['))
     return 0;
   size_t digits = strspn(s + 3, "0123456789"), n = 3 + digits;
   n += s[2] == '[' && s[n] == ']';
@@ -193,7 +194,8 @@ static size_t stop_prompt (const char *s) {
 }
 
 static size_t prompt_length (const char *s) {
-  static const char *const marks[] = {DT_PROMPT, DT_PROMPT_MORE, ">>> ",
+  static const char *const marks[] = {DT_PROMPT, DT_PROMPT_PYTHON,
+                                      DT_PROMPT_MORE, ">>> ",
                                       "... ", ">> ", "> "};
   for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
     size_t n = strlen(marks[i]);
@@ -209,13 +211,15 @@ static size_t prompt_length (const char *s) {
 /* Output may come in front of the first prompt. */
 static bool has_prompt (const char *s) {
   for (; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n')
-    if (strncmp(s, DT_PROMPT, sizeof DT_PROMPT - 1) == 0 || stop_prompt(s) > 0)
+    if (strncmp(s, DT_PROMPT, sizeof DT_PROMPT - 1) == 0 ||
+        strncmp(s, DT_PROMPT_PYTHON, sizeof DT_PROMPT_PYTHON - 1) == 0 || stop_prompt(s) > 0)
       return true;
   return false;
 }
 
 DtPrompted dt_source_prompted (const char *line) {
   if (strncmp(line, DT_PROMPT, sizeof DT_PROMPT - 2) == 0 ||
+      strncmp(line, DT_PROMPT_PYTHON, sizeof DT_PROMPT_PYTHON - 2) == 0 ||
       strncmp(line, DT_PROMPT_MORE, sizeof DT_PROMPT_MORE - 2) == 0 ||
       stop_prompt(line) > 0)
     return DT_PROMPTED_LINE;

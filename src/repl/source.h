@@ -6,6 +6,7 @@
 #include "base/ctx.h"
 
 #define DT_PROMPT       "dt> "
+#define DT_PROMPT_PYTHON "py> "
 #define DT_PROMPT_MORE  "..> "
 
 /* Names of the two tables through which a top-level local is set; the

@@ -16,7 +16,7 @@ M.grad = dt._autograd_grad
 local queue, running = {}, 0
 
 -- Run f when the backward pass that is under way has ended.
-function M.queue_callback(f) queue[#queue + 1] = f end
+function M._queue_callback(f) queue[#queue + 1] = f end
 
 local function finish(ok, ...)
   running = running - 1
@@ -31,8 +31,8 @@ local function finish(ok, ...)
 end
 
 -- Callbacks are wanted: backward passes go through here from now on.
-function M.watch_backward()
-  M.watch_backward = function () end
+function M._watch_backward()
+  M._watch_backward = function () end
   local method, all = dt.Tensor.backward, dt._autograd_backward
   dt.Tensor.backward = function (...)
     running = running + 1
@@ -175,7 +175,7 @@ end
 -- Who looks at Functions of Python programs that are applied: f(class, run, …),
 -- where run(…) applies it.
 local watcher
-function M.watch_apply(f) watcher = f end
+function M._watch_apply(f) watcher = f end
 
 -- autograd.Function:extend("Name"): then define Name.forward(ctx, ...) and
 -- Name.backward(ctx, grads...); call Name.apply(...).

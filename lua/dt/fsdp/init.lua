@@ -247,7 +247,7 @@ function State:pre_backward()
   self.training = "pre_backward"
   if not comm.queued then
     finalize.begin_backward(comm)
-    autograd.queue_callback(function () self:finish_backward() end)
+    autograd._queue_callback(function () self:finish_backward() end)
   end
   if self.group and not again then
     self.group:unshard(true)
@@ -580,7 +580,7 @@ end
 
 -- Take the parameters of a module over.
 local function wrap(module, kw, info, reshard, prefix)
-  autograd.watch_backward()
+  autograd._watch_backward()
   local roots = nnm.is_module(module) and {module} or module
   local self = setmetatable({modules = roots, training = "idle", to_run = {},
     mp = kw.mp_policy or M.MixedPrecisionPolicy(), backward_prefetch = {},

@@ -11,7 +11,7 @@ local M = {}
 local torch = require "dt.torch.functions"
 
 -- A mask of booleans as numbers: 0 where it may look, -inf where not.
-function M.additive_mask(mask, like, name)
+function M._additive_mask(mask, like, name)
   if mask == nil or mask.dtype ~= dt.bool then
     if mask and not mask:is_floating_point() then
       util.raise("RuntimeError", "only bool and floating types of %s are "
@@ -121,7 +121,7 @@ end
 
 -- The masks of the call: one that is added, and whether the causal hint holds.
 local function masks(a, q)
-  local pad = M.additive_mask(a.key_padding_mask, q, "key_padding_mask")
+  local pad = M._additive_mask(a.key_padding_mask, q, "key_padding_mask")
   local mask, causal = a.attn_mask, a.is_causal
   if causal and mask == nil then
     util.raise("RuntimeError", "Need attn_mask if specifying the is_causal "
@@ -129,7 +129,7 @@ local function masks(a, q)
       .. "`generate_square_subsequent_mask` to create this mask.")
   end
   if causal and pad == nil and not a.need_weights then return nil, nil, true end
-  return M.additive_mask(mask, q, "attn_mask"), pad, causal and pad == nil
+  return M._additive_mask(mask, q, "attn_mask"), pad, causal and pad == nil
 end
 
 local function one_per_row(mask, bsz, heads, tgt, src)

@@ -94,7 +94,7 @@ local function without_reentrance(f, args, early)
   local function reached()
     if again then return end
     again = true
-    autograd.queue_callback(function () again = false end)
+    autograd._queue_callback(function () again = false end)
     rebuild(f, args, early and kept or 0)
   end
   for i = 1, outs.n do
@@ -169,7 +169,7 @@ M.look = nil
 -- determinism_check =, debug =}): f(...), whose activations are made again
 -- for backward.  Other keywords are f's.
 function M.checkpoint(f, ...)
-  autograd.watch_backward()
+  autograd._watch_backward()
   local args, kw = split(...)
   local own, rest = {}, {}
   for key, v in pairs(kw) do

@@ -236,7 +236,7 @@ local function grad_came(self, p)
   if not (self.synced and self.armed) then return end
   if not self.waiting then
     self.waiting, self.complete = true, false
-    autograd.queue_callback(function () finish(self) end)
+    autograd._queue_callback(function () finish(self) end)
   end
   if not self.rebuilt and not self.seen[p] then
     self.seen[p] = true
@@ -367,7 +367,7 @@ function M.start(s, params, buffers, init_sync)
     s.used = A.zeros.default({#s.params}, kw)
     s.used_sum = A.empty_like.default(s.used)
   end
-  autograd.watch_backward()
+  autograd._watch_backward()
 end
 
 -- f(bucket) reduces the buckets from now on: {buffer =, index =, is_last =,

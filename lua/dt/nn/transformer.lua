@@ -205,7 +205,7 @@ local function residual(m, x, norm, block)
 end
 
 local function additive(mask, like, name)
-  return attention.additive_mask(mask, like, name)
+  return attention._additive_mask(mask, like, name)
 end
 
 -- ---- layers ----

@@ -149,11 +149,14 @@ function M.provide(argv)
   }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
   provide("os.path", namespace(path))
   local out, err = stream(builtins.write), stream(builtins.write_error)
-  module("sys", {exit = function (a)
+  local function exit(a)
     local e = exceptions.classes.SystemExit.make(a)
     e.code = a[1] == nil and None or a[1]
     return error(e, 0)
-  end, exc_info = function ()
+  end
+  builtins.names.exit = builtin(exit, "exit")
+  builtins.names.quit = builtin(exit, "quit")
+  module("sys", {exit = exit, exc_info = function ()
     local e = exceptions.handled[1]
     if not e then return V.tuple {None, None, None} end
     return V.tuple {exceptions.class_of(e), e, exceptions.trace(e)}

@@ -416,7 +416,7 @@ local function typed_apply(class, run, ...)
   return table.unpack(out, 1, out.n)
 end
 
-autograd.watch_apply(function (class, run, ...)
+autograd._watch_apply(function (class, run, ...)
   if not state.on() or check.busy() then return run(...) end
   return typed_apply(class, run, ...)
 end)
