@@ -24,13 +24,47 @@ local function common(v)
     or type(v) == "number" or type(v) == "string" or type(v) == "boolean"
 end
 
+-- Was it, or its class, written in a program?
+local function is_own(v)
+  if V.is_function(v) then return true end
+  if type(v) ~= "table" then return false end
+  local class = rawget(v, "_class")
+  return rawget(v, "__python") or class and rawget(class, "__python")
+end
+
+local function field_text(v, name)
+  local ok, text = pcall(attrs.get, v, name)
+  return ok and type(text) == "string" and text or nil
+end
+
+-- help(x) at the prompt: the page on what x is called; of what a program
+-- defined, what that says of itself.
+local function show_help(a)
+  local v, page = a[1], nil
+  if not is_own(v) then
+    local name = type(v) == "string" and v or v == nil and ""
+      or field_text(v, "__name__") or V.type_name(v)
+    local found, got = pcall(dt.debug.command, "help", name)
+    if not found and type(v) == "string" then error(got, 0) end
+    page = found and got.text:gsub("%s+$", "")
+  end
+  if not page then
+    local doc = field_text(v, "__doc__")
+    page = V.repr(v) .. (doc and "\n" .. doc or "")
+  end
+  builtins.names.print.call(V.list {page})
+  return dt.None
+end
+
 -- A session's names: those of the program that was run before the prompt or
 -- Python's own, then those that Lua's lines left.
 local function session()
   local script = require "torch.script"
   local e = script.left or script.environment("prompt")
   local given = getmetatable(e.vars).__index
+  local help = V.builtin(show_help, "help")
   setmetatable(e.vars, {__index = function (vars, name)
+    if name == "help" then return help end
     local v = rawget(_G, name)
     if v ~= nil and common(v) then return v end
     return given(vars, name)
@@ -94,6 +128,17 @@ function M.keep()
   share(env.vars)
 end
 
+-- What IPython's shell takes and this one does not; nil for all else.
+local function refuse_magic(text)
+  local mark = text:match("^%s*([!%%])%S")
+  if mark == "!" then
+    util.raise("SyntaxError", "commands of a shell are not run here")
+  elseif mark then
+    util.raise("SyntaxError", "magics are not run here: :timing on says how "
+      .. "long a line took, :help lists the commands")
+  end
+end
+
 -- Run a text; what its last line is worth is shown, as Python's shell does.
 -- At a stop it sees and changes the variables of the stopped function.  `line`:
 -- the number of its first line; `file`: whose text it is, nil for what is typed.
@@ -106,6 +151,7 @@ function M.python(text, line, file)
   elseif over then
     renew(here.vars)
   end
+  if not file and not text:find("\n") then refuse_magic(text) end
   text = paste.read(text)
   if not file and (text:find("^%s*exit%s*$") or text:find("^%s*quit%s*$")) then
     text = text .. "()"

@@ -39,9 +39,17 @@ static bool is_sought (lua_State *L, const Find *f) {
   return false;
 }
 
+/* The last value of the prompt: a name that nobody gave. */
+static bool is_last_value (const char *name) {
+  return name[0] == '_' && (name[1] == '\0' || name[1] == '.');
+}
+
 /* v[i] is called `name`, unless it has a better name. */
 static void call_it (lua_State *L, Find *f, int i, const char *name) {
-  if (f->out[i] != NULL && strcmp(name, f->out[i]) >= 0) return;
+  const char *old = f->out[i];
+  if (old != NULL && (is_last_value(name) > is_last_value(old) ||
+                      (is_last_value(name) == is_last_value(old) &&
+                       strcmp(name, old) >= 0))) return;
   f->out[i] = dt_session_intern(dtL_session(L), name);
   f->open[i] = f->any = true;
 }
