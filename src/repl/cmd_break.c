@@ -26,12 +26,32 @@ static void show_kinds (DtBuf *out) {
   }
 }
 
-/* A word that is nearly a kind of breakpoint: said behind the error. */
+/* Is the argument's first word an operator?  Keeps the pending error. */
+static bool names_operator (DtCmdCall *c) {
+  DtSession *s = c->r->s;
+  char word[128];
+  snprintf(word, sizeof word, "%.*s", (int)strcspn(c->arg, " \t"), c->arg);
+  int it = 0;
+  const DtPacket *p;
+  const char *base = strncmp(word, "aten.", 5) == 0 ? word + 5 : word;
+  size_t n = strcspn(base, ".");
+  while ((p = dt_registry_next(s->cx, s->registry, &it)) != NULL)
+    if (strlen(p->base) == n && memcmp(p->base, base, n) == 0)
+      return true;
+  return false;
+}
+
+/* An operator, or a word that is nearly a kind of breakpoint: said behind the
+** error. */
 static void near_kind (DtCmdCall *c) {
   const DtBpKind *k;
   size_t n = strcspn(c->arg, " \t:.");
   int best = 3;
   const char *name = NULL;
+  if (names_operator(c)) {
+    dt_buf_addf(&c->r->cx->err.message, "; did you mean op %s?", c->arg);
+    return;
+  }
   for (int i = 1; n > 3 && (k = dt_bp_kind(i)) != NULL; i++) {
     int d = dt_word_distance(c->arg, n, k->name, strlen(k->name));
     if (d > 0 && d < best) {
