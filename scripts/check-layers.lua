@@ -2,7 +2,8 @@
 -- check-layers.lua: who may include whom.  The table is the law of the
 -- source tour in README.md; a module may include itself and what it lists.
 -- The same law for Lua is in check-requires.lua, and which file of a module
--- may call which in check-calls.lua; this runs both.
+-- may call which in check-calls.lua, what nobody uses in check-unused.lua; this runs
+-- them.
 
 local all = "base compat tensor kernel mesh comm op shard spmd oplib engine" ..
   " debug diag render"
@@ -116,4 +117,5 @@ local function holds(other)
 end
 local others = holds("requires")
 others = holds("calls") and others
+others = holds("unused") and others
 os.exit(bad == 0 and files > 0 and others and 0 or 1)

@@ -1,88 +1,33 @@
 -- SPDX-License-Identifier: MIT
 -- mutate.lua: do tests notice small wrong changes?
 --
---   mutate.lua FILE FILTER [COUNT [SEED]]   changes in FILE; the tests whose
---                                           names contain FILTER must notice
---   mutate.lua --draw [COUNT [SEED]]        changes drawn from src and lua; the
---                                           tests of the room, then the quick
---                                           suite must notice
---   mutate.lua --near [COUNT [SEED]]        the same, the room's tests alone
+--   mutate.lua FILE [COUNT [SEED]]     changes in FILE
+--   mutate.lua --draw [COUNT [SEED]]   changes drawn from src and lua
 --
 -- Changes one comparison, term, index, check or constant at a time, in a copy
--- of the tree under build/mutants, builds, and runs the tests.  Prints
--- "noticed", "does not build" or "SURVIVES" for each; the survivors are where a
--- test is missing, or the change means the same.  For the night: a change that
--- survives the quick suite takes minutes.  Example:
---   lua5.4 scripts/mutate.lua src/shard/select.c tests/unit/test_prop 20
+-- of the tree under build/mutants, builds, and runs those tests of the quick
+-- set that reach the changed function (build/cov/reach, which scripts/cover.lua
+-- makes), the shortest first, until one fails.  Prints "noticed", "does not
+-- build", "unreached" (no test comes there) or "SURVIVES" for each, and a table
+-- by room; the survivors are where a test is missing, or the change means the
+-- same.  One change takes 5 to 60 seconds.  Example:
+--   lua5.4 scripts/cover.lua && lua5.4 scripts/mutate.lua src/shard/select.c 20
 
-local near = arg[1] == "--near"
-local draws = near or arg[1] == "--draw"
-local path, filter = arg[1], arg[2]
-local count = tonumber(arg[draws and 2 or 3] or 10)
-local seed = tonumber(arg[draws and 3 or 4] or 1)
-if not path or not draws and not filter or not count or not seed then
-  io.stderr:write("usage: mutate.lua FILE FILTER [COUNT [SEED]]\n",
-    "       mutate.lua --draw|--near [COUNT [SEED]]\n")
+local draws = arg[1] == "--draw"
+local path = arg[1]
+local count = tonumber(arg[2] or 10)
+local seed = tonumber(arg[3] or 1)
+if not path or not count or not seed then
+  io.stderr:write("usage: mutate.lua FILE [COUNT [SEED]]\n",
+    "       mutate.lua --draw [COUNT [SEED]]\n")
   os.exit(2)
 end
 
-local root <const> = "build/mutants"
+local root <const>, cover <const> = "build/mutants", "build/cov"
 
--- Kinds of tests, the quickest and most general first: the first that notices
--- ends the search.
-local kinds <const> = {"lua", "sessions", "findings", "unit", "examples", "ops",
-  "parity", "terminal"}
-
--- The tests of a room, by the beginning of a path: the first row that fits.
-local rooms <const> = {
-  {"src/base/", "unit/test_base", "lua/errors", "lua/hostile"},
-  {"src/compat/", "lua/release_", "unit/test_op", "lua/errors"},
-  {"src/tensor/", "unit/test_tensor", "unit/test_kernel", "lua/show"},
-  {"src/kernel/", "unit/test_kernel", "ops/values", "unit/test_oplib",
-    "ops/grad"},
-  {"src/mesh/", "unit/test_mesh", "unit/test_layout", "lua/uneven"},
-  {"src/comm/", "unit/test_comm", "unit/test_hosts", "lua/collectives",
-    "lua/divergence", "repl/death"},
-  {"src/spmd/", "unit/test_spmd", "lua/spmd"},
-  {"src/op/", "unit/test_op", "lua/wrong_arguments", "lua/errors",
-    "lua/missing"},
-  {"src/shard/plan", "unit/test_plan", "lua/uneven"},
-  {"src/shard/", "unit/test_prop", "lua/mixed", "lua/explain", "lua/missing"},
-  {"src/oplib/", "unit/test_oplib", "ops/values", "ops/grad",
-    "lua/wrong_arguments", "lua/functional", "lua/outs", "unit/test_prop",
-    "ops/rules"},
-  {"src/engine/", "unit/test_engine", "lua/autograd", "lua/byhand",
-    "lua/mixed", "lua/memory"},
-  {"src/debug/", "unit/test_debug", "lua/debug", "findings/repairs", "repl/ask",
-    "repl/debug.dt", "repl/record", "findings/verify", "lua/divergence"},
-  {"src/diag/", "findings/"},
-  {"src/parity/", "unit/test_parity", "unit/test_suites", "repl/parity"},
-  {"src/render/", "repl/export", "lua/trace", "repl/files", "repl/printing"},
-  {"src/bind/", "lua/errors", "lua/hostile", "lua/coroutines", "lua/files",
-    "lua/names", "lua/debug", "lua/autograd", "lua/collectives", "lua/spmd",
-    "repl/replay", "repl/export"},
-  {"src/repl/", "repl/shell", "repl/debug.dt", "repl/files", "repl/record",
-    "repl/p", "repl/"},
-  {"lua/python/", "lua/python", "lua/language", "parity/python", "repl/prints",
-    "parity/cpython"},
-  {"lua/torch/spmd/", "lua/spmd", "parity/spmd"},
-  {"lua/torch/", "lua/python", "repl/prints", "parity/python",
-    "parity/programs", "lua/spmd_python"},
-  {"lua/parity/", "parity/programs", "parity/styles", "parity/replay",
-    "parity/spmd"},
-  {"lua/repl/", "repl/slips", "repl/lesson", "repl/"},
-  {"lua/dt/debug/", "lua/debug", "findings/tried", "repl/export", "repl/a",
-    "repl/"},
-  {"lua/dt/diagnose/", "lua/diagnose", "repl/diagnose"},
-  {"lua/dt/spmd/", "lua/spmd", "parity/spmd"},
-  {"lua/dt/nn/", "lua/nn", "lua/modules", "lua/functional", "lua/ddp",
-    "lua/spatial", "repl/prints"},
-  {"lua/dt/optim/", "lua/optim", "repl/prints"},
-  {"lua/dt/fsdp/", "lua/fsdp", "lua/memory_fsdp"},
-  {"lua/dt/checkpoint/", "lua/files", "lua/checkpoint"},
-  {"lua/dt/functional/", "lua/functional", "lua/modules"},
-  {"lua/dt/", "lua/", "examples"},
-}
+-- Milliseconds of tests that are started together: short, so that a change that
+-- is noticed costs little; long, so that starting them costs little.
+local BATCH <const> = 8000
 
 -- Texts and tables that hold data, not decisions.
 local data <const> = {"/templates%.lua$", "/wordings%.lua$", "/ops%.lua$",
@@ -116,32 +61,57 @@ local function changes(lua)
   }
 end
 
--- What of a line is code; `state.inside` is whether a comment of C goes on.
+-- The line with the insides of its texts blanked, as long as before.
+local function without_texts(line)
+  local function blank(text)
+    return text:sub(1, 1) .. ("_"):rep(#text - 2) .. text:sub(-1)
+  end
+  return (line:gsub('\\.', "__"):gsub('"[^"\n]*"', blank)
+    :gsub("'[^'\n]*'", blank))
+end
+
+-- What of a line is code; `state.inside` is whether a comment of C or a long
+-- text of Lua goes on.
 local function code_of(line, lua, state)
-  if lua then return (line:gsub("%-%-.*", "")) end
-  local code = line
-  if state.inside or line:find("^/%*") or line:find("^#") then code = "" end
-  if line:find("/*", 1, true) then state.inside = true end
-  if line:find("*/", 1, true) then state.inside = false end
-  return (code:gsub("/%*.*", ""))
+  local code = without_texts(line)
+  local open, close = lua and "[[" or "/*", lua and "]]" or "*/"
+  if state.inside or not lua and code:find("^#") then code = "" end
+  code = code:gsub(lua and "%-%-.*" or "/%*.*", "")
+  if line:find(open, 1, true) then state.inside = true end
+  if line:find(close, 1, true) then state.inside = false end
+  return code
+end
+
+-- Whether what lies between two places is a piece of a longer word.
+local function cuts_word(code, a, b)
+  return code:find("^[%w_][%w_]", a - 1) ~= nil and a > 1
+    or code:find("^[%w_][%w_]", b) ~= nil
 end
 
 -- Add every place in the code of a file where one of the changes fits; the copy
 -- is read, since the tree may be edited meanwhile.
 local function add_places(places, name)
   local lua = name:find("%.lua$") ~= nil
-  local state, at, number = {}, 1, 0
+  local state, at, number, inside = {}, 1, 0, false
   for line in read(root .. "/" .. name):gmatch("[^\n]*\n?") do
     local code = code_of(line, lua, state)
     number = number + 1
+    if line:find("^}") then
+      inside = false
+    elseif line:find("%) {%s*$") then
+      inside = true
+    end
     for _, c in ipairs(changes(lua)) do
       local from = 1
       while true do
         local a, b = code:find(c[1], from, true)
         if not a then break end
-        places[#places + 1] = {path = name, a = at + a - 1, b = at + b - 1,
-          to = c[2], what = ("%s -> %s"):format(c[1], c[2]), number = number,
-          line = line:match("^%s*(.-)%s*$")}
+        if not cuts_word(code, a, b) then
+          places[#places + 1] = {path = name, a = at + a - 1, b = at + b - 1,
+            to = c[2], in_function = inside, number = number,
+            what = ("%s -> %s"):format(c[1], c[2]),
+            line = line:match("^%s*(.-)%s*$")}
+        end
         from = b + 1
       end
     end
@@ -178,77 +148,167 @@ local function copy_tree()
   assert(run("cp -R " .. tree .. " " .. root), "cannot copy the tree")
 end
 
-local function build()
-  return run("make -C " .. root .. " -j2 B=build test-programs")
+-- ---- which tests reach a place -----------------------------------------------
+
+-- {[file] = {{first, last, test = name}, …}}, {[test] = milliseconds}
+local function read_reach()
+  local reach, ms = {}, {}
+  for file, first, last, test in read(cover .. "/reach"):gmatch(
+      "(%S+) (%d+) (%d+) ([^\n]+)") do
+    reach[file] = reach[file] or {}
+    table.insert(reach[file], {first = tonumber(first), last = tonumber(last),
+      test = test})
+  end
+  for n, test in read(cover .. "/cases"):gmatch("(%d+) ([^\n]+)") do
+    ms[test] = tonumber(n)
+  end
+  return reach, ms
 end
 
--- A mutant may start processes without end: no more of them than the tests
--- need.  The limit does not hold for root, so run this as another user.
-local function tests(options)
-  return ("cd %s && prlimit --nproc=2000 timeout -k 10 900 lua5.4 "
-    .. "scripts/run-tests.lua --build build --quick %s"):format(root, options)
+-- First line of the innermost function around a line of a Lua file; 0: none.
+local function lua_function(name, line)
+  local best = 0
+  local p = io.popen(("luac5.4 -l -p %s/%s"):format(root, name))
+  for first, last in p:read("a"):gmatch("\nfunction <[^\n]-:(%d+),(%d+)>") do
+    first, last = tonumber(first), tonumber(last)
+    if first <= line and line <= last then best = math.max(best, first) end
+  end
+  p:close()
+  return best
 end
 
--- Options of the runner: the tests for changes in this file.
-local function choices(name)
-  if not draws then return {"--filter " .. filter} end
-  local list = {}
-  for _, room in ipairs(rooms) do
-    if name:sub(1, #room[1]) == room[1] then
-      for i = 2, #room do list[#list + 1] = "--filter tests/" .. room[i] end
-      break
+-- Names of the tests that reach a place, the shortest first.  Outside of
+-- functions of C: whatever reaches the file.
+local function tests_of(reach, ms, p)
+  local lua = p.path:find("%.lua$") and lua_function(p.path, p.number)
+  local inner, around = {}, {}
+  for _, r in ipairs(reach[p.path] or {}) do
+    around[r.test] = true
+    if r.first == lua or not lua and r.first <= p.number
+        and p.number <= r.last then
+      inner[r.test] = true
     end
   end
-  for _, kind in ipairs(near and {} or kinds) do
-    list[#list + 1] = "--kind " .. kind
-  end
+  local list = {}
+  local outside = not lua and not p.in_function
+  for test in pairs(outside and around or inner) do list[#list + 1] = test end
+  table.sort(list, function (a, b)
+    if ms[a] ~= ms[b] then return ms[a] < ms[b] end
+    return a < b
+  end)
   return list
 end
 
--- The first of the choices with a test that fails; nil without.
-local function who_notices(name)
-  for _, options in ipairs(choices(name)) do
-    if not run(tests(options)) then return options end
+-- ---- running -------------------------------------------------------------------
+
+local function build(targets)
+  return run(("make -C %s -j2 B=build %s"):format(root, targets))
+end
+
+-- The programs that some tests need.
+local function targets_of(tests)
+  local list = {"all"}
+  for _, test in ipairs(tests) do
+    local unit = test:match("^tests/unit/(%S+)%.c$")
+    if unit then list[#list + 1] = "build/obj-release/unit/" .. unit end
+  end
+  return table.concat(list, " ")
+end
+
+-- Whether all these tests pass; otherwise the name of one that fails.  A mutant
+-- may start processes without end: no more of them than the tests need.  (The
+-- limit does not hold for root, so run this as another user.)  None gets more
+-- than ten times what the slowest takes in the slow build with counters.
+local function pass(tests, ms)
+  write(root .. "/only", table.concat(tests, "\n") .. "\n")
+  local slowest = ms[tests[#tests]] or 0
+  local p = io.popen(("cd %s && prlimit --nproc=2000 lua5.4 "
+    .. "scripts/run-tests.lua --build build --quick --only only --limit %d 2>&1")
+    :format(root, 10 + slowest // 100))
+  local out = p:read("a")
+  local ok = p:close()
+  return ok, ("\n" .. out):match("\nnot ok %d+ %- ([^\n#]+) # ")
+end
+
+-- The name of a test that fails; nil without.
+local function who_notices(tests, ms)
+  local from = 1
+  while from <= #tests do
+    local batch, sum = {}, 0
+    repeat
+      batch[#batch + 1] = tests[from]
+      sum = sum + ms[tests[from]]
+      from = from + 1
+    until not tests[from] or sum + ms[tests[from]] > BATCH
+    local ok, by = pass(batch, ms)
+    if not ok then return by or batch[1] end
   end
 end
 
+-- "src/room" or "lua/room" of a file.
+local function room_of(name) return (name:match("^%w+/[^/]+")) end
+
 copy_tree()
-assert(build(), "the tree does not build without a change")
-if not draws then
-  assert(run(tests("--filter " .. filter) .. " --list | grep -q ."),
-    "no test has this name")
-  assert(not who_notices(path), "the tests fail without a change")
+assert(build("all"), "the tree does not build without a change")
+local reach, ms = read_reach()
+
+-- Try one change: a verdict and, when noticed, by which test.
+local function try(p)
+  local tests = tests_of(reach, ms, p)
+  if #tests == 0 then return "unreached" end
+  local text = read(root .. "/" .. p.path)
+  write(root .. "/" .. p.path, text:sub(1, p.a - 1) .. p.to
+    .. text:sub(p.b + 1))
+  local verdict, by = "does not build", nil
+  if build(targets_of(tests)) then
+    by = who_notices(tests, ms)
+    verdict = by and "noticed" or "SURVIVES"
+  end
+  write(root .. "/" .. p.path, text)
+  return verdict, by
 end
 
 math.randomseed(seed)
 local places = all_places()
-local found, tried, trusted = 0, 0, {}
+local rooms, trusted = {}, {}
 for _ = 1, math.min(count, #places) do
   local p = table.remove(places, math.random(#places))
-  local text = read(root .. "/" .. p.path)
-  write(root .. "/" .. p.path, text:sub(1, p.a - 1) .. p.to
-    .. text:sub(p.b + 1))
-  local verdict = "does not build"
-  if build() then
-    tried = tried + 1
-    local by = who_notices(p.path)
-    verdict = by and "noticed by " .. by:match("%S+$") or "SURVIVES"
-    if by then
-      found = found + 1
-      trusted[by] = true
-    end
-  end
-  write(root .. "/" .. p.path, text)
-  print(("%-36s %s:%d: %s   %s"):format(verdict, p.path, p.number, p.what,
-    p.line))
+  local verdict, by = try(p)
+  if by then trusted[by] = true end
+  local room = rooms[room_of(p.path)] or {}
+  rooms[room_of(p.path)] = room
+  room[verdict] = (room[verdict] or 0) + 1
+  print(("%-10s %-32s %s:%d: %s   %s"):format(verdict, by or "", p.path,
+    p.number, p.what, p.line))
   io.stdout:flush()
 end
-print(("%d of %d noticed"):format(found, tried))
+
+-- ---- the table -----------------------------------------------------------------
+
+local names, sum = {}, {}
+for name in pairs(rooms) do names[#names + 1] = name end
+table.sort(names)
+local columns <const> = {"noticed", "SURVIVES", "unreached", "does not build"}
+print(("%-20s %s"):format("room", table.concat(columns, "  ")))
+for _, name in ipairs(names) do
+  local cells = {}
+  for i, column in ipairs(columns) do
+    local n = rooms[name][column] or 0
+    sum[column] = (sum[column] or 0) + n
+    cells[i] = ("%" .. #column .. "d"):format(n)
+  end
+  print(("%-20s %s"):format(name, table.concat(cells, "  ")))
+end
+local missed = (sum.SURVIVES or 0) + (sum.unreached or 0)
+print(("%d of %d noticed"):format(sum.noticed or 0, (sum.noticed or 0) + missed))
 
 -- What failed with a change must pass without one.
-assert(build(), "the tree does not build without a change")
-for options in pairs(trusted) do
-  if not run(tests(options)) then
-    print("these fail without a change, too: " .. options)
+local again = {}
+for test in pairs(trusted) do again[#again + 1] = test end
+table.sort(again, function (a, b) return ms[a] < ms[b] end)
+assert(build(targets_of(again)), "the tree does not build without a change")
+for _, test in ipairs(again) do
+  if not pass({test}, ms) then
+    print("fails without a change, too: " .. test)
   end
 end

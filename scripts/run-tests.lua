@@ -14,6 +14,11 @@
 --   --nightly       tests tagged nightly as well
 --   --bless         tests rewrite their expected text (DTREPL_BLESS=1)
 --   --summary FILE  write "passed failed skipped" there
+--   --only FILE     only the cases whose whole names are lines of FILE
+--   --limit N       no test gets more than N seconds
+--   --cover DIR     what a case reaches goes to DIR/NAME (scripts/cover.lua),
+--                   its NAME and milliseconds to DIR/cases; the short ones
+--                   first, and none that stands there
 --
 -- A header is a comment within the first 12 lines of a test:
 --   -- TEST: ranks={1,4} world={threads,mpi,fake} needs=data seeds=3
@@ -81,6 +86,21 @@ if not opt.obj then
 end
 local have_mpi = io.open(opt.build .. "/dtrepl-mpi.so") ~= nil
   and not opt.sanitizer
+
+local only
+if opt.only then
+  only = {}
+  for line in read_file(opt.only):gmatch("[^\n]+") do only[line] = true end
+end
+
+-- Cases that were measured before: lines "milliseconds name".
+local covered = {}
+local cover_cases = opt.cover and opt.cover .. "/cases"
+if cover_cases then
+  for name in read_file(cover_cases):gmatch("%d+ ([^\n]+)") do
+    covered[name] = true
+  end
+end
 
 -- ---- headers -------------------------------------------------------------
 
@@ -179,8 +199,11 @@ end
 -- Add one case.  c: name, cmd, timeout, expect, needs, world.
 local function add(c)
   if opt.filter and not c.name:find(opt.filter, 1, true) then return end
+  if only and not only[c.name] then return end
+  if covered[c.name] then return end
   c.skip = skip_reason(c.needs or {}, c.world)
   c.timeout = (c.timeout or 60) * (opt.sanitizer and 5 or 1)
+  if opt.limit then c.timeout = math.min(c.timeout, tonumber(opt.limit)) end
   cases[#cases + 1] = c
 end
 
@@ -330,6 +353,21 @@ local function environment()
   return table.concat(out, "\n") .. "\n"
 end
 
+-- The compiler's counters and the calls of Lua functions of one case.
+local function cover_environment(c)
+  if not opt.cover then return "" end
+  local out = quote(opt.cover .. "/" .. c.name:gsub("%W", "_"))
+  return ("export GCOV_PREFIX=%s DTREPL_LUA_CALLS=%s.calls LD_PRELOAD=%s\n")
+    :format(out, out, quote(opt.cover .. "/lua_calls.so"))
+end
+
+local function add_covered(c, ms)
+  if not opt.cover then return end
+  local f = assert(io.open(cover_cases, "a"))
+  f:write(("%d %s\n"):format(ms, c.name))
+  f:close()
+end
+
 -- TSan of gcc 12 cannot live with much address randomisation.
 local prefix = ""
 if opt.sanitizer and opt.sanitizer:find("thread") and
@@ -375,6 +413,7 @@ end
 local function finish(c, status, ms)
   local out = read_file(dir .. "/" .. c.id .. ".out")
   c.ms = ms
+  add_covered(c, ms)
   if status == "77" then
     total.skipped = total.skipped + 1
     local why = out:match("SKIP:?%s*([^\n]+)") or "not possible here"
@@ -405,7 +444,9 @@ end
 -- The longest first, as their limits say: none of them is left for the end.
 local function write_plan(name, list)
   table.sort(list, function (a, b)
-    if a.timeout ~= b.timeout then return a.timeout > b.timeout end
+    if a.timeout ~= b.timeout then
+      return (a.timeout > b.timeout) == not opt.cover
+    end
     return tonumber(a.id) < tonumber(b.id)
   end)
   local path = dir .. "/" .. name
@@ -515,7 +556,8 @@ for i, c in ipairs(cases) do
     report(c, true, "SKIP " .. c.skip)
   else
     local f = assert(io.open(dir .. "/" .. c.id .. ".sh", "w"))
-    f:write(env, c.tap and "export CMOCKA_MESSAGE_OUTPUT=TAP\n" or "")
+    f:write(env, c.tap and "export CMOCKA_MESSAGE_OUTPUT=TAP\n" or "",
+      cover_environment(c))
     local cmd, n = c.cmd, 1
     while n > 0 do                      -- what stands before the program
       cmd, n = cmd:gsub("^([%w_]+=%S+) ", function (setting)

@@ -208,11 +208,6 @@ local function get_engine(v, name, other)
   return V.from_lua(x)
 end
 
--- What a text is a member of, where a library's enumeration has texts for
--- members: member_of(text, name) -> value or nil.
-local member_of = function () end
-function M.set_members(f) member_of = f end
-
 local function table_for(v)
   local mt = getmetatable(v)
   if type(v) == "string" then return text end
@@ -518,8 +513,6 @@ function M.get(v, name)
     if own[name] and type(v) ~= "function" then
       return method(v, own[name], name)
     end
-    local fact = type(v) == "string" and member_of(v, name)
-    if fact then return fact end
     local box = type(v) == "table" and box_facts(v)
     if box then
       local fact = box[name]

@@ -186,20 +186,4 @@ local tensors = tok "[" * Ct(sep(M.spec + M.debug_tensor)) * tok "]"
 local item = ws * (M.spec + M.debug_tensor + tensors + text_value) * ws
 M.arguments = P "(" * Ct(opt(item * (P "," * item) ^ 0)) * opt(P ",")
 
--- ---- searching ---------------------------------------------------------
-
--- First match of `p` at or after `from`, near a plain `mark`: tries at each
--- place the mark stands, at most 200 of them.
-function M.find_all(text, mark, p, limit)
-  local found, at = {}, 1
-  for _ = 1, limit or 200 do
-    local a = text:find(mark, at, true)
-    if not a then break end
-    local value = p:match(text, a)
-    if value then found[#found + 1] = value end
-    at = a + #mark
-  end
-  return found
-end
-
 return M

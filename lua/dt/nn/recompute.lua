@@ -196,30 +196,6 @@ function M.checkpoint(f, ...)
   return table.unpack(outs, 1, outs.n)
 end
 
--- checkpoint_sequential(modules, segments, input): pieces of a sequence, each
--- but the last a checkpoint.
-function M.checkpoint_sequential(list, segments, input, kw)
-  if nnm.is_module(list) then
-    local children = {}
-    for m in list:children() do children[#children + 1] = m end
-    list = children
-  end
-  local size = #list // segments
-  local function piece(from, to)
-    return function (x)
-      for i = from, to do x = list[i](x) end
-      return x
-    end
-  end
-  local from = 1
-  for _ = 1, segments - 1 do
-    input = M.checkpoint(piece(from, from + size - 1), input, kw
-      or {use_reentrant = true})
-    from = from + size
-  end
-  return piece(from, #list)(input)
-end
-
 -- ---- wrapped modules ----
 
 local Wrapper = nnm.Module:extend("CheckpointWrapper")

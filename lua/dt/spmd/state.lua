@@ -36,9 +36,6 @@ function M.mesh()
   return mesh and mesh.axes and mesh or nil
 end
 
--- The meshes from inside out, for messages.
-function M.outer_meshes() return meshes end
-
 local readers = {}
 
 -- Objects of a program that stand for an axis: f(object) -> axis or nil.

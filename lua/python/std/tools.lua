@@ -5,7 +5,6 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
-local big = require "python.bigint"
 local attrs = require "python.attrs"
 local builtin_names = require "python.builtin_names"
 local expr = require "python.expr"
