@@ -49,6 +49,14 @@ DtStatus dt_record_decide (DtDebug *d, const DtRecOp *r, const DtArgs *args,
     st = spec_of(s, &r->in[n], mesh, &in[n]);
     if (st == DT_OK) n++;
   }
+  DtSpec *first = NULL;
+  if (st == DT_OK && n > 0) {
+    st = dt_handler_spec(s, r->op, n, in, 0, &first);
+    if (st == DT_OK) {
+      dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[0]);
+      in[0] = first;
+    }
+  }
   if (st == DT_OK)
     st = dt_prop_run(s->cx, s->prop, r->op, args, r->nin, in, why, out);
   if (st == DT_OK && args == &r->args && r->done &&

@@ -473,6 +473,7 @@ DtProp *dt_diag_decide (DtDiag *g, const DtEvent *e, const DtArgs *args) {
   enum { MOST = 16 };
   const DtSpec *in[MOST];
   DtCtx *cx = g->s->cx;
+  DtSpec *first = NULL;
   DtProp *p = NULL;
   int i;
   if (e->nin < 1 || e->nin > MOST) return NULL;
@@ -480,8 +481,14 @@ DtProp *dt_diag_decide (DtDiag *g, const DtEvent *e, const DtArgs *args) {
     if (e->in[i] == NULL || e->in[i]->spec == NULL) return NULL;
     in[i] = e->in[i]->spec;
   }
-  if (dt_prop_run(cx, g->s->prop, e->op, args, e->nin, in, NULL, &p) != DT_OK)
+  if (dt_handler_spec(g->s, e->op, e->nin, in, 0, &first) == DT_OK) {
+    in[0] = first;
+    if (dt_prop_run(cx, g->s->prop, e->op, args, e->nin, in, NULL, &p) != DT_OK)
+      dt_error_clear(cx);
+    dt_spec_unref(cx, first);
+  } else {
     dt_error_clear(cx);
+  }
   return p;
 }
 

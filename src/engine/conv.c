@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** engine/conv.c: convolution as PyTorch 2.13 takes it over.
+** engine/conv.c: convolution as PyTorch takes it over.
 **
 ** The handler trusts the decided output placements and runs the kernel on the
 ** local tensors as they lie: inputs are not moved even where the decision
@@ -41,6 +41,18 @@ DtStatus dt_handle_conv (DtSession *s, void *ud, const DtOpDef *op,
   }
   dt_unwrap_fini(s, &u);
   return st;
+}
+
+DtStatus dt_handler_spec (DtSession *s, const DtOpDef *op, int nin,
+                          const DtSpec *const *in, int i, DtSpec **out) {
+  void *ud;
+  if (i != 0 || nin < 2 || in[1] == NULL ||
+      dt_handler_get(s, op, &ud) != dt_handle_conv_backward) {
+    *out = dt_spec_ref(in[i]);
+    return DT_OK;
+  }
+  return dt_spec_make(s, in[1]->mesh, in[1]->npl, in[1]->pl, &in[0]->meta, -1,
+                      out);
 }
 
 DtStatus dt_handle_conv_backward (DtSession *s, void *ud, const DtOpDef *op,
