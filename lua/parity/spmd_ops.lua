@@ -13,6 +13,7 @@ local ops = require "python.ops"
 local facts = require "parity.facts"
 local say = require "dt.spmd.say"
 local state = require "dt.spmd.state"
+local spmd = require "torch.spmd"
 local core = dt._spmd
 
 local M = {}
@@ -230,7 +231,6 @@ local function environment(line, axes, by_name)
     made[name] = argument(v, by_name, axes)
     vars[name] = made[name]
   end
-  local spmd = require "torch.spmd"
   for _, name in ipairs {"R", "I", "V", "P", "Scalar"} do
     vars[name] = attrs.get(spmd, name)
   end

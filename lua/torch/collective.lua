@@ -11,6 +11,8 @@ local args = require "python.args"
 local tensors = require "torch.tensor"
 local meshes = require "torch.mesh"
 local dist = require "dt.distributed"
+local signatures = require "torch.signatures"
+local eval = require "python.eval"
 
 local M = {}
 local None, given = dt.None, args.given
@@ -532,7 +534,7 @@ end
 local by_name = {}
 function M.by_name(name)
   by_name[name] = by_name[name]
-    or require("torch.signatures").functional(name)
+    or signatures.functional(name)
   return by_name[name]
 end
 
@@ -555,7 +557,7 @@ for name, row in pairs(functional) do
     if kw and V.dict_get(kw, "group") then
       V.dict_set(kw, "group", lua_group(V.dict_get(kw, "group")))
     end
-    local out = require("python.eval").call(f, V.list(list, a.n), kw)
+    local out = eval.call(f, V.list(list, a.n), kw)
     if row.group and util.is_tensor(out) then
       out._async = true               -- something to wait for
     end

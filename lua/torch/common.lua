@@ -9,6 +9,7 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local args = require "python.args"
 local builtins = require "python.builtins"
+local create = require "dt.tensor.create"
 require "python.std.system"
 require "python.std.time"
 
@@ -111,11 +112,11 @@ provide("torch.autograd.profiler", namespace {record_function =
 local function fake_mode()
   local t = {}
   t.__enter__ = function ()
-    require("dt.tensor.create").enter_device "meta"
+    create.enter_device "meta"
     return t
   end
   t.__exit__ = function ()
-    require("dt.tensor.create").leave_device()
+    create.leave_device()
     return false
   end
   t.from_tensor = builtin(function (a) return a[1]:to("meta") end,

@@ -10,6 +10,7 @@ local builtin_names = require "python.builtin_names"
 local calls = require "python.call"
 local ops = require "python.ops"
 local nn = require "dt.nn"
+local exceptions = require "python.exceptions"
 
 local None = dt.None
 
@@ -89,7 +90,7 @@ for _, class in ipairs {nn.ModuleDict, nn.ParameterDict} do
   local function get(m, name)
     local v = m[of].map[name]
     if v == nil then
-      error(require("python.exceptions").classes.KeyError.make(
+      error(exceptions.classes.KeyError.make(
         V.list({name}, 1)), 0)
     end
     return v or None

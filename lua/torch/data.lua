@@ -11,6 +11,8 @@ local builtin_names = require "python.builtin_names"
 local attrs = require "python.attrs"
 local calls = require "python.call"
 local ops = require "python.ops"
+local eval = require "python.eval"
+local samplers = require "torch.samplers"
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 
@@ -175,7 +177,7 @@ end
 local function written_in_python()
   local env = {vars = setmetatable({Dataset = Dataset},
     {__index = builtin_names})}
-  require("python.eval").run(require "torch.samplers", env)
+  eval.run(samplers, env)
   return env.vars
 end
 

@@ -17,6 +17,9 @@ local meshes = require "torch.mesh"
 local placements = require "torch.placements"
 local tensors = require "torch.tensor"
 local kinds = require "torch.kinds"
+local boundary = require "torch.spmd.boundary"
+local nn_module = require "dt.nn.module"
+local distribute = require "dt.parallel.distribute"
 
 local M = {}
 local None, given = dt.None, args.given
@@ -102,7 +105,7 @@ local function from_local(a)
   end
   local grads = grad_list(a.grad_placements)
   if state.on() and list then
-    require("torch.spmd.boundary").from_local(t, mesh, list, grads,
+    boundary.from_local(t, mesh, list, grads,
       V.truth(a.run_check or false))
   end
   return dt.DTensor.from_local(t, mesh, list, {run_check =
@@ -178,12 +181,12 @@ end
 M.distribute_module = def("distribute_module", {"module", "device_mesh?",
   "partition_fn?", "input_fn?", "output_fn?"}, function (a)
   local mesh = mesh_or_current(a.device_mesh)
-  if not require("dt.nn.module").is_module(a.module) then
+  if not nn_module.is_module(a.module) then
     no_attribute(a.module, "modules")
   end
   local partition = given(a.partition_fn) and V.lua_function(a.partition_fn)
     or nil
-  return require("dt.parallel.distribute").distribute_module(a.module, mesh,
+  return distribute.distribute_module(a.module, mesh,
     partition, hook_of("input_fn", a.input_fn),
     hook_of("output_fn", a.output_fn))
 end)
@@ -289,7 +292,7 @@ of_dtensor("to_local", {"*", "grad_placements?"}, function (t, a)
   local grads = grad_list(a.grad_placements)
   local out = t:to_local {grad_placements = grads}
   if not state.on() then return out end
-  return require("torch.spmd.boundary").to_local(t, grads, out)
+  return boundary.to_local(t, grads, out)
 end)
 
 of_dtensor("full_tensor", {"*", "grad_placements?"}, function (t, a)

@@ -11,6 +11,7 @@ local attrs = require "python.attrs"
 local calls = require "python.call"
 local attributes = require "torch.attributes"
 local F = require "dt.functional"
+local dt_torch = require "dt.torch"
 
 local M = {}
 local method = attributes.tensor_method
@@ -65,12 +66,12 @@ end
 for _, name in ipairs {"meshgrid", "broadcast_tensors", "atleast_1d",
     "atleast_2d", "atleast_3d", "unravel_index"} do
   M[name] = V.builtin(function (args, kw)
-    local out = V.call(require("dt.torch")[name], args, kw)
+    local out = V.call(dt_torch[name], args, kw)
     return V.is_list(out) and V.tuple(out, out.n) or out
   end, name)
 end
 M.broadcast_shapes = V.builtin(function (args, kw)
-  return V.size((V.items(V.call(require("dt.torch").broadcast_shapes, args,
+  return V.size((V.items(V.call(dt_torch.broadcast_shapes, args,
     kw))))
 end, "broadcast_shapes")
 

@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local vmap = require "torch.vmap"
+local stateless = require "dt.nn.stateless"
 
 local M = {vmap = vmap.vmap}
 local None, builtin = dt.None, V.builtin
@@ -208,7 +209,7 @@ function M.provide(torch)
     "vmap"} do
     own[name] = M[name]
   end
-  own.functional_call = require("dt.nn.stateless").functional_call
+  own.functional_call = stateless.functional_call
   torch.func = attrs.namespace(own)
   torch.vmap = M.vmap
   attrs.provide("torch.func", torch.func)

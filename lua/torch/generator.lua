@@ -9,6 +9,8 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local args = require "python.args"
+local eval = require "python.eval"
+local signatures = require "torch.signatures"
 
 local M = {}
 local None, given, def = dt.None, args.given, args.def
@@ -84,7 +86,7 @@ end
 
 -- f(a, kw), its random numbers from kw's generator.
 local function drawn(f, a, kw)
-  local call = require("python.eval").call
+  local call = eval.call
   local g = kw and V.dict_get(kw, "generator")
   if g == nil then return call(f, a, kw) end
   local rest = V.dict()
@@ -198,7 +200,7 @@ function M.provide(torch)
   for _, name in ipairs(drawing_methods) do
     attributes.tensor_method[name] = method_taking(name)
   end
-  local init = require("torch.signatures").init
+  local init = signatures.init
   for _, name in ipairs(drawing_inits) do init[name] = taking(name, init[name]) end
 end
 

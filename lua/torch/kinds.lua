@@ -13,6 +13,7 @@ local spaces = require "torch.spaces"
 local create = require "dt.tensor.create"
 local nnm = require "dt.nn.module"
 local args = require "python.args"
+local nn = require "dt.nn"
 
 local M = {}
 local None = dt.None
@@ -170,7 +171,7 @@ M.Parameter = args.class("Parameter", {__module__ = "torch.nn.parameter",
     local needs = a[2]
     if needs == nil and kw then needs = V.dict_get(kw, "requires_grad") end
     if data == nil then data = dt.empty(0) end
-    return require("dt.nn").Parameter(data, needs == nil or V.truth(needs))
+    return nn.Parameter(data, needs == nil or V.truth(needs))
   end, "Parameter")})
 
 local made = {}                     -- classes that only type() names

@@ -10,6 +10,7 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local args = require "python.args"
+local mesh = require "torch.mesh"
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 local active = {}                   -- modes, the innermost last
@@ -36,7 +37,7 @@ local function mode(ranks)
   local n = count(ranks)
   if dt.world() == "fake" then          -- the program's: the ranks are here
     dt._world_home()
-    require("torch.mesh").forget_groups()
+    mesh.forget_groups()
   end
   if n ~= dt.world_size() and dt._wants_ranks(n) then os.exit(0) end
   if n ~= dt.world_size() then

@@ -9,6 +9,7 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local args = require "python.args"
+local functional = require "dt.functional"
 
 local M = {}
 local None, builtin = dt.None, V.builtin
@@ -120,7 +121,7 @@ F.stft = def("stft", {"input", "n_fft", "hop_length?", "win_length?",
       end
       local pad, shape = a.n_fft // 2, {1, 1}
       for d = 1, x.ndim do shape[math.max(3 - x.ndim, 0) + d] = x.shape[d] end
-      local wide = require("dt.functional").pad(x:view(shape), {pad, pad},
+      local wide = functional.pad(x:view(shape), {pad, pad},
         a.pad_mode or "reflect")
       local back = {}
       for d = x.ndim, 1, -1 do back[d] = wide.shape[wide.ndim - x.ndim + d] end

@@ -18,6 +18,14 @@ local tensors = require "torch.tensor"
 local stdlib = require "torch.stdlib"
 local kinds = require "torch.kinds"
 local signatures = require "torch.signatures"
+local dt_parallel = require "dt.parallel"
+local args = require "python.args"
+local scope = require "dt.torch.scope"
+local structseq = require "torch.structseq"
+local distributed = require "dt.distributed"
+local fsdp = require "dt.fsdp"
+local nn_parallel = require "dt.nn.parallel"
+local float8_parallel = require "dt.float8.parallel"
 
 local M = require "torch.spaces"
 local None = dt.None
@@ -85,7 +93,7 @@ M.math = attrs.module "math"
 local nn, F = require "dt.nn", require "dt.functional"
 local optim, styles = require "dt.optim", require "torch.style_class"
 local parallel = setmetatable({}, {__index = function (_, name)
-  return name ~= "of" and styles[name] or require("dt.parallel")[name]
+  return name ~= "of" and styles[name] or dt_parallel[name]
 end})
 
 M.F = space({logsigmoid = function (x) return dt.log_sigmoid(x) end}, F, dt)
@@ -145,7 +153,7 @@ end
 
 -- A function that cuts a tensor in a tuple of parts: its arguments' names.
 local function parts(name, tensor, size)
-  return require("python.args").def(name, {tensor, size, "dim?"}, function (a)
+  return args.def(name, {tensor, size, "dim?"}, function (a)
     local list = call(attrs.get(a[tensor], name), V.list {a[size],
       a.dim == nil and 0 or a.dim})
     return V.is_list(list) and V.tuple(list, list.n) or list
@@ -179,7 +187,7 @@ local attention = space({}, require "dt.functional.sdpa")
 -- and again; @no_grad and @no_grad() hold in each call of the function.
 local function stage(name)
   return builtin(function (a, kw)
-    local f = require("dt.torch.scope")[name]
+    local f = scope[name]
     local open = {}
     local s = namespace {
       __enter__ = function (s)
@@ -201,7 +209,7 @@ end
 -- set_grad_enabled(on) holds at once, and ends with its scope, if it is one.
 local function switch(name)
   return builtin(function (a, kw)
-    return call(require("dt.torch.scope")[name], a, kw)
+    return call(scope[name], a, kw)
   end, name)
 end
 
@@ -213,7 +221,7 @@ M.torch = space({
   pi = math.pi, e = math.exp(1), newaxis = dt.None,
   linalg = family("linalg_", {LinAlgError = linalg_error}),
   _C = namespace {_LinAlgError = linalg_error}, fft = family "fft_",
-  return_types = namespace(require("torch.structseq").names),
+  return_types = namespace(structseq.names),
   special = family "special_", optim = M.optim, no_grad = stage "no_grad",
   enable_grad = stage "enable_grad",
   split = parts("split", "tensor", "split_size_or_sections"),
@@ -379,7 +387,7 @@ attributes.tensor_method.wait = function (t)
 end
 M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
   is_async)}, collective.functional,
-  require("dt.distributed").functional)
+  distributed.functional)
 -- type() of one that nobody has waited for.
 require("torch.kinds").set_async(function (t)
   return is_async(t) and dt._own_attr(t, "_waited") ~= true
@@ -388,13 +396,13 @@ end)
 attrs.provide("torch.distributed._functional_collectives", M.funcol)
 attrs.provide("torch.distributed.distributed_c10d", M.dist)
 attrs.provide("torch.distributed._composable.replicate_with_fsdp",
-  space({replicate = require("dt.fsdp").replicate}))
+  space({replicate = fsdp.replicate}))
 attrs.provide("torch.distributed._composable.replicate",
-  space({replicate = require("dt.nn.parallel").replicate}))
+  space({replicate = nn_parallel.replicate}))
 
 attrs.provide("torchao.float8", space({}, require "dt.float8"))
 attrs.provide("torchao.float8.float8_tensor_parallel", space({},
-  require "dt.float8.parallel"))
+  float8_parallel))
 attrs.provide("torchao", namespace {__version__ = "0.18.0"})
 
 M.cpa = space({}, require "dt.cp")

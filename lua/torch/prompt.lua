@@ -12,6 +12,7 @@ local attrs = require "python.attrs"
 local builtins = require "python.builtins"
 local env_of = require "python.env"
 local paste = require "python.paste"
+local script = require "torch.script"
 
 local M = {}
 
@@ -59,7 +60,6 @@ end
 -- A session's names: those of the program that was run before the prompt or
 -- Python's own, then those that Lua's lines left.
 local function session()
-  local script = require "torch.script"
   local e = script.left or script.environment("prompt")
   local given = getmetatable(e.vars).__index
   local help = V.builtin(show_help, "help")
@@ -143,7 +143,6 @@ end
 -- At a stop it sees and changes the variables of the stopped function.  `line`:
 -- the number of its first line; `file`: whose text it is, nil for what is typed.
 function M.python(text, line, file)
-  local script = require "torch.script"
   local here, over = stopped()
   if not here then
     env = env or session()

@@ -9,6 +9,7 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local args = require "python.args"
 local classes = require "python.class"
+local torch_mesh = require "torch.mesh"
 
 local builtin, def = V.builtin, args.def
 local None = dt.None
@@ -17,7 +18,7 @@ local M = {}
 local partly = "DTensor %s may not have complete support on %s device mesh"
 
 local function mesh_of(v)
-  return args.given(v) and v or require("torch.mesh").current()
+  return args.given(v) and v or torch_mesh.current()
 end
 
 -- Has the mesh's device generators whose state can be set?  Warns if not.

@@ -21,6 +21,8 @@ local sources = require "python.sources"
 local testing = require "torch.testing"
 local args = require "python.args"
 local meshes = require "torch.mesh"
+local autopsy = require "dt.spmd.autopsy"
+local paste = require "python.paste"
 require "torch.training"
 
 local M = {}
@@ -284,7 +286,7 @@ local function flushed(...)
     local e = out[2]
     if type(e) == "table" and e.class == "SystemExit" then leave(e.code) end
     if type(e) == "table" and rawget(e, "operands") then
-      require("dt.spmd.autopsy").compare(e)
+      autopsy.compare(e)
     end
     if type(e) == "string" and (e:find("stack overflow", 1, true)
        or e:find("not enough memory", 1, true)
@@ -300,7 +302,7 @@ end
 
 -- Run the text of a file.  M.left is what it left, for a prompt after it.
 function M.run(text, file, ...)
-  text = require("python.paste").read(text)
+  text = paste.read(text)
   M.left, M.running = M.environment(file, ...), file
   dt.debug.ended = nil
   flushed(eval.run, text, M.left, file)

@@ -18,6 +18,7 @@ local exceptions = require "python.exceptions"
 local streams = require "python.std.streams"
 local torch_file = require "dt.io.torch_file"
 local torch_values = require "dt.io.torch_values"
+local dt_io = require "dt.io"
 
 local M = {}
 local None = dt.None
@@ -191,7 +192,7 @@ function M.define(keep, give)
       util.raise("AttributeError", "expected 'f' to be string, path, or a "
         .. "file-like object with a 'write' attribute")
     elseif other_kind(path) then
-      require("dt.io").write(V.to_lua(a.obj), path)  -- this rank's, as PyTorch's
+      dt_io.write(V.to_lua(a.obj), path)  -- this rank's, as PyTorch's
     else
       to_file(path, a.obj)
     end

@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local args = require "python.args"
+local eval = require "python.eval"
 
 local M = {}
 local None = dt.None
@@ -69,7 +70,7 @@ M.register_sharding = args.def("register_sharding", {"op"}, function (a)
         if v ~= nil and v ~= None then V.dict_set(kw, name, v) end
       end
       if #named == 0 then n = list.n end
-      local out = require("python.eval").call(rule[1], V.list(list, n), kw)
+      local out = eval.call(rule[1], V.list(list, n), kw)
       check_rules(out)
       return V.to_lua(out)
     end)

@@ -10,6 +10,7 @@ local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local kinds = require "torch.kinds"
 local spaces = require "torch.spaces"
+local eval = require "python.eval"
 
 local M = {}
 local None = dt.None
@@ -113,7 +114,7 @@ local function provide(name, op, data_dependent, run)
     if not kinds_of(a, kw) then
       if run then return run(a, kw) end
       if dt._find(name) then
-        return require("python.eval").call(dt[name], a, kw)
+        return eval.call(dt[name], a, kw)
       end
     end
     return refuse(op(a, kw), a, kw, data_dependent)
@@ -251,7 +252,7 @@ function method.new_tensor(t, a, kw)
     local given = V.dict()
   V.dict_set(given, "dtype", t.dtype)
   for k, v in V.each(kw or V.dict()) do V.dict_set(given, k, v) end
-  return require("python.eval").call(attrs.get(spaces.torch, "tensor"), a,
+  return eval.call(attrs.get(spaces.torch, "tensor"), a,
     given)
 end
 

@@ -7,6 +7,7 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local builtins = require "python.builtins"
 local exceptions = require "python.exceptions"
+local meshes = require "torch.mesh"
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 local program = {}                  -- its names
@@ -62,7 +63,6 @@ end
 
 -- The process groups there are, the world's first.
 local function groups()
-  local meshes = require "torch.mesh"
   meshes.world_group()
   return V.list {table.unpack(meshes.groups())}
 end
@@ -71,7 +71,7 @@ end
 -- is rank `rank` of a pretended world; home(): all of them again.
 local function home()
   dt._world_home()
-  require("torch.mesh").forget_groups()
+  meshes.forget_groups()
   return None
 end
 

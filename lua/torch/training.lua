@@ -12,6 +12,10 @@ local names = require "torch.names"
 local recompute = require "dt.nn.recompute"
 local calls = require "python.call"
 local fsdp = require "dt.fsdp"
+local stateless = require "dt.nn.stateless"
+local parallel = require "dt.nn.parallel"
+local dt_parallel = require "dt.parallel"
+local cp = require "dt.cp"
 require "torch.dcp"
 require "torch.comm_hooks"
 require "torch.module_hooks"
@@ -67,7 +71,7 @@ attrs.provide("torch.utils.checkpoint", over({
     "set_checkpoint_early_stop"),
 }, recompute))
 for _, path in ipairs {"torch.nn.utils.stateless"} do
-  attrs.provide(path, over({}, require "dt.nn.stateless"))
+  attrs.provide(path, over({}, stateless))
 end
 recompute.CheckpointImpl = namespace(recompute.CheckpointImpl)
 attrs.provide("torch.distributed.algorithms._checkpoint.checkpoint_wrapper",
@@ -101,7 +105,7 @@ for _, path in ipairs {"torch.distributed.fsdp",
   attrs.provide(path, sharded)
 end
 attrs.provide("torch.distributed._composable", over({
-  replicate = require("dt.nn.parallel").replicate}, fsdp))
+  replicate = parallel.replicate}, fsdp))
 
 -- ---- autocast ----
 
@@ -164,7 +168,7 @@ end)
 
 attrs.provide("torch.distributed.tensor.experimental", over({
   register_sharding = names.flat.register_sharding},
-  require "dt.parallel", require "dt.cp", dt))
+  dt_parallel, cp, dt))
 attrs.provide("torch.nn.utils.clip_grad", names.nn.utils)
 attrs.provide("torch.nn.utils", names.nn.utils)
 attrs.provide("torch.distributed.elastic.multiprocessing.errors", namespace {

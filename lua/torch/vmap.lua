@@ -13,6 +13,8 @@ local spaces = require "torch.spaces"
 local builtin_names = require "python.builtin_names"
 local attrs = require "python.attrs"
 local call = require "python.call"
+local eval = require "python.eval"
+local F = require "dt.functional"
 
 local M = {}
 local None, builtin = dt.None, V.builtin
@@ -272,7 +274,7 @@ local function define()
     _apply = builtin(function (a, kw)
       return apply(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
     end, "_apply")}, {__index = builtin_names})}
-  require("python.eval").run(source(), env)
+  eval.run(source(), env)
   class = env.vars._Batched
 end
 
@@ -301,7 +303,7 @@ end
 -- takes such tensors as well.
 local patches = 0
 function M.patch()
-  local F, saved = require "dt.functional", {}
+  local saved = {}
   patches = patches + 1
   if patches == 1 then
     for name in pairs(RULE) do

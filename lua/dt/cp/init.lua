@@ -12,6 +12,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local F = require "dt.functional"
 local style = require "dt.parallel.style"
+local ring = require "dt.cp.ring"
 
 local M = {}
 
@@ -92,7 +93,7 @@ local function wrapper(original, mesh)
     local pos, kw = util.split(...)
     if dt._profile().device == "cuda" then
       return marking(function ()
-        return (require("dt.cp.ring").attention(mesh, options, pos, kw))
+        return (ring.attention(mesh, options, pos, kw))
       end, pos, kw)
     end
     for i = 1, pos.n do pos[i] = distribute(pos[i], mesh) end
@@ -107,13 +108,13 @@ end
 
 -- While on, flash attention of tensors cut along the sequence is a ring.
 function M._enable_context_parallel_dispatcher()
-  for op, f in pairs(require("dt.cp.ring").handlers(options)) do
+  for op, f in pairs(ring.handlers(options)) do
     dt._set_handler(op, f)
   end
 end
 
 function M._disable_context_parallel_dispatcher()
-  for op in pairs(require("dt.cp.ring").handlers(options)) do
+  for op in pairs(ring.handlers(options)) do
     dt._set_handler(op, nil)
   end
 end
@@ -204,7 +205,7 @@ end
 function M._templated_ring_attention(group, _, _, q, k, v, kw)
   kw = kw or {}
   local mesh = util.is_mesh(group) and group or group.mesh
-  return require("dt.cp.ring").local_attention(mesh, options, q, k, v,
+  return ring.local_attention(mesh, options, q, k, v,
     kw.is_causal or false, kw.scale)
 end
 

@@ -8,6 +8,8 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local functional = require "dt.functional"
+local distributed = require "dt.distributed"
 
 local M = {}
 
@@ -15,8 +17,8 @@ local M = {}
 local places = {
   {dt.DTensor, "dt.DTensor.%s", "DTensor.%s"},
   {dt, "dt.%s", "torch.%s"},
-  {require "dt.functional", "F.%s", "torch.nn.functional.%s"},
-  {require "dt.distributed", "dt.distributed.%s", "dist.%s"},
+  {functional, "F.%s", "torch.nn.functional.%s"},
+  {distributed, "dt.distributed.%s", "dist.%s"},
 }
 -- Those of dt that are not torch's own; they take placements.
 local own = {distribute_tensor = true, init_device_mesh = true,

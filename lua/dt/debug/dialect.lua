@@ -7,6 +7,7 @@
 -- close, comment, dot, pick.
 
 local page = require "dt.debug.page"
+local inspect = require "dt.tensor.inspect"
 
 local M = {}
 
@@ -79,7 +80,7 @@ function Lua.mesh(m, name)
       table.concat(m.shape, ", "), names)
   end
   return ("dt.DeviceMesh(%q, %s%s)"):format(m.device,
-    require("dt.tensor.inspect").text(page.nest(m.ranks, m.shape))
+    inspect.text(page.nest(m.ranks, m.shape))
       :gsub("%s+", " "), names)
 end
 

@@ -11,6 +11,7 @@ local agreed = require "dt.debug.agreed"
 local dialect = require "dt.debug.dialect"
 local leaves = require "dt.debug.leaves"
 local memory = require "dt.debug.memory"
+local page = require "dt.debug.page"
 local program = require "dt.debug.program"
 local custom = require "dt.debug.custom"
 local called = require "dt.debug.called"
@@ -408,4 +409,10 @@ function M.python(P, alone)
 end
 
 M.Lua, M.Py = Lua, Py
+-- dt.debug.program([{first, last, all}]): the record as a program; it prints
+-- as Lua.
+function M.program(o)
+  return page.new(program.build(o), function (p) return M.lua(p) end)
+end
+
 return M

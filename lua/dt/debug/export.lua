@@ -8,17 +8,20 @@ local agreed = require "dt.debug.agreed"
 local mem = require "dt.debug.mem"
 local program = require "dt.debug.program"
 local util = require "dt.util"
+local emit = require "dt.debug.emit"
+local report = require "dt.debug.report"
+local original = require "dt.debug.original"
 
 local M = {}
 
 -- A script that shows what failed last, or else the numbers.
 local function torch()
-  local emit, P = require "dt.debug.emit", program.build()
-  local e = agreed.error_of(require("dt.debug.report").raised(P))
+  local P = program.build()
+  local e = agreed.error_of(report.raised(P))
   if not e or agreed.first(P.error and P.error.kind == "raise") then
     return emit.python(P), #P.steps
   end
-  local text = require("dt.debug.original").script(P.ranks)
+  local text = original.script(P.ranks)
   if text then return text, #P.steps end
   P = program.build{all = true}
   return emit.python(P) .. ("# Then, at %s: %s: %s\n"):format(e.where or "the prompt",
@@ -47,7 +50,7 @@ local function lua()
       table.concat(caught, ", "))
   end
   return ("-- dtrepl: ranks=%d\n"):format(P.ranks) .. note
-    .. require("dt.debug.emit").lua(P, {whole = true}) .. "\n", #P.steps
+    .. emit.lua(P, {whole = true}) .. "\n", #P.steps
 end
 
 -- One object a line: a head, then each operator.
@@ -127,7 +130,7 @@ function M.export(kind, file)
   end
   local text, n = make()
   if not file then return text end
-  require("dt.debug.report").write(file, text)
+  page.write(file, text)
   return page.new({kind = kind, file = file, operators = n}, function (d)
     return ("%d operators in %s"):format(d.operators, d.file)
   end)

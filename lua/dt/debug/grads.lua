@@ -4,6 +4,7 @@
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local trace = require "dt.debug.trace"
 
 local M = {}
 
@@ -110,7 +111,7 @@ end
 -- Collective: plain gradients are compared between ranks.
 function M.grads()
   local entries = dt.debug.entries()
-  local made = require("dt.debug.trace").makers(entries)
+  local made = trace.makers(entries)
   local by_storage, last = {}, 0
   for _, e in ipairs(entries) do
     last = math.max(last, e.seq)

@@ -8,7 +8,7 @@ local M = {}
 local where = {
   blame = "trace", who = "who", when = "when", mem = "mem", grads = "grads",
   ledger = "ledger", expect = "ledger", verify = "verify", check = "verify",
-  same = "verify", program = "program",
+  same = "verify", program = "emit",
   report = "report", export = "export", whatif = "whatif", sweep = "sweep",
   why = "answers", plan = "answers", show = "answers", rules = "rules",
   status = "answers", why_of = "answers",

@@ -3,6 +3,7 @@
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local trace = require "dt.debug.trace"
 
 local M = {}
 
@@ -96,7 +97,7 @@ local function wanted_placements(want)
       :gsub("Replicate%(%)", "R"):gsub("%f[%w]S(%d)", "S(%1)")
       :gsub("%f[%w]P%f[^%w(]", "P(sum)")
     want = want:gsub("[%[%],]", " ")
-    return table.concat(require("dt.debug.trace").split((want:gsub("%s", ""))),
+    return table.concat(trace.split((want:gsub("%s", ""))),
       " ")
   end
   local list = {}

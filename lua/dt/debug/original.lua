@@ -3,6 +3,7 @@
 -- where what failed is no operator's, no record of operators shows it again.
 
 local dt = require "dt"
+local dialect = require "dt.debug.dialect"
 
 local M = {}
 
@@ -101,7 +102,7 @@ function M.script(ranks)
   if not text then return nil end
   local own, args = makes_its_own(text), {}
   for i, a in ipairs(arg) do
-    args[i] = require("dt.debug.dialect").Py.string(tostring(a))
+    args[i] = dialect.Py.string(tostring(a))
   end
   local before, rest = first_lines(text)
   local parts = {HEAD:format(name:match("[^/]*$"))}

@@ -2,6 +2,7 @@
 -- dt/debug/page.lua: answers of the debugger: data that print as a page.
 
 local dt = require "dt"
+local util = require "dt.util"
 
 local M = {}
 
@@ -79,7 +80,7 @@ function M.id(x)
     if not id then M.fail("KEY", "no tensor was called %s", x) end
     return id, x
   end
-  if not require("dt.util").is_tensor(x) then
+  if not util.is_tensor(x) then
     M.fail("TYPE", "wanted a tensor or the name of a variable, not %s",
       x == nil and "nil: nothing has that name" or type(x))
   end
@@ -126,5 +127,23 @@ function M.mesh_dim(mesh, dim)
 end
 
 function M.dim_name(mesh, m) return mesh.names[m] or "dim " .. (m - 1) end
+
+-- Rank 0 writes; all learn how it went.
+function M.write(file, text)
+  local said = ""
+  if dt.rank() == 0 or dt.debug.no_data() then
+    local ok, f, err = pcall(io.open, file, "w")
+    if ok and f then
+      local wrote, why = f:write(text)
+      local closed, late = f:close()    -- a full disk may fail only here
+      said = wrote and closed and "ok" or ("%s: %s"):format(file, why or late)
+    else                                -- a file outside the folder raises
+      err = ok and err or f
+      said = type(err) == "table" and err.message or tostring(err)
+    end
+  end
+  local all = dt.debug.from_all(said)
+  if all[1] ~= "ok" then M.fail("IO", "%s", (all[1]:gsub("%%", "%%%%"))) end
+end
 
 return M

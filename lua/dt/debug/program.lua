@@ -25,7 +25,6 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local page = require "dt.debug.page"
 local called = require "dt.debug.called"
 local fields = require "dt.debug.fields"
 local flow = require "dt.debug.flow"
@@ -606,14 +605,5 @@ function M.plain(P)
 end
 
 M.names, M.meshes = naming.names, naming.meshes
-
--- dt.debug.program([{first, last, all}]): the record as a program; it prints
--- as Lua.
-function M.program(o)
-  local P = M.build(o)
-  return page.new(P, function (p)
-    return require("dt.debug.emit").lua(p)
-  end)
-end
 
 return M

@@ -9,6 +9,7 @@
 local dt = require "dt"
 local emit = require "dt.debug.emit"
 local plain = require "dt.debug.plain"
+local program = require "dt.debug.program"
 
 local M = {}
 
@@ -139,7 +140,7 @@ end
 -- world of its own: what its steps did.  Collective.
 function M.replay(o)
   o = o or {}
-  return M.run(require("dt.debug.program").build(o), o)
+  return M.run(program.build(o), o)
 end
 
 return M

@@ -11,6 +11,7 @@ local emit = require "dt.debug.emit"
 local replay = require "dt.debug.replay"
 local shrink = require "dt.debug.shrink"
 local original = require "dt.debug.original"
+local emit_python = require "dt.debug.emit_python"
 
 local M = {}
 
@@ -164,7 +165,7 @@ local function describe(d)
   add("## Repro (PyTorch)")
   add("")
   add("`python repro.py` (%s), or `torchrun --nproc-per-node %d repro.py`",
-    d.ranks <= require("dt.debug.emit_python").REAL
+    d.ranks <= emit_python.REAL
       and ("it makes its %d processes itself"):format(d.ranks)
       or "one process that pretends to be rank 0", d.ranks)
   add("")
@@ -314,7 +315,7 @@ end
 
 -- Write the report to `file`, when there is one.  Collective.
 function M.finish(d, file)
-  if file and file ~= "" then M.write(file, describe(d)) d.file = file end
+  if file and file ~= "" then page.write(file, describe(d)) d.file = file end
   return page.new(d, function ()
     if d.file then
       return ("report in %s (%s)"):format(d.file, d.reproduced
@@ -322,24 +323,6 @@ function M.finish(d, file)
     end
     return describe(d)
   end)
-end
-
--- Rank 0 writes; all learn how it went.
-function M.write(file, text)
-  local said = ""
-  if dt.rank() == 0 or dt.debug.no_data() then
-    local ok, f, err = pcall(io.open, file, "w")
-    if ok and f then
-      local wrote, why = f:write(text)
-      local closed, late = f:close()    -- a full disk may fail only here
-      said = wrote and closed and "ok" or ("%s: %s"):format(file, why or late)
-    else                                -- a file outside the folder raises
-      err = ok and err or f
-      said = type(err) == "table" and err.message or tostring(err)
-    end
-  end
-  local all = dt.debug.from_all(said)
-  if all[1] ~= "ok" then page.fail("IO", "%s", (all[1]:gsub("%%", "%%%%"))) end
 end
 
 return M

@@ -451,7 +451,7 @@ function M.shrink(what, file)
   if d.failed then page.fail("COMMAND", "%s", (d.failed:gsub("%%", "%%%%"))) end
   if file and file ~= "" then
     d.file = file
-    require("dt.debug.report").write(file, "-- dtrepl: ranks=" .. d.ranks
+    page.write(file, "-- dtrepl: ranks=" .. d.ranks
       .. "\n" .. d.lua .. "\n")
   end
   return page.new(d, text)

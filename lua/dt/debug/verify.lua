@@ -4,6 +4,7 @@
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local util = require "dt.util"
 
 local M = {}
 
@@ -89,7 +90,7 @@ end
 -- dt.debug.same(x): {same, groups, name}: are the local values of x the same
 -- bits on all ranks?  Collective over the world.
 function M.same(x)
-  if not require("dt.util").is_tensor(x) then
+  if not util.is_tensor(x) then
     page.fail("TYPE", "wanted a tensor, not %s", type(x))
   end
   local same, groups = dt.debug.same_bits(x)

@@ -4,6 +4,7 @@
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local util = require "dt.util"
 
 local M = {}
 
@@ -34,7 +35,7 @@ end
 -- seq, typed, op, file, line}}}, in the order in which they ran.  `typed`: it
 -- was typed at a stop, the so-manieth after operator `seq`.  Local.
 function M.when(x, name)
-  if not require("dt.util").is_tensor(x) then
+  if not util.is_tensor(x) then
     page.fail("TYPE", "wanted a tensor, not %s", type(x))
   end
   local events = dt.debug.life(x)

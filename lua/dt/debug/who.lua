@@ -4,6 +4,7 @@
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local util = require "dt.util"
 
 local M = {}
 
@@ -48,7 +49,7 @@ end
 -- from 0), the index in their part, their value; `part` names the Partial
 -- whose addend that value is.
 function M.who(x, ...)
-  if not require("dt.util").is_tensor(x) then
+  if not util.is_tensor(x) then
     page.fail("TYPE", "wanted a tensor, not %s", type(x))
   end
   local index = {...}

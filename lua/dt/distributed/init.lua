@@ -5,6 +5,8 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local autograd = require "dt.autograd"
+local checkpoint = require "dt.checkpoint"
 
 local M = {}
 
@@ -501,7 +503,7 @@ local exchanging
 -- The same with a gradient that goes the way back.
 local function exchange_autograd(t, out_splits, in_splits, group)
   if not exchanging then
-    exchanging = require("dt.autograd").Function:extend("_AllToAllSingle")
+    exchanging = autograd.Function:extend("_AllToAllSingle")
     function exchanging.forward(ctx, x, outs, ins, where_)
       ctx.outs, ctx.ins, ctx.group = outs, ins, where_
       return exchange(x, outs, ins, where_)
@@ -533,7 +535,7 @@ local function differentiable(kind, t, group, o)
     return run(kind, t, group, o)
   end
   if not moving then
-    moving = require("dt.autograd").Function:extend(
+    moving = autograd.Function:extend(
       "GeneratedBackwardFor__c10d_functional_collective_default")
     function moving.forward(ctx, x, kind_, group_, o_)
       ctx.kind, ctx.group, ctx.o = kind_, group_, o_
@@ -584,6 +586,6 @@ for name, f in pairs(require("dt.distributed.p2p")(where, members,
 end
 
 return setmetatable(M, {__index = function (_, name)
-  if name == "checkpoint" then return require "dt.checkpoint" end
+  if name == "checkpoint" then return checkpoint end
   return name == "tensor" and dt or nil         -- torch.distributed.tensor
 end})

@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
+local nn = require "dt.nn"
 
 local M = {}
 
@@ -105,7 +106,6 @@ end
 
 -- A module that `api` ("fully_shard", "replicate") is to manage.
 function M.module(m, api)
-  local nn = require "dt.nn"
   if not nnm.is_module(m) then
     util.raise("ValueError", "%s expects a module, got %s", api,
       util.type_text(m))

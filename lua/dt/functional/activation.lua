@@ -10,6 +10,7 @@ local signature = require "dt.torch.signature"
 
 local M = {}
 local aten, torch = dt.ops.aten, require "dt.torch.functions"
+local reduction = require "dt.functional.reduction"
 local def = signature.def
 
 -- ---- one operator, and its in-place form ----
@@ -178,7 +179,7 @@ end
 M.ctc_loss = def("ctc_loss", "log_probs, targets, input_lengths, "
   .. "target_lengths, blank=0, reduction='mean', zero_infinity=False",
   function (a)
-    local kind = require("dt.functional.reduction").number(a)
+    local kind = reduction.number(a)
     local tensors = util.is_tensor(a.input_lengths)
     local op = aten.ctc_loss[tensors and "Tensor" or "IntList"]
     return op(a.log_probs, a.targets, a.input_lengths, a.target_lengths,

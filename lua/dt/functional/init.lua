@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local signature = require "dt.torch.signature"
 local guard = require "dt.functional.guard"
+local sdpa = require "dt.functional.sdpa"
 
 local M = {}
 
@@ -239,7 +240,7 @@ M.scaled_dot_product_attention = signature.arranged(
   "scaled_dot_product_attention", "query, key, value, attn_mask=None, "
   .. "dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False",
   function (...)
-    return require("dt.functional.sdpa").scaled_dot_product_attention(...)
+    return sdpa.scaled_dot_product_attention(...)
   end, guard.check("scaled_dot_product_attention"))
 
 -- Activations; pooling, resizing, padding, sampling, convolution; losses;

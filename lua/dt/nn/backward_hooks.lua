@@ -159,4 +159,6 @@ function nnm.Module:register_full_backward_pre_hook(f, kw)
   return nnm.add_hook(hooks_of(self).pre, f, kw)
 end
 
+nnm.gradient_hooks.watch = M.watch
+
 return M

@@ -11,6 +11,7 @@ local util = require "dt.util"
 local signature = require "dt.torch.signature"
 local F = require "dt.functional"
 local Module = require("dt.nn.module").Module
+local reduction = require "dt.functional.reduction"
 
 local M = {}
 
@@ -43,7 +44,7 @@ local function class_of(row)
   function class:__init__(...)
     local a = signature.bind(s, ...)
     if s.known.size_average then
-      a.reduction = require("dt.functional.reduction").name(a)
+      a.reduction = reduction.name(a)
     end
     for _, p in ipairs(s) do
       local key = p.name

@@ -14,6 +14,7 @@
 local dt = require "dt"
 local ties = require "dt.nn.ties"
 local util = require "dt.util"
+local loaded = require "dt.nn.loaded"
 
 -- ---- ordered maps ----
 
@@ -631,7 +632,7 @@ function Module:load_state_dict(state, kw)
     util.raise("RuntimeError", "%s", ("Error(s) in loading state_dict for %s:"
       .. "\n\t%s"):format(self._class.__name, table.concat(errors, "\n\t")))
   end
-  require("dt.nn.loaded").look(own, missing, unexpected, state,
+  loaded.look(own, missing, unexpected, state,
     "load_state_dict")
   return {missing_keys = missing, unexpected_keys = unexpected}
 end
@@ -788,12 +789,16 @@ local function relay(m, see, ...)
   return table.unpack(new, 1, new.n)
 end
 
+-- watch(m, hooks, args) for modules with hooks on gradients: set by
+-- dt.nn.backward_hooks, whose methods alone make such hooks.
+local gradient_hooks = {}
+
 local function forward_with_hooks(m, f, ...)
   local back, outputs = rawget(m, "_backward_hooks"), nil
   local given = packed_of((...))
   local args = run_pre_hooks(m, given and given:plain() or table.pack(...))
   if back and (#back.full > 0 or #back.pre > 0) then
-    args, outputs = require("dt.nn.backward_hooks").watch(m, back, args)
+    args, outputs = gradient_hooks.watch(m, back, args)
   end
   local whole, outs
   if given then
@@ -867,7 +872,7 @@ end
 
 instance_mt.__name = "nn.Module"
 
-return {Module = Module, listen = listen, is_module = is_module, isinstance = isinstance,
+return {Module = Module, gradient_hooks = gradient_hooks, listen = listen, is_module = is_module, isinstance = isinstance,
   add_hook = add_hook, relay = relay, packed_of = packed_of,
   new_map = new_map, touch = function () version = version + 1 end,
   -- No forward is under way: one that was killed may not have said so.

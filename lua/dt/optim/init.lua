@@ -4,15 +4,19 @@
 -- in the same order as PyTorch, so that a list that mixes plain and
 -- distributed tensors fails where it fails there.
 
+local adam = require "dt.optim.adam"
+local adaptive = require "dt.optim.adaptive"
+local lbfgs = require "dt.optim.lbfgs"
+local lr_scheduler = require "dt.optim.lr_scheduler"
+local more = require "dt.optim.more"
+local muon = require "dt.optim.muon"
+local sgd = require "dt.optim.sgd"
+
 local M = {}
 
-for _, part in ipairs {"sgd", "adam", "adaptive", "more", "muon", "lbfgs"} do
-  for name, class in pairs(require("dt.optim." .. part)) do M[name] = class end
+for _, part in ipairs {sgd, adam, adaptive, more, muon, lbfgs} do
+  for name, class in pairs(part) do M[name] = class end
 end
 
-return setmetatable(M, {__index = function (t, name)
-  if name ~= "lr_scheduler" then return nil end
-  local part = require "dt.optim.lr_scheduler"
-  rawset(t, name, part)
-  return part
-end})
+-- Who goes over M wants optimizers only.
+return setmetatable(M, {__index = {lr_scheduler = lr_scheduler}})

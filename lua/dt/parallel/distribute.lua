@@ -4,6 +4,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local ties = require "dt.nn.ties"
+local xla = require "dt.parallel.xla"
 
 local M = {}
 
@@ -41,7 +42,7 @@ function M.distribute_module(module, mesh, partition_fn, input_fn, output_fn)
       .. "already been called on this module!")
   end
   if is_xla(mesh) then
-    return require("dt.parallel.xla").distribute_module(module, mesh,
+    return xla.distribute_module(module, mesh,
       partition_fn, input_fn, output_fn)
   end
   local tied = ties.of(module)

@@ -14,6 +14,7 @@ local remesh = require "dt.spmd.remesh"
 local say = require "dt.spmd.say"
 local state = require "dt.spmd.state"
 local trace = require "dt.spmd.trace"
+local global = require "dt.spmd.global"
 
 local M = {}
 local None = dt.None
@@ -231,7 +232,7 @@ local function judge(call, out)
   state.sync()
   local types
   if not state.is_local() then
-    require("dt.spmd.global").operands(call)
+    global.operands(call)
   end
   local values = onto_mesh(o)
   types = infer(call, values)
@@ -241,7 +242,7 @@ local function judge(call, out)
   local before = trace.on and trace.before(o.values, o.n)
   give(call, out, types)
   if not state.is_local() then
-    require("dt.spmd.global").results(call, out, types)
+    global.results(call, out, types)
   end
   if before then
     each_tensor(out, function (t) types = core.types(t) or types end)

@@ -9,6 +9,7 @@ local state = require "dt.spmd.state"
 local say = require "dt.spmd.say"
 local autopsy = require "dt.spmd.autopsy"
 local collective_types = require "dt.spmd.collective_types"
+local global = require "dt.spmd.global"
 require "dt.spmd.axes"
 
 local M = {}
@@ -96,7 +97,7 @@ end
 -- Before x is used: in global mode all of it must have its place; `axis` is one
 -- of the current mesh.
 function M.operand(x, axis)
-  if not state.is_local() then require("dt.spmd.global").check_tensor(x) end
+  if not state.is_local() then global.check_tensor(x) end
   if axis ~= nil then state.axis(axis) end
 end
 

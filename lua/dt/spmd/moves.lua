@@ -10,6 +10,8 @@
 local dt = require "dt"
 local util = require "dt.util"
 local state = require "dt.spmd.state"
+local distributed = require "dt.distributed"
+local autograd = require "dt.autograd"
 
 local M = {}
 
@@ -18,7 +20,7 @@ local M = {}
 -- A group as moves take it: mesh, its dimension, how many ranks, the place of
 -- this one.
 function M.group(of)
-  local mesh, dim = require("dt.distributed")._where(of)
+  local mesh, dim = distributed._where(of)
   local at = mesh:get_coordinate()
   return {mesh = mesh, dim = dim, size = mesh:size(dim),
     rank = at and at[dim + 1] or 0}
@@ -300,7 +302,6 @@ end
 
 -- ---- as functions of autograd ----
 
-local Function
 local classes = {}
 
 local function cast(x, dtype) return x.dtype == dtype and x or x:to(dtype) end
@@ -310,9 +311,8 @@ M.unseen = unseen
 
 local function class_of(name)
   if classes[name] then return classes[name] end
-  Function = Function or require("dt.autograd").Function
   local row = moves[name]
-  local class = Function:extend(row.class)
+  local class = autograd.Function:extend(row.class)
   function class.forward(ctx, x, g, a, o)
     local op, out = dtypes_of(name, x, o)
     ctx.g, ctx.a, ctx.o, ctx.dtype = g, a, o, x.dtype
@@ -341,7 +341,7 @@ end
 function M.sum_into(x, g, name)
   local key = name .. " in place"
   if not classes[key] then
-    local class = require("dt.autograd").Function:extend("_AllReduce")
+    local class = autograd.Function:extend("_AllReduce")
     function class.forward(ctx, t, group)
       ctx.g = group
       ctx:mark_dirty(t)

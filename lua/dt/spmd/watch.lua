@@ -9,6 +9,7 @@ local util = require "dt.util"
 local V = require "dt.spmd.values"
 local check = require "dt.spmd.check"
 local state = require "dt.spmd.state"
+local F = require "dt.functional"
 
 local core = dt._spmd
 local M = {}
@@ -99,7 +100,6 @@ local function watched_functional(F)
 end
 
 local function patch_functional(which)
-  local F = require "dt.functional"
   functional = functional or watched_functional(F)
   for name, pair in pairs(functional) do F[name] = pair[which] end
 end

@@ -15,6 +15,8 @@ local phantom = require "torch.spmd.phantom"
 local check = require "dt.spmd.check"
 local checked = require "dt.spmd.checked"
 local state = require "dt.spmd.state"
+local watch = require "torch.spmd.watch"
+local global = require "dt.spmd.global"
 
 local core = dt._spmd
 local F = {}
@@ -159,7 +161,7 @@ end
 local function function_text(f)
   local python = V.python_of(f)
   if python then return python end
-  local _, name = require("torch.spmd.watch").key_of(V.plain_of[f] or f)
+  local _, name = watch.key_of(V.plain_of[f] or f)
   return name and ("<built-in method %s of type object at 0x0>"):format(name)
     or V.from_lua(f)
 end
@@ -376,7 +378,7 @@ local function typed_apply(class, run, ...)
   if not state.is_local() and not inside[class] then
     checked.call("apply", labels_of(list), function ()
       check.each_tensor(list, function (t)
-        require("dt.spmd.global").check_tensor(t)
+        global.check_tensor(t)
       end)
     end)
   end

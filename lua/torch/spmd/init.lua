@@ -15,6 +15,7 @@ local exceptions = require "python.exceptions"
 local say = require "dt.spmd.say"
 local state = require "dt.spmd.state"
 local transitions = require "dt.spmd.transitions"
+local arguments = require "dt.spmd.arguments"
 require "torch.spmd.watch"
 
 local None, namespace = dt.None, attrs.namespace
@@ -89,7 +90,7 @@ M.spmd_type_to_dtensor_placement = args.def("spmd_type_to_dtensor_placement",
     local kind = values.kind(a.spmd_type)
     if kind == "R" or kind == "I" then return dt.Replicate() end
     if kind == "P" then return dt.Partial() end
-    local dim = require("dt.spmd.arguments").dim_of(kind)
+    local dim = arguments.dim_of(kind)
     if dim then return dt.Shard(dim) end
     if kind == "V" then
       util.raise("ValueError", "Cannot convert plain Varying to a DTensor "
