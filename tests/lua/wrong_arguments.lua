@@ -9,7 +9,7 @@ local F = require "dt.functional"
 local x, ids = dt.ones(4, 3), dt.tensor({0, 1, 2, 1})
 local wrong = {dt.None, 3, 0.5, "mean", {2, 2}, {}, print, dt.float32, x, ids}
 -- Not of PyTorch: helpers of other modules.
-local own = {additive_mask = true}
+local own = {_additive_mask = true}
 
 local function raw(f, ...)
   local ok, e = pcall(f, ...)
