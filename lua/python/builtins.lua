@@ -668,7 +668,7 @@ def("dir", function (a)
   return V.list(out)
 end)
 for _, name in ipairs {"globals", "locals"} do
-  def(name, function () return V.dict() end)      -- see expr.lua
+  def(name, function () return V.dict() end)      -- see call_expr.lua
 end
 def("input", function ()
   return util.raise("EOFError", "EOF when reading a line")
@@ -901,7 +901,7 @@ end
 B.type.__qualname__, B.slice.__qualname__ = "type", "slice"
 B.slice.test = function (v) return V.type_name(v) == "slice" end
 
--- super(class, object), where it is a value; super() is read by expr.lua.
+-- super(class, object), where it is a value; super() is read by call_expr.lua.
 def("super", function (a)
   if a.n ~= 2 then
     util.raise("NotImplementedError", "super() with %d argument%s, called by "

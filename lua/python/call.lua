@@ -120,10 +120,33 @@ end
 
 -- ---- calls ----
 
--- enter(f, vars, first): call a function of the program that is no generator,
--- its parameters bound in `vars`; `first` is the first of them.
-function M.enter(f, vars, first)
-  local env = {vars = vars, up = f.env, first = first, scope = f.where,
+-- A constructor of tables with room for all names of a function, of which the
+-- parameters have values.
+local MOST_NAMES <const> = 100
+
+local function new_frame(names)
+  local given, fields, seen = {}, {}, {}
+  for i, name in ipairs(names) do
+    given[i], seen[name] = "a" .. i, true
+    fields[i] = ("[%q] = a%d"):format(name, i)
+  end
+  for name in pairs(names.locals or {}) do
+    if not seen[name] and #fields < MOST_NAMES then
+      fields[#fields + 1] = ("[%q] = nil"):format(name)
+    end
+  end
+  names.frame = load(("return function (%s) return {%s} end"):format(
+    table.concat(given, ", "), table.concat(fields, ", ")),
+    "=[dt:python.call]", "t")()
+  return names.frame
+end
+
+-- enter(f, first, ...): call a function of the program that is no generator
+-- with a value for each parameter; `first` is the first of them.
+function M.enter(f, first, ...)
+  local names = f.params.names
+  local make = names.frame or new_frame(names)
+  local env = {vars = make(...), up = f.env, first = first, scope = f.where,
     name = f.name}
   if f.value then return f.value(env) end
   local signal, v = f.body(env)
@@ -132,15 +155,13 @@ function M.enter(f, vars, first)
 end
 
 local function call_python(f, args, kw)
+  local names = f.params.names
+  if names and not kw and args.n == #names and not f.generator then
+    return M.enter(f, args[1], table.unpack(args, 1, args.n))
+  end
   local env = {vars = {}, up = f.env, first = args[1], scope = f.where,
     name = f.name}
-  local names = f.params.names
-  if names and not kw and args.n == #names then
-    local vars = env.vars
-    for i = 1, args.n do vars[names[i]] = args[i] end
-  else
-    bind(f, args, kw, env.vars)
-  end
+  bind(f, args, kw, env.vars)
   if f.value and not f.generator then return f.value(env) end
   if f.generator then
     local g = M.generate(function ()
@@ -361,6 +382,15 @@ function M.accept_packed(f) takes_packed[f] = true end
 local classes                       -- class.lua, a layer above
 function M.set_classes(t) classes = t end
 
+-- What an __init__ gave must be None.
+local function check_init(said)
+  if said ~= None then
+    util.raise("TypeError", "__init__() should return None, not '%s'",
+      V.type_name(said))
+  end
+end
+M.check_init = check_init
+
 -- An instance by the class's own __new__.
 local function made(class, new, args, kw)
   local v = M.call(new, V.list({class, table.unpack(args, 1, args.n)},
@@ -425,7 +455,8 @@ function M.call(f, args, kw)
     end
     if init and rawget(f, "__plain") then
       local v = object.bare(f)
-      M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+      check_init(M.call(init, V.list({v, table.unpack(args, 1, args.n)},
+        args.n + 1), kw))
       return v
     end
     if init then

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- python/eval.lua: runs Python texts.  Every node of the tree becomes a
--- closure once (expr.lua, stmt.lua); names live in environments (env.lua).
+-- closure once (expr.lua, call_expr.lua, target.lua, stmt.lua); names live in
+-- environments (env.lua).
 --
 -- What Python is not done here, and said by name: metaclasses of one's own,
 -- async, complex numbers, __slots__; integers of more than 200,000 bits.
@@ -11,6 +12,7 @@ local parser = require "python.parser"
 local calls = require "python.call"
 local attrs = require "python.attrs"
 local expr = require "python.expr"
+local call_expr = require "python.call_expr"
 local stmt = require "python.stmt"
 require "python.annotations"
 
@@ -54,7 +56,7 @@ end
 
 -- What a text bound goes back into the dict.
 local function write_back(env, d)
-  for k, v in V.each(expr.dict_of(env)) do
+  for k, v in V.each(call_expr.dict_of(env)) do
     if k ~= "__name__" or V.dict_get(d, k) ~= nil then V.dict_set(d, k, v) end
   end
 end
@@ -86,6 +88,6 @@ local function run_text(what)
     return None
   end
 end
-expr.texts.eval, expr.texts.exec = run_text "eval", run_text "exec"
+call_expr.texts.eval, call_expr.texts.exec = run_text "eval", run_text "exec"
 
 return M

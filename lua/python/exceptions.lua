@@ -292,14 +292,13 @@ function M.while_handled(e, f, env)
   local before = M.handled[1]
   if rawget(e, "__context__") == nil then M.chain(e, before) end
   table.insert(M.handled, 1, e)
-  local out = table.pack(pcall(f, env))
+  local ok, signal, v = pcall(f, env)
   table.remove(M.handled, 1)
-  if not out[1] then
-    local other = M.exception(out[2])
-    if rawget(other, "__context__") == nil then M.chain(other, e) end
-    out[2] = other
+  if not ok then
+    signal = M.exception(signal)
+    if rawget(signal, "__context__") == nil then M.chain(signal, e) end
   end
-  return table.unpack(out, 1, out.n)
+  return ok, signal, v
 end
 
 -- raise e from cause.

@@ -198,6 +198,10 @@ end
 
 -- A value in the way !r or !s asks for, then by its spec.
 function M.field(v, conv, spec)
+  if spec == nil and (conv == nil or conv == "") then
+    if type(v) == "string" then return v end
+    if math.type(v) == "integer" then return tostring(v) end
+  end
   if conv == "r" then v = V.repr(v) end
   if conv == "a" then v = V.ascii(v) end
   if conv == "s" then v = V.str(v) end

@@ -676,9 +676,8 @@ M.compare = {
       a, b = V.complex_operands(a, b)
       return util.is_tensor(a) and a:ne(b) or b:ne(a)
     end
-    local special = V.special(a, "__ne__")
-    local said = special and special(b)
-    if special and said ~= V.not_implemented then return said end
+    local said = V.ask(a, b, "__ne__", "__ne__")
+    if said ~= nil then return said end
     said = V.equal(a, b)
     if util.is_tensor(said) then return said:logical_not() end
     return not V.truth(said)

@@ -18,10 +18,11 @@ end
 -- passing(f, ...): as pcall.
 function M.passing(f, ...) return xpcall(f, raised, ...) end
 
--- catching(f, ...): as pcall, for what ends the error, as try does.
+-- catching(f, ...): as pcall, for what ends the error, as try does; a signal and
+-- a value at most come back.
 function M.catching(f, ...)
-  local out = table.pack(pcall(f, ...))   -- no tail call: it must be on the stack
-  return table.unpack(out, 1, out.n)
+  local ok, signal, v = pcall(f, ...)     -- no tail call: it must be on the stack
+  return ok, signal, v
 end
 dt._catching(M.catching)
 

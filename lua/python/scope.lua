@@ -144,6 +144,9 @@ end
 -- Is a function being compiled, not a class or a module?
 function M.in_function() return current ~= nil and current.names ~= nil end
 
+-- The set of names that the function being compiled binds, or nil.
+function M.local_names() return current and current.names end
+
 -- Is the name bound by the function being compiled?
 function M.is_local(name)
   return current ~= nil and current.names ~= nil and current.names[name]

@@ -14,7 +14,9 @@ local calls = require "python.call"
 local absent = require "python.absent"
 local attrs = require "python.attrs"
 local boxes = require "python.boxes"
+local target = require "python.target"
 local expr = require "python.expr"
+local call_expr = require "python.call_expr"
 local classes = require "python.class"
 local exceptions = require "python.exceptions"
 local protect = require "python.protect"
@@ -22,7 +24,8 @@ local protect = require "python.protect"
 local None = dt.None
 local truth = V.truth
 local call = calls.call
-local compile, store, make_params = expr.compile, expr.store, expr.params
+local compile, store = expr.compile, target.store
+local make_params = call_expr.params
 
 local S = {}                        -- compilers by kind of node
 
@@ -33,27 +36,55 @@ local file
 
 dt._python_frames(V.outline)
 
-local TOGETHER <const> = 256        -- lines whose functions are made at once
-local makers                        -- of the file: by line // TOGETHER
+-- Most statements are (f), which gives signal and value.  Three kinds that do
+-- one thing with an expression's value are (f, shape[, g]), for speed: "value",
+-- f is the expression; "return"; "set", g(env, value); "name", whose name in
+-- the function is g.
+local SHAPES = {
+  statement = "local signal, v = f(ENV) return signal, v",
+  value = "f(ENV)",
+  ["return"] = "return 'return', (f(ENV))",
+  set = "g(ENV, (f(ENV)))",
+  name = "ENV.vars[g] = f(ENV)",
+}
 
-local function makers_of(part)
+-- The text of a function (f, g) that makes such a statement; by what its
+-- parameter is called a statement of the program's is known.
+local function maker_text(shape, parameter)
+  return (("function (f, g) return function (ENV) %s end end"):format(
+    SHAPES[shape]):gsub("ENV", parameter))
+end
+
+local plain = {}                    -- makers without a line, by shape
+for shape in pairs(SHAPES) do
+  plain[shape] = load("return " .. maker_text(shape, "env"),
+    "=[dt:python.stmt]", "t")()
+end
+
+local TOGETHER <const> = 256        -- lines whose functions are made at once
+local makers                        -- of the file: by shape, line // TOGETHER
+
+local function makers_of(part, shape)
   local text = {("\n"):rep(part * TOGETHER), "return {"}
   for i = 0, TOGETHER - 1 do
-    text[#text + 1] = ("[%d] = function (f) return function (python_scope) "
-      .. "local signal, v = f(python_scope) return signal, v end end,\n")
-      :format(i)
+    text[#text + 1] = ("[%d] = %s,\n"):format(i, maker_text(shape, "python_scope"))
   end
   text[#text + 1] = "}"
   return load(table.concat(text), "@" .. file, "t")()
 end
 
-local function located(f, line)
-  if not file then return f end
+local function located(line, f, shape, g)
+  shape = shape or "statement"
+  if not file then
+    return shape == "statement" and f or plain[shape](f, g)
+  end
   local part = (line - 1) // TOGETHER
-  makers[part] = makers[part] or makers_of(part)
-  return makers[part][(line - 1) % TOGETHER](f)
+  local of_shape = makers[shape] or {}
+  makers[shape] = of_shape
+  of_shape[part] = of_shape[part] or makers_of(part, shape)
+  return of_shape[part][(line - 1) % TOGETHER](f, g)
 end
-expr.set_located(located)
+call_expr.set_located(located)
 
 local function block(list)
   local fs = {}
@@ -63,7 +94,7 @@ local function block(list)
       util.raise("ValueError", "line %d of the Python text: %s is not known "
         .. "here", n.line, n.kind)
     end
-    fs[i] = located(f(n), n.first or n.line)
+    fs[i] = located(n.first or n.line, f(n))
   end
   if #fs == 1 then return fs[1] end
   if #fs == 2 then
@@ -105,14 +136,12 @@ S["break"] = function () return function () return "break" end end
 S["continue"] = function () return function () return "continue" end end
 
 function S.expr(n)
-  local f = compile(n.value)
-  return function (env) f(env) end
+  return compile(n.value), "value"
 end
 
 S["return"] = function (n)
   if not n.value then return function () return "return", None end end
-  local f = compile(n.value)
-  return function (env) return "return", f(env) end
+  return compile(n.value), "return"
 end
 
 -- a, b = x, y: without the tuple; nil where it is no such assignment.
@@ -137,6 +166,14 @@ local function pair_of(n)
   end
 end
 
+-- target = value as a shape of located.
+local function assignment(t, value, set)
+  if t.kind == "name" and scope.is_local(t.name) then
+    return value, "name", t.name
+  end
+  return value, "set", set
+end
+
 function S.assign(n)
   local both = pair_of(n)
   if both then return both end
@@ -144,7 +181,7 @@ function S.assign(n)
   for i, t in ipairs(n.targets) do targets[i] = store(t) end
   if #targets == 1 then
     local set, note = targets[1], note_of(n, n.targets[1])
-    if not note then return function (env) set(env, value(env)) end end
+    if not note then return assignment(n.targets[1], value, set) end
     return function (env)
       set(env, value(env))
       note(env)
@@ -157,12 +194,21 @@ function S.assign(n)
 end
 
 function S.augment(n)
-  local get, set, value = compile(n.target), store(n.target), compile(n.value)
-  local f = ops.augmented(n.op)
-  return function (env)
-    local old = get(env)
-    set(env, f(old, value(env)))
+  local t, value, f = n.target, compile(n.value), ops.augmented(n.op)
+  if t.kind ~= "name" then
+    return target.changed(t, function (env, old) return f(old, value(env)) end)
   end
+  local get, x = compile(t), n.value.kind == "const" and n.value.value
+  if x then
+    value = function (env) return f(get(env), x) end
+  else
+    local added = value
+    value = function (env)
+      local old = get(env)
+      return f(old, added(env))
+    end
+  end
+  return assignment(t, value, store(t))
 end
 
 -- A function (env, value) that applies the decorators, the last one first.
@@ -195,13 +241,15 @@ local function refuse_async(name, line)
 end
 
 S["def"] = function (n)
-  local params, decorate = make_params(n), decorators(n)
+  local decorate, bound = decorators(n), nil
   local name, generator = n.name, n.generator
   local full = scope.qualified(name)
   local where = file and ("%s:%d"):format(file, n.line)
   local body = scope.inside("def", name, n, function ()
+    bound = scope.local_names()
     return block(n.body)
   end)
+  local params = make_params(n, bound)
   if n.async then body, generator = refuse_async(name, n.line), false end
   local doc = doc_of(n.body)
   return function (env)
@@ -400,13 +448,10 @@ S["with"] = function (n)
     if items[at].set then items[at].set(env, v) end
     local guard = attrs.catches(one) and protect.catching
       or attrs.may_swallow(one) and pcall or protect.passing
-    local out = table.pack(guard(run, env, at + 1))
-    local swallowed = attrs.leave(one, not out[1] and out[2] or nil)
-    if not out[1] then
-      if swallowed then return nil end
-      error(out[2], 0)
-    end
-    return out[2], out[3]
+    local ok, signal, result = guard(run, env, at + 1)
+    local swallowed = attrs.leave(one, not ok and signal or nil)
+    if ok then return signal, result end
+    if not swallowed then error(signal, 0) end
   end
   return function (env) return run(env, 1) end
 end
@@ -471,36 +516,36 @@ S["try"] = function (n)
       if h.class == nil or exceptions.catches(h.class(env), e) then
         exceptions.trace(e)
         if h.name then env_of.assign(env, h.name, e) end
-        local out = table.pack(exceptions.while_handled(e, h.body, env))
+        local ok, signal, v = exceptions.while_handled(e, h.body, env)
         if h.name then env_of.assign(env, h.name, nil) end
-        if not out[1] then error(out[2], 0) end
-        return out[2], out[3]
+        if not ok then error(signal, 0) end
+        return signal, v
       end
     end
     return error(err, 0)
   end
+  local guard = #handlers > 0 and protect.catching or protect.passing
   local function guarded(env)
-    local guard = #handlers > 0 and protect.catching or protect.passing
-    local out = table.pack(guard(body, env))
-    if not out[1] then return handled(env, out[2]) end
-    if out[2] == nil and orelse then return orelse(env) end
-    return out[2], out[3]
+    local ok, signal, v = guard(body, env)
+    if not ok then return handled(env, signal) end
+    if signal == nil and orelse then return orelse(env) end
+    return signal, v
   end
   if not final then return guarded end
   return function (env)
-    local out = table.pack(protect.passing(guarded, env))
-    local signal, v
-    if out[1] then
-      signal, v = final(env)
+    local ok, signal, v = protect.passing(guarded, env)
+    local last, x
+    if ok then
+      last, x = final(env)
     else
-      local run = table.pack(exceptions.while_handled(
-        exceptions.exception(out[2]), final, env))
-      if not run[1] then error(run[2], 0) end
-      signal, v = run[2], run[3]
+      local ended
+      ended, last, x = exceptions.while_handled(exceptions.exception(signal),
+        final, env)
+      if not ended then error(last, 0) end
     end
-    if signal then return signal, v end
-    if not out[1] then error(out[2], 0) end
-    return out[2], out[3]
+    if last then return last, x end
+    if not ok then error(signal, 0) end
+    return signal, v
   end
 end
 

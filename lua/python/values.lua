@@ -99,6 +99,7 @@ end
 
 -- The Python function behind a function that is in a class.
 local raw_of = setmetatable({}, {__mode = "k"})
+M.raw_of = raw_of
 -- The function that one looks at which is in its place (dt.spmd.watch).
 M.plain_of = setmetatable({}, {__mode = "k"})
 function M.set_plain(watched, f) M.plain_of[watched] = f end
