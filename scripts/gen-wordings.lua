@@ -17,7 +17,7 @@ end
 local OUT <const> = "lua/dt/diagnose/wordings.lua"
 local FILES <const> = {"claims", "decoys", "dumps", "later", "mesh", "mixed",
   "parallel", "prose", "public", "recent", "shapes", "threads", "train", "fresh",
-  "described", "further"}
+  "described", "further", "reported"}
 local WIDTH <const> = 480
 
 local TEXTS <const> = 2          -- a fact must stand in

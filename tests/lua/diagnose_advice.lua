@@ -35,6 +35,24 @@ text, code = first_fix("FSDP: ValueError: Must flatten tensors with uniform "
   .. "dtype but got torch.bfloat16 and torch.float32")
 T.ok(code:find("before FSDP", 1, true), "FSDP1's words: " .. code)
 
+text, code, r = first_fix("Loading with ep_size 4: RuntimeError: Missing key in "
+  .. "checkpoint state_dict: layers.0.mlp.experts.7.up.weight.")
+T.eq(r.class.id, "dcp-missing-key")
+T.ok(text:find("global number", 1, true), "experts are named alike: " .. text)
+
+text, code, r = first_fix("DDP: the loss is the mean over each rank's own valid "
+  .. "tokens; ranks have different numbers of valid tokens, and the gradient is "
+  .. "wrong.")
+T.eq(r.class.id, "weighted-mean-loss")
+T.ok(code:find("all_reduce(n", 1, true) and code:find("* dp_size", 1, true),
+  "the count is summed, DDP's average undone: " .. code)
+
+r = diagnose.read("fails: num_key_value_heads: 10 under tensor parallel, "
+  .. "tp=4, k.view is invalid")
+T.eq(r.class.id, "tp-heads-not-divisible")
+T.ok(table.concat(r.because, "; "):find("degrees that divide it: 1, 2, 5, 10", 1,
+  true), "degrees to choose from")
+
 -- Not what the report complains of.
 for _, c in ipairs {
   {"optimizer = fused: live DTensorSpec objects increase by one at every step, "

@@ -95,4 +95,27 @@ do
     .. "decides")
 end
 
+-- A wish tells of no fault, whatever it mentions; with an error it does.
+do
+  local wish = "Feature request: merge_adapter on DTensor sharded 4-bit "
+    .. "weights can fail under FSDP2, please add an adapter-only sync."
+  T.eq(diagnose.read(wish).class, nil)
+  local r = diagnose.read(wish .. "\nRuntimeError: aten.mm.default: got mixed "
+    .. "torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor "
+    .. "before calling distributed operators!")
+  T.ok(r.class and r.class.id:find "^mixed%-", "the error counts")
+end
+
+-- The operator by its bare name in the title or in backquotes; words that
+-- prose uses as well name none.
+for _, c in ipairs {
+  {"[DTensor] Fix bucketize with Partial inputs: the result is wrong, it cannot "
+    .. "be combined", "aten.bucketize.Tensor"},
+  {"A DTensor with Partial inputs: `cumprod` propagated Partial, the result is "
+    .. "wrong", "aten.cumprod.default"},
+  {"DTensor, wrong: the average of random values of a Partial cannot be "
+    .. "combined, repeat to see it", nil}} do
+  T.eq(diagnose.read(c[1]).op, c[2], c[1])
+end
+
 T.finish()

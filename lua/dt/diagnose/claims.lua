@@ -22,7 +22,9 @@ M.concepts = {
     .. "preparemoduleinput|2-d mesh|2d mesh|3-d mesh|submesh|sub mesh|ep mesh|"
     .. "fsdp mesh|tp mesh|dp mesh|ep_size|vocabulary that is split|is sharded|"
     .. "sequence sharded|still sharded|sharded model|dp_rank|dp_shard|"
-    .. "dp_replicate|stridedshard",
+    .. "dp_replicate|stridedshard|dp_size|dp ranks|data-parallel ranks|"
+    .. "data parallel ranks|expert_parallel|sequence parallel|"
+    .. "sequence_parallel|=ep",
   -- What is said about others' work is not a report of a fault.
   news = "changelog|change log|release notes|tests skipped|test suite|"
     .. "the runner|=ci|=ci's|what's new|roadmap|"
@@ -41,7 +43,7 @@ M.concepts = {
     .. "times as|times what|drift|no effect|does nothing|changes nothing|"
     .. "bottleneck|=idle|starves|lacks|out of range|nobody|works on|"
     .. "was fine|without it works|worked until|worked in|worked before|"
-    .. "asserts|could not|couldn't",
+    .. "asserts|could not|couldn't|strange|much larger than|much worse",
   -- What no announcement of a feature says.
   fault = "error|fails|failing|failed|failure|crash|hang|hung|wrong|incorrect|"
     .. "=bug|bugfix|broken|deadlock|mismatch|stuck|=nan|raises|raised|cannot|"
@@ -213,6 +215,18 @@ M.concepts = {
   weights = "ignore_index|ignored token|different number of ignored|"
     .. "padding token|token count|class weight|valid token|number of token|"
     .. "padding|fewer token|pad token|weigh too|weighs|ignored",
+  per_token = "number of tokens|token count|count of tokens|valid token|"
+    .. "loss token|label token|response token|unmasked token|global tokens|"
+    .. "global number of|global count|count of labels|number of labels|"
+    .. "label count|label_tokens|total tokens|per-token|per token",
+  own_mean = "local mean|local token|local count|local batch|micro-batch|"
+    .. "micro batch|microbatch|per rank|per-rank|each rank|own tokens|"
+    .. "own count|denominator|averages|averaged|normalis|normaliz",
+  unequal = "different number|different length|different amount|upweight|"
+    .. "incorrect weight|incorrect gradient|imbalance|variable-length|"
+    .. "variable length|weighted incorrectly|other weights",
+  over_ranks = "=ranks|data parallel|data-parallel|=dp|=ddp|dp_size|fsdp|"
+    .. "world_size|world size|=gpus|all-reduce|all_reduce",
   plain_values = "plain tensor|normal torch checkpoint|ordinary tensor|"
     .. "regular tensor|normal tensor|full state dict|torch.tensor|"
     .. "unsharded model|plain state|whole tensors|full checkpoint|"
@@ -603,6 +617,9 @@ M.rules = {
   {"dispatch-overhead", 0.57, "fsdp cpu_bound"},
   {"dispatch-overhead", 0.57, "dtensor cpu_bound"},
   {"weighted-mean-loss", 0.57, "loss no_tokens nan"},
+  {"weighted-mean-loss", 0.57, "loss per_token own_mean over_ranks scaled"},
+  {"weighted-mean-loss", 0.57, "loss per_token own_mean over_ranks differs"},
+  {"weighted-mean-loss", 0.57, "loss per_token own_mean over_ranks unequal"},
   {"weighted-mean-loss", 0.57, "cp loss no_tokens nan"},
   {"collective-sequence-mismatch", 0.58, "hang sizes_apart"},
   {"collective-sequence-mismatch", 0.58, "fsdp hang sizes_apart uneven"},

@@ -209,6 +209,17 @@ local function tp_degree(low)
   end
 end
 
+local MOST_TP <const> = 64      -- degrees that are worth naming
+
+-- The degrees up to `most` that divide `n`, as words.
+local function divisors(n, most)
+  local list = {}
+  for d = 1, math.min(n, most) do
+    if n % d == 0 then list[#list + 1] = d end
+  end
+  return table.concat(list, ", ")
+end
+
 -- A number of heads that the tensor parallel degree does not divide.
 function M.heads_fraction(r)
   local low = r.doc.flat:sub(1, LIMIT):lower()
@@ -217,7 +228,8 @@ function M.heads_fraction(r)
   local function is_fraction(text, n)
     n = math.tointeger(tonumber(n))
     if not n or n <= 0 or n % tp == 0 then return false end
-    say(r, ("%s over tp %d is %g"):format(text, tp, n / tp))
+    say(r, ("%s over tp %d is %g; degrees that divide it: %s")
+      :format(text, tp, n / tp, divisors(n, MOST_TP)))
     return true
   end
   for _, name in ipairs(head_names) do

@@ -193,6 +193,42 @@ local function of_words(ops, text)
   end
 end
 
+-- English words that are operators' names as well.
+local english = {}
+for w in ([[repeat select expand random normal exponential gather scatter
+  mean embedding convolution threshold round floor ceil unique unfold average
+  permute transpose narrow chunk stack squeeze slice block renorm geometric
+  uniform values indices affine linear fill histogram quantile median mode
+  minimum maximum equal square trace cross inverse logical special alias
+  movement detach resize identity vector matrix roll sign reciprocal erase
+  polar polygon complex signbit angle bucket multiply divide subtract add
+  negative positive greater less concat broadcast]]):gmatch "%S+" do
+  english[w] = true
+end
+
+local HEAD = 160                -- letters of a text that stand for its title
+
+-- An operator whose bare name no prose uses ("bucketize"): in the title, or in
+-- backquotes.
+local function of_title(ops, text)
+  local function take(word)
+    if #word < 5 or english[word] or composite[word] ~= nil then return nil end
+    local op = by_name(ops, word)
+    return op and op:match "^aten%.([%w_]+)%." == word and op or nil
+  end
+  local lists = {text:sub(1, HEAD):gmatch "%f[%w_]([%l][%w_]+)%f[^%w_]",
+    text:gmatch "`[%w_%.]-([%l_][%w_]*)[%(%)]*`"}
+  for _, words in ipairs(lists) do
+    local seen = 0
+    for word in words do
+      seen = seen + 1
+      if seen > 400 then break end
+      local op = take(word)
+      if op then return op, word end
+    end
+  end
+end
+
 -- The operator of a report whose message names none: op, how, the words it
 -- was read from.  `several`: the message speaks of more than one tensor.
 function M.find(ops, doc, several)
@@ -206,6 +242,8 @@ function M.find(ops, doc, several)
   op, from = of_overload(ops, doc.text:sub(1, 100000))
   if op then return op, "word", from end
   op, from = of_words(ops, doc.text:sub(1, 100000))
+  if op then return op, "word", from end
+  op, from = of_title(ops, doc.text:sub(1, 100000))
   if op then return op, "word", from end
 end
 

@@ -15,6 +15,13 @@ return {
    torch = "dcp.load(state, checkpoint_id=path,\n"
      .. "    planner=DefaultLoadPlanner(allow_partial_load=True))"},
 
+  {class = "dcp-missing-key", only = {"expert",
+     "~expert parallel|expert-parallel|ep_size|ep_rank|ep > 1|another ep"},
+   "save and load each expert under its global number (ep_rank * experts per "
+     .. "rank + local number), and turn grouped expert weights into single ones "
+     .. "on both ways or on neither",
+   torch = "name = f\"experts.{ep_rank * len(self.experts) + i}.weight\""},
+
   {class = "dcp-size-mismatch",
    only = {"~invalid fill tensor-volume|Failed to validate global plan"},
    alone = true,

@@ -88,10 +88,18 @@ end
 local announced = {"^adds? ", "^supports? ", "^enables? ", "^implements? ",
   "^introduces? ", "^replaces? ", "^refactors? ", "^this pr adds "}
 
--- Does it announce something new, and tell of no fault?
+-- How a wish begins.
+local wished = {"^[#%*%s]*feature request", "^[#%*%s]*%[?feature%]?:",
+  "^[#%*%s]*%[feature[^%]]*%]", "^[#%*%s]*%[?rfc%]?[:%s]",
+  "^[#%*%s]*🚀 the feature"}
+
+-- Does it announce or wish for something new, and tell of no fault?
 function M.announces(r)
   local has = concepts_of(r)
   local head = r.doc.flat:sub(1, 200):lower():gsub("^%s+", "")
+  for _, wish in ipairs(wished) do
+    if head:find(wish) then return #r.exceptions == 0 end
+  end
   head = head:gsub("^%[[^%]]*%]:?%s*", ""):gsub("^feat%b():%s*", "")
   for _, verb in ipairs(announced) do
     if head:find(verb) then return not has "fault" end

@@ -65,6 +65,8 @@ return {
      quiet(0.62, "Partial", "~Partial(avg)|avg partial|Partial(\"avg\")|"
        .. "Partial('avg')|reduce_op=avg", "~no-op|no op|ignored|wrong|"
        .. "too large|too small|scaled|instead of", "!from_local"),
+     quiet(0.6, "NormPartial", "~torch.sum|.sum(|torch.mean|.mean(|addition",
+       "~wrong|incorrect|correctness", "!clip_grad", "!grad_norm"),
    },
    cause = "Partial carries how its addends are combined. A change from sum "
      .. "to avg (or max) without reducing first alters the value.",

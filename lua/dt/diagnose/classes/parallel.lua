@@ -320,6 +320,9 @@ return {
      {0.8, "=cp_loose", "~must be divisible by|not divisible by|divisible by|"
        .. "divides evenly|not evenly divisible|multiple of",
       "~seq|length|token"},
+     {0.74, "=cp_loose", "~Size mismatch|size mismatch|sizes differ",
+      "~chunk()|imbalanc|remainder|one row less|one token less",
+      "~seq|length|token"},
      {0.72, "=cp_loose", "~% cp|% world_size|% cp_size|not a multiple|uneven|"
        .. "odd length|padding|dropped tokens|last token", "~seq|length|token",
       "!load balanc", "!attn_mask"},
@@ -327,7 +330,10 @@ return {
    cause = "Tokens, labels, positions and masks must all be cut by the same "
      .. "factor, and one of their lengths does not divide.",
    fixes = {
-     {"pad to the multiple and mask the loss"},
+     {"pad the sequence to a multiple of 2 * cp (each rank gets two pieces where "
+       .. "work is balanced, else of cp), and give the padding the label -100",
+      torch = "x = F.pad(x, (0, -x.size(1) % (2 * cp)))\n"
+        .. "labels = F.pad(labels, (0, -labels.size(1) % (2 * cp)), value=-100)"},
      {"name every buffer with a sequence dimension",
       lua = "dt.context_parallel(mesh, {buffers = {x, pos, labels}})",
       torch = "context_parallel(mesh, buffers=[x, pos, labels], ...)"},

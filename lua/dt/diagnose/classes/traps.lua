@@ -26,6 +26,11 @@ return {
        .. "extra all-gather|extra all_gather|unnecessary all-gather|"
        .. "unexpected collective|unexpected communication|implicitly "
        .. "redistribut|unneeded all-gather|redundant all-gather"),
+     quiet(0.6, "Partial", "~is reduced before|are reduced before|forces a reduc|"
+       .. "forced to reduc|force a reduc|reduces too early|reduced too early|"
+       .. "extra all-reduce|unneeded all-reduce|unnecessary all-reduce|"
+       .. "redundant all-reduce|cannot keep a Partial|cannot preserve a Partial",
+       "!clip_grad"),
    },
    cause = "The operands' layouts do not fit the cheapest rule, so the "
      .. "dispatcher moves one of them inside the operator; nothing is wrong "
@@ -71,7 +76,7 @@ return {
      {"upgrade: the sum is made first there", fixed_in = "2.11"}},
    ask = {}},
 
-  {id = "nonlinear-on-partial", trap = 3,
+  {id = "nonlinear-on-partial", of_operator = true, trap = 3,
    name = "a non-linear operator on a Partial tensor",
    signs = {quiet(0.58, "Partial", "~norm|max|pow|abs|nonlinear|non-linear",
      "~sum of norms|before reduc|without reduc|non-linear|nonlinear",
@@ -79,7 +84,11 @@ return {
      quiet(0.56, "Partial", "DTensor", "~==|wrongly|relu|gelu|softmax|square|"
        .. "sqrt|clamp|argmax|sort|comparison|compare", "~not expected|"
        .. "same result|wrong|incorrect|unexpected", "!clip_grad",
-       "!NormPartial", "!to_local", "!from_local without", "!=quant")},
+       "!NormPartial", "!to_local", "!from_local without", "!=quant"),
+     quiet(0.58, "Partial", "~cannot be combined|meaningfully combined|"
+       .. "does not commute|not linear in|propagated Partial|propagates Partial|"
+       .. "propagating Partial|propagate Partial", "~wrong|incorrect|invalid|"
+       .. "fix", "!clip_grad", "!NormPartial", "!=quant")},
    cause = "The operator was applied to each addend instead of to the sum.",
    fixes = {{"reduce first, then the result is that of the whole tensor",
        lua = 'x:redistribute(mesh, "R"):abs()',
@@ -120,9 +129,11 @@ return {
      "~wrong|biased|differs|incorrect|average of", "!loss_parallel")},
    cause = "Each rank's mean is averaged although the ranks have different "
      .. "weights or numbers of tokens.",
-   fixes = {{"sum, then divide by the global count",
+   fixes = {{"sum, then divide by the count of all ranks and micro-batches; DDP "
+     .. "and FSDP average gradients over the ranks, so take their number in",
      lua = 'loss = F.cross_entropy(x, t, {reduction = "sum"}) / n',
-     torch = 'F.cross_entropy(x, t, reduction="sum") / n'}},
+     torch = 'n = (t != -100).sum(); dist.all_reduce(n, group=dp_group)\n'
+       .. 'loss = F.cross_entropy(x, t, reduction="sum") * dp_size / n'}},
    ask = {}},
 
   {id = "sdpa-cache-key", trap = 17,
@@ -142,10 +153,12 @@ return {
      .. "factor of|duplicated|doubled|2x|twice|too small|wrong scale|"
      .. "scaled wrong|wrong-size|inflated|over-count|overcount",
      "~ep|expert parallel|dp2ep")},
-   cause = "Gradients of experts are divided by another number of ranks than "
-     .. "the others.",
-   fixes = {{"divide by the same number", torch =
-     "experts.set_gradient_divide_factor(world_size)"}},
+   cause = "An expert's gradient already sums over the tokens of all ranks of "
+     .. "its expert parallel group; averaged over its own, smaller data "
+     .. "parallel group only, it is too large by the expert parallel size.",
+   fixes = {{"divide the experts' gradients by the number of all ranks that "
+     .. "have tokens of their own, as those of the other parameters are",
+     torch = "experts.set_gradient_divide_factor(world_size)"}},
    ask = {}},
 
   {id = "squeeze-local-singleton", of_operator = true, trap = 34,
