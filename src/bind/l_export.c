@@ -37,7 +37,7 @@ static bool writes_export (const DtSession *s, int n) {
 static DtStatus gather_spans (DtSession *s, const DtSpans *mine, const DtBuf *more,
                               All *a) {
   DtCtx *cx = s->cx;
-  DtCollInfo info = { "timeline", 0, "", "" };
+  DtCollInfo info = { "timeline", 0, "", "", "" };
   DtStatus st = DT_OK;
   DtBuf b;
   int i;

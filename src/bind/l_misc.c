@@ -112,7 +112,7 @@ static int l_rng_offsets (lua_State *L) {
 
 static int l_barrier (lua_State *L) {
   DtSession *s = dtL_session(L);
-  DtCollInfo i = { "barrier", 0, "dt.barrier", "" };
+  DtCollInfo i = { "barrier", 0, "dt.barrier", "", "" };
   if (s->comm->no_data) return 0;
   if (dt_comm_barrier(s->cx, dt_session_ranks(s), &i) != DT_OK) return dtL_raise(L);
   return 0;
@@ -343,7 +343,7 @@ static int l_gather_text (lua_State *L) {
   DtSession *s = dtL_session(L);
   size_t n, *len;
   const char *text = luaL_checklstring(L, 1, &n);
-  DtCollInfo i = { "all_gather_object", 0, "dt._gather_text", "" };
+  DtCollInfo i = { "all_gather_object", 0, "dt._gather_text", "", "" };
   int size = s->comm->no_data ? 1 : dt_session_size(s);
   char **all = DT_NEWN(s->cx, char *, size);
   DtStatus st = DT_OK;

@@ -114,7 +114,7 @@ static int l_meet (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtCtx *cx = s->cx;
   DtComm *c = s->comm;
-  DtCollInfo info = {"end of a test", 0, "", ""};
+  DtCollInfo info = {"end of a test", 0, "", "", ""};
   bool failed = lua_toboolean(L, 1), stopped = false;
   DtStatus *all, st;
   if (c->no_data) return 0;

@@ -168,7 +168,7 @@ static int l_from_all (lua_State *L) {
   DtSession *s = dtL_session(L);
   size_t len;
   const char *text = luaL_checklstring(L, 1, &len);
-  DtCollInfo info = {"from_all", 0, "debug", ""};
+  DtCollInfo info = {"from_all", 0, "debug", "", ""};
   int n = s->comm->size;
   char **v;
   size_t *size;

@@ -164,6 +164,7 @@ void dt_board_post (DtComm *c, DtPostState s, const DtBoardGroup *bg,
     copy_text(t.s.op, sizeof t.s.op, i->op);
     copy_text(t.s.what, sizeof t.s.what, i->what);
     copy_text(t.s.where, sizeof t.s.where, i->where);
+    copy_text(t.s.size, sizeof t.s.size, i->size);
     for (w = 0; w < DT_POST_WORDS; w++)
       atomic_store_explicit(&p->text[w], t.word[w], memory_order_release);
     atomic_store_explicit(&p->since, dt_board_ms(), memory_order_release);
@@ -327,7 +328,7 @@ static void add_members (DtBoard *board, DtBuf *b, uint64_t slot) {
     dt_buf_addf(b, i == 0 ? "%d" : ",%d", (int)r[i]);
 }
 
-void dt_board_doing (DtBoard *board, DtBuf *b, const DtSnap *s) {
+void dt_board_doing (DtBoard *board, DtBuf *b, const DtSnap *s, bool sizes) {
   static const char *const words[] = {
     "running", "waiting in ", "moving data in ", "ended the chunk",
     "waiting for the next line", "waiting for others to take a line", "left",
@@ -336,6 +337,8 @@ void dt_board_doing (DtBoard *board, DtBuf *b, const DtSnap *s) {
   dt_buf_add(b, words[s->state]);
   if (s->state == DT_POST_WAIT || s->state == DT_POST_MOVE) {
     dt_buf_add(b, s->text.s.op);
+    if (sizes && s->text.s.size[0] != '\0')
+      dt_buf_addf(b, " of %s", s->text.s.size);
     if (s->text.s.what[0] != '\0')
       dt_buf_addf(b, " (%s)", s->text.s.what);
     if (s->text.s.where[0] != '\0')
@@ -359,7 +362,7 @@ void dt_board_status (DtComm *c, DtBuf *b) {
     if (p == 'X' || p == 'Z') {
       dt_buf_add(b, "died");
     } else {
-      dt_board_doing(c->board, b, &s);
+      dt_board_doing(c->board, b, &s, false);
       if (s.state != DT_POST_RUN && s.state != DT_POST_GONE)
         dt_buf_addf(b, ", %.1f s",
                     now > s.since ? (double)(now - s.since) / 1000 : 0.0);

@@ -12,7 +12,7 @@
 #include "comm/comm.h"
 
 enum { DT_BOARD_EXPLAIN = 8192, DT_BOARD_PIECE = 32768,
-       DT_BOARD_LINE = 64, DT_POST_WORDS = 24,
+       DT_BOARD_LINE = 64, DT_POST_WORDS = 28,
        DT_CELL_SMALL = 512, DT_BOARD_CHAINS = 1024,
        DT_LANE_BYTES = 16384 };
 
@@ -29,9 +29,9 @@ typedef enum DtPostState {
 } DtPostState;
 
 /* What a collective is, as a fixed block of text that can be copied word by
-** word: op, what, where. */
+** word: op, what, where; size is no part of its name. */
 typedef union DtPostText {
-  struct { char op[48], what[80], where[64]; } s;
+  struct { char op[48], what[80], where[64], size[32]; } s;
   uint64_t word[DT_POST_WORDS];
 } DtPostText;
 
@@ -142,9 +142,10 @@ DtStatus dt_board_lost (DtCtx *cx, DtComm *c, int rank);
 /* RANK_LOST when a rank has gone.  Sets c->dead.  Local. */
 DtStatus dt_board_alive (DtCtx *cx, DtComm *c);
 void dt_board_status (DtComm *c, DtBuf *b);
-/* "ranks 0,2-3" of those whose mark is set; what a rank does, in words. */
+/* "ranks 0,2-3" of those whose mark is set; what a rank does, in words,
+** `sizes`: and of which size is what it gives. */
 void dt_board_ranklist (DtBuf *b, const DtSnap *snap, int n);
-void dt_board_doing (DtBoard *board, DtBuf *b, const DtSnap *s);
+void dt_board_doing (DtBoard *board, DtBuf *b, const DtSnap *s, bool sizes);
 
 /* One wait: spins for a moment, then sleeps on the group's bell. */
 typedef struct DtWait {

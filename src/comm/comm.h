@@ -27,6 +27,7 @@ typedef struct DtCollInfo {
   uint64_t hash;            /* of specs and sizes: must be equal on all ranks */
   const char *what;         /* "aten.mm.default #7" or "" */
   const char *where;        /* "repro.lua:14" or "" */
+  const char *size;         /* "f32[4, 2]", what this rank gives, or "" */
 } DtCollInfo;
 
 typedef enum DtWorldKind { DT_WORLD_THREADS, DT_WORLD_MPI, DT_WORLD_FAKE }

@@ -133,7 +133,7 @@ static DtStatus await_taken (DtCtx *cx, DtGroup *g, uint64_t key) {
 /* One piece: rank 0 lays it on the board, the others wait for it. */
 static DtStatus pass_piece (DtCtx *cx, DtGroup *g, uint64_t key,
                             uint64_t *total) {
-  static const DtCollInfo next_line = {"next line", 0, "", ""};
+  static const DtCollInfo next_line = {"next line", 0, "", "", ""};
   DtCell *root = dt_board_cell(g->slot, 0);
   DtWait w;
   if (g->me == 0) {

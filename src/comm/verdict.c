@@ -2,6 +2,7 @@
 ** comm/verdict.c: why a chunk broke off: Ctrl-C, or ranks that took different
 ** paths, in words that all ranks say; and the search for circles of needs,
 ** which finds the latter. */
+#include <stddef.h>
 #include <string.h>
 #include "base/error_comm.h"
 #include "comm/agree_int.h"
@@ -27,8 +28,15 @@ static bool same_doing (const DtSnap *a, const DtSnap *b) {
          memcmp(&a->text, &b->text, sizeof a->text) == 0;
 }
 
+/* Do they wait at the same place under the same name? */
+static bool same_name (const DtSnap *a, const DtSnap *b) {
+  return a->state == DT_POST_WAIT && b->state == DT_POST_WAIT &&
+         a->slot == b->slot && a->key == b->key &&
+         memcmp(&a->text, &b->text, offsetof(DtPostText, s.size)) == 0;
+}
+
 /* A line for each set of ranks that do the same. */
-static void write_groups (DtComm *c, DtBuf *b) {
+static void write_groups (DtComm *c, bool sizes, DtBuf *b) {
   int r, q;
   for (r = 0; r < c->size; r++)
     c->snap[r].color = 0;
@@ -42,24 +50,22 @@ static void write_groups (DtComm *c, DtBuf *b) {
     }
     dt_board_ranklist(b, c->snap, c->size);
     dt_buf_add(b, ": ");
-    dt_board_doing(c->board, b, &c->snap[r]);
+    dt_board_doing(c->board, b, &c->snap[r], sizes);
     dt_buf_addc(b, '\n');
   }
 }
 
-/* Two ranks wait at the same place under the same name, yet differ. */
-static bool only_sizes_differ (const DtComm *c) {
-  int r, q;
-  for (r = 0; r < c->size; r++) {
-    for (q = 0; q < r; q++) {
+/* Two ranks wait at the same place under the same name, yet differ: 's' in what
+** they give, as far as that is known, '?' in something else; 0: there are
+** none. */
+static char what_differs (const DtComm *c) {
+  for (int r = 0; r < c->size; r++)
+    for (int q = 0; q < r; q++) {
       const DtSnap *a = &c->snap[r], *b = &c->snap[q];
-      if (a->state == DT_POST_WAIT && b->state == DT_POST_WAIT &&
-          a->slot == b->slot && a->key == b->key && a->hash != b->hash &&
-          memcmp(&a->text, &b->text, sizeof a->text) == 0)
-        return true;
+      if (same_name(a, b) && a->hash != b->hash)
+        return strcmp(a->text.s.size, b->text.s.size) != 0 ? 's' : '?';
     }
-  }
-  return false;
+  return 0;
 }
 
 static bool some_run (const DtComm *c) {
@@ -106,9 +112,11 @@ void dt_verdict_claim (DtCtx *cx, DtComm *c, DtStatus st) {
       size_t n;
       dt_buf_init(&text, cx);
       await_arrivals(cx, c);
-      write_groups(c, &text);
-      if (only_sizes_differ(c))
-        dt_buf_add(&text, "the sizes or specs differ\n");
+      char differs = what_differs(c);
+      write_groups(c, differs == 's', &text);
+      if (differs != 0)
+        dt_buf_add(&text, differs == 's' ? "the sizes differ\n"
+                                         : "the sizes or specs differ\n");
       n = text.len < DT_BOARD_EXPLAIN ? text.len : DT_BOARD_EXPLAIN - 1;
       memcpy(b->explain[par], dt_buf_str(&text), n);
       b->explain[par][n] = '\0';

@@ -48,6 +48,7 @@ void dt_wire_info (DtWire *w, const DtCollInfo *i) {
   dt_wire_num(w, i->hash);
   text_of(w, i->what);
   text_of(w, i->where);
+  text_of(w, i->size);
 }
 
 static bool put_all (DtWire *w, const char *p, size_t n) {
@@ -137,5 +138,6 @@ const DtCollInfo *dt_wire_get_info (DtWire *w, DtCollInfo *room) {
   room->hash = dt_wire_get(w);
   room->what = dt_wire_get_text(w, NULL);
   room->where = dt_wire_get_text(w, NULL);
+  room->size = dt_wire_get_text(w, NULL);
   return room;
 }

@@ -501,7 +501,7 @@ static DtStatus group_of (DtSession *s, const DtMesh *mesh, DtGroup **out) {
 ** can catch, and the others go on without it: waiting for them in a trial,
 ** which they never join, would break off what works. */
 static DtStatus all_here (DtTrial *t, bool *all) {
-  static const DtCollInfo info = {"repair", 0, "repair", ""};
+  static const DtCollInfo info = {"repair", 0, "repair", "", ""};
   DtSession *s = t->d->s;
   *all = false;
   DT_TRY(s->cx, group_of(s, trial_mesh(t->f), &t->group));

@@ -46,7 +46,7 @@ void dt_verify_print (const DtVerified *v, DtBuf *b) {
 DtStatus dt_vf_gather (DtSession *s, DtGroup *g, const char *text,
                        char ***out) {
   DtCtx *cx = s->cx;
-  DtCollInfo info = {"verify", 0, "verify", ""};
+  DtCollInfo info = {"verify", 0, "verify", "", ""};
   char **v = DT_NEWN(cx, char *, g->size);
   size_t *len = DT_NEWN(cx, size_t, g->size);
   DtStatus st = v && len ? DT_OK : DT_E_NOMEM;

@@ -172,7 +172,7 @@ static DtStatus add_level (const Sum *a, int level, int64_t *x, void *out) {
 static DtStatus exchange_parts (DtVfCase *c, DtTensor *part, Sum *a,
                                 bool *all) {
   DtCtx *cx = c->d->s->cx;
-  DtCollInfo info = {"verify", 0, "verify", ""};
+  DtCollInfo info = {"verify", 0, "verify", "", ""};
   int n = c->group->size;
   size_t *len = DT_NEWN(cx, size_t, n), mine = part ? a->size : SIZE_MAX;
   char *pad = NULL;

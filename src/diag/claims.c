@@ -359,7 +359,7 @@ void dt_diag_judge (DtDiag *g, int n, const char *const *text) {
 DtStatus dt_diag_settle (DtDiag *g) {
   DtCtx *cx = g->s->cx;
   DtComm *c = g->s->comm;
-  DtCollInfo info = { "findings", 0, "", "" };
+  DtCollInfo info = { "findings", 0, "", "", "" };
   int n = c ? c->size : 1, i;
   DtStatus st;
   DtBuf b;

@@ -40,7 +40,7 @@ static bool has_key (const char *text, const char *line) {
 ** the first rank.  Collective. */
 static DtStatus agree_on_keys (DtDiag *g, DtBuf *out) {
   DtCtx *cx = g->s->cx;
-  DtCollInfo info = { "findings", 0, "", "" };
+  DtCollInfo info = { "findings", 0, "", "", "" };
   int n = g->s->comm->size;
   char line[LINE];
   DtStatus st;

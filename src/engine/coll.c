@@ -50,7 +50,7 @@ typedef struct Coll {
   DtTensor *in;                 /* all_reduce: what this rank gives */
   int64_t extra;                /* root, dims...: hashed too */
   DtGroup *group;
-  char what[96], where[96];
+  char what[96], where[96], size[32];
   DtCollInfo info;
   int ranks_[64];
 } Coll;
@@ -75,6 +75,29 @@ static uint64_t coll_hash (const Coll *c) {
   return h;
 }
 
+/* "f32[4, 2]", as far as there is room: written by hand, since it is written for
+** every collective and read only where ranks disagree. */
+static void write_size (const DtMeta *m, char *out, size_t room) {
+  const char *word = m != NULL ? dt_dtype_info((DtDtype)m->dtype)->tag : "";
+  size_t n = strlen(word);
+  out[0] = '\0';
+  if (m == NULL || n + 3 > room) return;
+  memcpy(out, word, n);
+  out[n++] = '[';
+  for (int i = 0; i < m->ndim; i++) {
+    char digits[20];
+    size_t k = sizeof digits;
+    int64_t v = m->shape[i];
+    do digits[--k] = (char)('0' + v % 10); while ((v /= 10) > 0);
+    if (n + (sizeof digits - k) + 4 > room) break;
+    if (i > 0) { out[n++] = ','; out[n++] = ' '; }
+    memcpy(out + n, digits + k, sizeof digits - k);
+    n += sizeof digits - k;
+  }
+  out[n++] = ']';
+  out[n] = '\0';
+}
+
 static void coll_words (DtSession *s, Coll *c) {
   DtOrigin o = dt_ev_where(s);
   c->what[0] = c->where[0] = 0;
@@ -87,6 +110,8 @@ static void coll_words (DtSession *s, Coll *c) {
   c->info.hash = coll_hash(c);
   c->info.what = c->what;
   c->info.where = c->where;
+  write_size(c->meta, c->size, sizeof c->size);
+  c->info.size = c->size;
 }
 
 /* On CPU the data goes through gloo, which does not know float8. */

@@ -293,7 +293,7 @@ static DtStatus check_meta (DtSession *s, const DtVar *v, bool shapes) {
   DtCtx *cx = s->cx;
   int64_t mine[3 + 2 * DT_MAX_NDIM], *all;
   const DtMeta *m = &v->local->m;
-  DtCollInfo info = { "all_gather_object", sizeof mine, "from_local", "" };
+  DtCollInfo info = { "all_gather_object", sizeof mine, "from_local", "", "" };
   DtStatus st;
   bool same = true;
   memset(mine, 0, sizeof mine);

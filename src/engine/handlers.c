@@ -200,7 +200,7 @@ static DtStatus unscale_gradients (DtSession *s, void *ud, const DtOpDef *op,
 ** group, not the mesh's: as PyTorch). */
 static DtStatus equal_everywhere (DtSession *s, bool member, DtValue *ret) {
   int64_t mine = member ? ret->u.b : 1, all = mine;
-  DtCollInfo info = { "allreduce_", 8, "aten.equal.default", "" };
+  DtCollInfo info = { "allreduce_", 8, "aten.equal.default", "", "" };
   if (!dt_session_no_data(s) && s->comm != NULL && dt_session_size(s) > 1)
     DT_TRY(s->cx, dt_comm_all_reduce(s->cx, dt_session_ranks(s), &info,
                                      DT_OP_MIN, DT_I64, &mine, &all, 1));

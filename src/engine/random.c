@@ -58,7 +58,7 @@ void dt_rng_offsets (const DtSpec *spec, int64_t *start, int64_t *end,
 /* The tracker starts with rank 0's state on all ranks. */
 static DtStatus tracker_start (DtSession *s) {
   uint64_t state[2] = { s->rng.device.seed, s->rng.device.offset };
-  DtCollInfo info = { "broadcast_", sizeof state, "RNG state", "" };
+  DtCollInfo info = { "broadcast_", sizeof state, "RNG state", "", "" };
   s->dist_rng = true;
   if (dt_session_no_data(s) || s->comm == NULL || dt_session_size(s) == 1)
     return DT_OK;

@@ -10,7 +10,7 @@
 static DtStatus slowest_rank (DtRepl *r, double mine, double *out) {
   DtCtx *cx = r->cx;
   int n = r->comm->size;
-  DtCollInfo info = {"timeit", 0, "", ""};
+  DtCollInfo info = {"timeit", 0, "", "", ""};
   char text[32];
   snprintf(text, sizeof text, "%.9g", mine);
   *out = strtod(text, NULL);      /* the same bits as the others read */

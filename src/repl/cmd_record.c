@@ -54,7 +54,7 @@ static void put_source (void *ud, const char *name, const char *text,
 static DtStatus share_sizes (DtRepl *r, const DtBuf *part, int n,
                              uint64_t *len, uint64_t *hash) {
   DtCtx *cx = r->cx;
-  DtCollInfo info = {"write the record", 0, "", ""};
+  DtCollInfo info = {"write the record", 0, "", "", ""};
   char mine[64];
   int k = snprintf(mine, sizeof mine, "%llu %llu",
                    (unsigned long long)part->len,
@@ -102,7 +102,7 @@ static DtStatus write_parts (DtRepl *r, const char *path, const DtBuf *part,
                              int n, const uint64_t *len,
                              const uint64_t *hash) {
   DtCtx *cx = r->cx;
-  DtCollInfo info = {"write the record", 1, "", ""};
+  DtCollInfo info = {"write the record", 1, "", "", ""};
   DtStatus st = DT_OK;
   uint64_t at = dt_dump_head_size(n);
   bool ok;

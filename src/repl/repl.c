@@ -56,7 +56,7 @@ void dt_repl_running (DtRepl *r, bool running) {
 ** for all; else the first rank that failed gives the status. */
 DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
   DtCtx *cx = r->cx;
-  DtCollInfo info = {"end of line", 0, "", ""};
+  DtCollInfo info = {"end of line", 0, "", "", ""};
   if (r->lost)
     return DT_E_RANK_LOST;
   dt_session_home(r->s);
@@ -168,11 +168,11 @@ void dt_repl_tell (DtRepl *r) {
   dt_buf_addf(&r->diag, "%s %s: %s\n", i->id,
               e->pyclass != NULL ? e->pyclass : i->pyclass,
               dt_buf_str(&e->message));
-  size_t n = e->explain.len;
-  while (n > 0 && e->explain.s[n - 1] == '\n')
-    n--;
-  if (n > 0)
-    dt_buf_addf(&r->diag, "  %.*s\n", (int)n, e->explain.s);
+  for (const char *s = dt_buf_str(&e->explain); *s != '\0'; ) {
+    size_t n = strcspn(s, "\n");
+    dt_buf_addf(&r->diag, n > 0 ? "  %.*s\n" : "%.*s\n", (int)n, s);
+    s += n + (s[n] == '\n');
+  }
   dt_error_clear(r->cx);
 }
 

@@ -96,7 +96,7 @@ static void print_findings (DtRepl *r, int count, DtBuf *lines) {
 static int gather_findings (DtRepl *r, DtBuf *lines) {
   DtCtx *cx = r->cx;
   int n = r->comm->no_data ? 1 : r->comm->size, count = 0;
-  DtCollInfo info = {"findings", 0, "", ""};
+  DtCollInfo info = {"findings", 0, "", "", ""};
   DtStatus st = DT_OK;
   DtBuf mine;
   dt_buf_init(&mine, cx);

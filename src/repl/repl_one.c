@@ -54,7 +54,7 @@ static bool found_nothing (const DtDiag *g) {
 
 /* Texts of all ranks into r->found; false: they are not there. */
 static bool gather (DtRepl *r, const char *text, size_t n) {
-  DtCollInfo info = {"compare with one rank", 0, "", ""};
+  DtCollInfo info = {"compare with one rank", 0, "", "", ""};
   DtStatus st = dt_comm_gather_text(r->cx, r->comm->world, &info, text, n,
                                     r->found, r->found_len);
   if (st == DT_E_RANK_LOST)
@@ -73,7 +73,7 @@ static void drop_gathered (DtRepl *r) {
 /* true where it is so on every rank.  Needs no memory that could be missing on
 ** one of them only: all ranks go on, or none. */
 static bool all_say (DtRepl *r, bool mine) {
-  DtCollInfo info = {"compare with one rank", 1, "", ""};
+  DtCollInfo info = {"compare with one rank", 1, "", "", ""};
   DtStatus st = dt_comm_agree(r->cx, r->comm->world, &info,
                               mine ? DT_OK : DT_E_COMMAND);
   if (st == DT_E_RANK_LOST)

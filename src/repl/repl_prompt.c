@@ -203,7 +203,7 @@ static void print_greeting (DtRepl *r) {
 static void exchange_pids (DtRepl *r) {
   DtCtx *cx = r->cx;
   int n = r->comm->size;
-  DtCollInfo info = {"process numbers", 0, "", ""};
+  DtCollInfo info = {"process numbers", 0, "", "", ""};
   if (r->app->world != DT_WORLD_MPI || n == 1)
     return;
   char mine[320], host[256] = "";

@@ -191,7 +191,7 @@ static bool all_started (DtRepl *r, DtStatus st) {
   DtStatus all[MANY];
   char why[1024];
   bool known = r->comm->size <= MANY && !r->comm->no_data;
-  DtCollInfo info = {"start", 0, "", ""};
+  DtCollInfo info = {"start", 0, "", "", ""};
   snprintf(why, sizeof why, "%s %s", dt_error_info(st)->id,
            cx->err.code != DT_OK ? dt_buf_str(&cx->err.message)
                                  : dt_error_info(st)->text);

@@ -207,7 +207,7 @@ static DtStatus count_ranks (DtRepl *r, const char *what, const char *mine,
                              DtStopAt *at, int *yes) {
   DtCtx *cx = r->cx;
   int n = r->comm->size;
-  DtCollInfo info = {"debugger", 0, what, ""};
+  DtCollInfo info = {"debugger", 0, what, "", ""};
   *yes = mine[0] == '1' ? n : 0;
   if (n == 1 || r->comm->no_data)
     return DT_OK;
@@ -390,7 +390,7 @@ static bool can_stop (void *ud) {
 /* Wait for all ranks; *all when the prompt may begin. */
 static DtStatus gather_ranks (DtRepl *r, DtStopAt *at, bool *all) {
   char what[80], where[64];
-  DtCollInfo info = {"debugger", 0, what, where};
+  DtCollInfo info = {"debugger", 0, what, where, ""};
   int any = 0;
   snprintf(what, sizeof what, "stop #%lld", (long long)at->seq);
   snprintf(where, sizeof where, "%.50s:%d", at->file != NULL ? at->file : "",

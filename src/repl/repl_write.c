@@ -185,7 +185,7 @@ static DtStatus put_parts (DtRepl *r, int n, char **text) {
 DtStatus dt_repl_put (DtRepl *r) {
   DtCtx *cx = r->cx;
   int n = r->comm->no_data ? 1 : r->comm->size;
-  DtCollInfo info = {"shell output", 0, "", ""};
+  DtCollInfo info = {"shell output", 0, "", "", ""};
   DtBuf mine;
   dt_buf_init(&mine, cx);
   pack_output(r, &mine);

@@ -50,7 +50,7 @@ static void nap_us (long us) {
 }
 
 static DtCollInfo info (const char *op, const char *where) {
-  DtCollInfo i = {op, 7, "aten.test.default #1", where};
+  DtCollInfo i = {op, 7, "aten.test.default #1", where, ""};
   return i;
 }
 

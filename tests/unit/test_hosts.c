@@ -29,7 +29,7 @@ typedef struct World {
   void (*play) (struct World *w, DtCtx *cx, DtComm *c, DtGroup *g);
 } World;
 
-static const DtCollInfo info = {"test", 1, "what", "here"};
+static const DtCollInfo info = {"test", 1, "what", "here", ""};
 
 static void *far_rank (void *ud) {
   World *w = ud;
