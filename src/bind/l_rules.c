@@ -188,7 +188,8 @@ static int l_decide (lua_State *L) {
                     "distributed tensors only", i);
   }
   if (st == DT_OK)
-    st = dt_prop_run(s->cx, s->prop, op, &args, a.nin, in, NULL, &p);
+    st = dt_prop_run(s->cx, s->prop, &(DtOpSchema){ op, &args, a.nin, in },
+                     NULL, &p);
   dt_arena_release(&s->cx->scratch, mark);
   if (st != DT_OK) return dtL_raise(L);
   push_decision(L, s, p);

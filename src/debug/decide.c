@@ -58,7 +58,8 @@ DtStatus dt_record_decide (DtDebug *d, const DtRecOp *r, const DtArgs *args,
     }
   }
   if (st == DT_OK)
-    st = dt_prop_run(s->cx, s->prop, r->op, args, r->nin, in, why, out);
+    st = dt_prop_run(s->cx, s->prop,
+                     &(DtOpSchema){ r->op, args, r->nin, in }, why, out);
   if (st == DT_OK && args == &r->args && r->done &&
       (*out)->known_wrong == NULL)
     (*out)->known_wrong = find_shared_decision(s, r, *out);

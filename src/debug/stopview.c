@@ -157,7 +157,8 @@ void dt_dispatch_text (DtDebug *d, const DtOpDef *op, const DtArgs *args,
   dt_debug_mute(d, &m);
   if (!specs_of(d, nin, in, like, spec)) {
     dt_buf_add(b, "  will  meet plain and distributed tensors\n");
-  } else if (dt_prop_cached(cx, d->s->prop, op, args, nin, spec, &p, &hit)
+  } else if (dt_prop_cached(cx, d->s->prop,
+                            &(DtOpSchema){ op, args, nin, spec }, &p, &hit)
              != DT_OK) {
     dt_buf_add(b, "  will  fail: ");
     first_line(dt_buf_str(&cx->err.message), b);

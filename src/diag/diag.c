@@ -483,7 +483,8 @@ DtProp *dt_diag_decide (DtDiag *g, const DtEvent *e, const DtArgs *args) {
   }
   if (dt_handler_spec(g->s, e->op, e->nin, in, 0, &first) == DT_OK) {
     in[0] = first;
-    if (dt_prop_run(cx, g->s->prop, e->op, args, e->nin, in, NULL, &p) != DT_OK)
+    if (dt_prop_run(cx, g->s->prop, &(DtOpSchema){ e->op, args, e->nin, in },
+                    NULL, &p) != DT_OK)
       dt_error_clear(cx);
     dt_spec_unref(cx, first);
   } else {

@@ -182,7 +182,8 @@ DtStatus dt_handle_argminmax (DtSession *s, void *ud, const DtOpDef *op,
             .all = dt_arg_is_none(args, 1) };
   (void)ud;
   DT_TRY(s->cx, dt_unwrap(s, op, args, nin, in, &u));
-  st = dt_prop_cached(s->cx, s->prop, op, args, nin, u.spec, &p, &hit);
+  st = dt_prop_cached(s->cx, s->prop, &(DtOpSchema){ op, args, nin, u.spec },
+                      &p, &hit);
   dt_unwrap_fini(s, &u);
   if (st == DT_OK && !in[0]->spec->mesh->member) {
     st = dt_wrap_outside(s, op, p, out);

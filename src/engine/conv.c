@@ -33,7 +33,8 @@ DtStatus dt_handle_conv (DtSession *s, void *ud, const DtOpDef *op,
   DtStatus st;
   (void)ud;
   DT_TRY(s->cx, dt_unwrap(s, op, args, nin, in, &u));
-  st = dt_prop_cached(s->cx, s->prop, op, args, nin, u.spec, &p, &hit);
+  st = dt_prop_cached(s->cx, s->prop, &(DtOpSchema){ op, args, nin, u.spec },
+                      &p, &hit);
   if (st == DT_OK) {
     st = u.mesh->member ? run_as_they_lie(s, op, args, nin, in, p, out)
                         : dt_wrap_outside(s, op, p, out);

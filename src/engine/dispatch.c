@@ -193,7 +193,8 @@ DtStatus dt_dispatch_specs (DtSession *s, const DtOpDef *op,
   DtProp *p;
   bool hit;
   int64_t resized = dt_prop_resized(s->prop);
-  DtStatus st = dt_prop_cached(s->cx, s->prop, op, args, nin, u->spec, &p,
+  DtStatus st = dt_prop_cached(s->cx, s->prop,
+                               &(DtOpSchema){ op, args, nin, u->spec }, &p,
                                &hit);
   if (st == DT_E_MISSING && (op->flags & DT_OP_COMPOSITE) && op->decomp) {
     dt_error_clear(s->cx);

@@ -179,12 +179,16 @@ static bool same_refusal (DtParity *p, const json_t *o, DtStatus st) {
                           text, got);
 }
 
+static DtStatus propagate (DtParity *p, Case *c, DtWhy **why) {
+  return dt_prop_run(p->cx, p->prop, &(DtOpSchema){ c->call.op, &c->call.args,
+                     c->call.nin, c->in }, why, &c->prop);
+}
+
 bool dt_check_prop (DtParity *p, const json_t *o) {
   Case c;
   bool ok = case_init(p, o, &c);
   if (ok) {
-    DtStatus st = dt_prop_run(p->cx, p->prop, c.call.op, &c.call.args,
-                              c.call.nin, c.in, NULL, &c.prop);
+    DtStatus st = propagate(p, &c, NULL);
     if (json_object_get(o, "hang") != NULL)
       ok = true;                /* it is enough to come back */
     else if (json_object_get(o, "error") != NULL)
@@ -205,8 +209,7 @@ bool dt_check_undecided (DtParity *p, const json_t *o, bool *met) {
   Case c;
   bool ok = case_init(p, o, &c);
   if (ok) {
-    DtStatus st = dt_prop_run(p->cx, p->prop, c.call.op, &c.call.args,
-                              c.call.nin, c.in, NULL, &c.prop);
+    DtStatus st = propagate(p, &c, NULL);
     *met = st == DT_OK || st == DT_E_MISSING;
     if (st == DT_OK)
       ok = dt_fails(p, "decided, want %s", dt_jstr(error, "text"));
@@ -223,8 +226,7 @@ bool dt_check_decomp (DtParity *p, const json_t *o) {
   Case c;
   bool ok = case_init(p, o, &c);
   if (ok)
-    ok = dt_no_error(p, dt_prop_run(p->cx, p->prop, c.call.op, &c.call.args,
-                                    c.call.nin, c.in, NULL, &c.prop)) &&
+    ok = dt_no_error(p, propagate(p, &c, NULL)) &&
          same_outputs(p, json_object_get(result, "out"), c.prop) &&
          same_cost(p, json_object_get(result, "cost"), c.prop);
   case_fini(p, &c);
@@ -280,8 +282,7 @@ bool dt_check_cands (DtParity *p, const json_t *line) {
   Case c;
   bool ok = case_init(p, json_object_get(line, "case"), &c);
   if (ok)
-    ok = dt_no_error(p, dt_prop_run(p->cx, p->prop, c.call.op, &c.call.args,
-                                    c.call.nin, c.in, &c.why, &c.prop));
+    ok = dt_no_error(p, propagate(p, &c, &c.why));
   if (ok && c.why == NULL)
     ok = dt_fails(p, "no table");
   if (ok && children == NULL)

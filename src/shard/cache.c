@@ -25,26 +25,23 @@ typedef struct DtPropEntry {
   DtValue number;               /* called with, where the key has a tensor */
 } DtPropEntry;
 
-static uint64_t key_hash (const DtOpDef *op, const DtArgs *args, int nin,
-                          const DtSpec *const *in) {
-  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)(uintptr_t)op);
+static uint64_t key_hash (const DtOpSchema *q) {
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)(uintptr_t)q->op);
   int i;
-  for (i = 0; i < nin; i++)
-    h = dt_hash_u64(h, in[i]->hash + in[i]->strided_is_order);
-  return dt_args_hash(h, args);
+  for (i = 0; i < q->nin; i++)
+    h = dt_hash_u64(h, q->in[i]->hash + q->in[i]->strided_is_order);
+  return dt_args_hash(h, q->args);
 }
 
-static bool key_equal (const DtPropEntry *e, uint64_t h, const DtOpDef *op,
-                       const DtArgs *args, int nin,
-                       const DtSpec *const *in) {
+static bool key_equal (const DtPropEntry *e, uint64_t h, const DtOpSchema *q) {
   int i;
-  if (e->hash != h || e->op != op || e->nin != nin) return false;
-  for (i = 0; i < nin; i++)
-    if (e->in[i] != in[i] &&
-        (!dt_spec_equal(e->in[i], in[i]) ||
-         e->in[i]->strided_is_order != in[i]->strided_is_order))
+  if (e->hash != h || e->op != q->op || e->nin != q->nin) return false;
+  for (i = 0; i < q->nin; i++)
+    if (e->in[i] != q->in[i] &&
+        (!dt_spec_equal(e->in[i], q->in[i]) ||
+         e->in[i]->strided_is_order != q->in[i]->strided_is_order))
       return false;
-  return dt_args_equal(&e->args, args);
+  return dt_args_equal(&e->args, q->args);
 }
 
 static void entry_free (DtCtx *cx, DtPropEntry *e) {
@@ -64,23 +61,22 @@ static bool holds_list (const DtArgs *a) {
   return false;
 }
 
-static DtStatus entry_new (DtCtx *cx, uint64_t h, const DtOpDef *op,
-                           const DtArgs *args, int nin,
-                           const DtSpec *const *in, DtProp *prop,
-                           DtPropEntry **out) {
+static DtStatus entry_new (DtCtx *cx, uint64_t h, const DtOpSchema *q,
+                           DtProp *prop, DtPropEntry **out) {
   DtPropEntry *e = DT_NEW(cx, DtPropEntry);
   DtStatus st;
   int i;
   if (e == NULL) return DT_E_NOMEM;
   e->hash = h;
-  e->op = op;
-  e->in = DT_NEWN(cx, DtSpec *, nin + 1);
+  e->op = q->op;
+  e->in = DT_NEWN(cx, DtSpec *, q->nin + 1);
   st = e->in == NULL ? DT_E_NOMEM : DT_OK;
-  for (i = 0; st == DT_OK && i < nin; i++) e->in[i] = dt_spec_ref(in[i]);
+  for (i = 0; st == DT_OK && i < q->nin; i++) e->in[i] = dt_spec_ref(q->in[i]);
   if (st == DT_OK) {
-    e->nin = nin;
-    if (holds_list(args)) st = dt_args_copy(cx, &e->arena, args, &e->args);
-    else e->args = *args;
+    e->nin = q->nin;
+    if (holds_list(q->args))
+      st = dt_args_copy(cx, &e->arena, q->args, &e->args);
+    else e->args = *q->args;
   }
   if (st != DT_OK) {
     entry_free(cx, e);
@@ -92,22 +88,20 @@ static DtStatus entry_new (DtCtx *cx, uint64_t h, const DtOpDef *op,
 }
 
 static uint32_t find_place (const DtPropagator *p, uint64_t h,
-                            const DtOpDef *op, const DtArgs *args, int nin,
-                            const DtSpec *const *in) {
+                            const DtOpSchema *q) {
   uint32_t mask = p->ntable - 1, i = (uint32_t)h & mask;
-  while (p->table[i] != NULL && !key_equal(p->table[i], h, op, args, nin, in))
+  while (p->table[i] != NULL && !key_equal(p->table[i], h, q))
     i = (i + 1) & mask;
   return i;
 }
 
 static DtStatus store_entry (DtCtx *cx, DtPropagator *p, uint64_t h,
-                             const DtOpDef *op, const DtArgs *args, int nin,
-                             const DtSpec *const *in, DtProp *prop) {
+                             const DtOpSchema *q, DtProp *prop) {
   DtPropEntry *e;
   uint32_t at;
   if (p->count >= CACHE_MAX) dt_prop_clear(cx, p);
-  DT_TRY(cx, entry_new(cx, h, op, args, nin, in, prop, &e));
-  at = find_place(p, h, op, args, nin, in);
+  DT_TRY(cx, entry_new(cx, h, q, prop, &e));
+  at = find_place(p, h, q);
   if (p->table[at] != NULL) {           /* decided again inside */
     entry_free(cx, p->table[at]);
     p->count--;
@@ -117,24 +111,22 @@ static DtStatus store_entry (DtCtx *cx, DtPropagator *p, uint64_t h,
   return DT_OK;
 }
 
-DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                             const DtArgs *args, int nin,
-                             const DtSpec *const *in, DtProp **out,
-                             bool *hit) {
-  bool user = dt_registry_strategy(p->reg, op, NULL) != NULL &&
-              !dt_registry_forced(p->reg, op);
-  const DtArgs *key = args;
+DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
+                             DtProp **out, bool *hit) {
+  bool user = dt_registry_strategy(p->reg, q->op, NULL) != NULL &&
+              !dt_registry_forced(p->reg, q->op);
+  DtOpSchema key = *q;
   DtArgs kept;
   uint64_t h;
   uint32_t at;
   DtProp *prop;
   DtStatus st;
   if (user) {
-    dt_user_key_args(op, args, &kept);
-    key = &kept;
+    dt_user_key_args(q->op, q->args, &kept);
+    key.args = &kept;
   }
-  h = key_hash(op, key, nin, in);
-  at = find_place(p, h, op, key, nin, in);
+  h = key_hash(&key);
+  at = find_place(p, h, &key);
   *hit = p->table[at] != NULL;
   if (*hit) {
     p->hits++;
@@ -142,8 +134,8 @@ DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
     return DT_OK;
   }
   p->misses++;
-  DT_TRY(cx, dt_prop_raw(cx, p, op, args, nin, in, NULL, &prop));
-  st = store_entry(cx, p, h, op, key, nin, in, prop);
+  DT_TRY(cx, dt_prop_raw(cx, p, q, NULL, &prop));
+  st = store_entry(cx, p, h, &key, prop);
   if (st != DT_OK) {
     dt_prop_unref(cx, prop);
     return dt_error_frame(cx, st, __func__, __FILE__, __LINE__);
@@ -156,76 +148,65 @@ DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
 static uint64_t twin_hash (uint64_t h) { return dt_hash_u64(h, 1); }
 
 /* The call had a number: its decision is there for the tensor, too. */
-static DtStatus store_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                            const DtTwin *t, DtValue number, uint64_t h,
-                            DtProp *prop) {
-  uint32_t at;
-  DT_TRY(cx, store_entry(cx, p, h, op, &t->args, t->nin, t->in, prop));
-  at = find_place(p, h, op, &t->args, t->nin, t->in);
-  p->table[at]->number = number;
+static DtStatus store_twin (DtCtx *cx, DtPropagator *p, const DtOpSchema *key,
+                            DtValue number, uint64_t h, DtProp *prop) {
+  DT_TRY(cx, store_entry(cx, p, h, key, prop));
+  p->table[find_place(p, h, key)]->number = number;
   return DT_OK;
 }
 
 /* An entry nobody finds again; its place stays taken. */
-static void forget_entry (DtPropagator *p, const DtOpDef *op,
-                          const DtArgs *args, int nin,
-                          const DtSpec *const *in) {
-  uint64_t h = key_hash(op, args, nin, in);
-  DtPropEntry *e = p->table[find_place(p, h, op, args, nin, in)];
+static void forget_entry (DtPropagator *p, const DtOpSchema *q) {
+  DtPropEntry *e = p->table[find_place(p, key_hash(q), q)];
   if (e != NULL) e->op = NULL;
 }
 
 /* A call decided for the first time: was its twin before it? */
-static DtStatus settle_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                             const DtArgs *args, int nin,
-                             const DtSpec *const *in, const DtTwin *t,
-                             DtProp **out) {
-  uint64_t h = key_hash(op, &t->args, t->nin, t->in), th = twin_hash(h);
+static DtStatus settle_twin (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
+                             const DtTwin *t, DtProp **out) {
+  const DtOpSchema key = { q->op, &t->args, t->nin, t->in };
+  uint64_t h = key_hash(&key), th = twin_hash(h);
   DtPropEntry *tensor, *number;
   DtArgs first;
   DtProp *own = *out, *now = NULL;
-  tensor = p->table[find_place(p, h, op, &t->args, t->nin, t->in)];
-  number = p->table[find_place(p, th, op, &t->args, t->nin, t->in)];
+  tensor = p->table[find_place(p, h, &key)];
+  number = p->table[find_place(p, th, &key)];
   first = t->args;
   if (t->number && tensor != NULL)
-    DT_TRY(cx, dt_twin_follow(cx, t, in, own, &first, tensor->prop, &now));
+    DT_TRY(cx, dt_twin_follow(cx, t, q->in, own, &first, tensor->prop, &now));
   else if (t->number && number == NULL)
-    return store_twin(cx, p, op, t, args->v[t->at], th, own);
+    return store_twin(cx, p, &key, q->args->v[t->at], th, own);
   else if (!t->number && number != NULL) {
     first.v[t->at] = number->number;
-    DT_TRY(cx, dt_twin_follow(cx, t, in, own, &first, number->prop, &now));
+    DT_TRY(cx, dt_twin_follow(cx, t, q->in, own, &first, number->prop, &now));
   }
   if (now == NULL) return DT_OK;
   *out = now;
   dt_prop_unref(cx, own);
-  return store_entry(cx, p, key_hash(op, args, nin, in), op, args, nin, in,
-                     now);
+  return store_entry(cx, p, key_hash(q), q, now);
 }
 
-static DtStatus with_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                           const DtArgs *args, int nin,
-                           const DtSpec *const *in, DtProp **out) {
+static DtStatus with_twin (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
+                           DtProp **out) {
   DtTwin t;
   DtStatus st;
   if (p->release < DT_BASE_RELEASE || p->traced_mode == DT_TRACED_FROZEN)
     return DT_OK;
-  st = dt_twin_init(cx, args, nin, in, &t);
-  if (st == DT_OK && t.on)
-    st = settle_twin(cx, p, op, args, nin, in, &t, out);
+  st = dt_twin_init(cx, q->args, q->nin, q->in, &t);
+  if (st == DT_OK && t.on) st = settle_twin(cx, p, q, &t, out);
   dt_twin_fini(cx, &t);
   if (st == DT_OK) return DT_OK;
-  forget_entry(p, op, args, nin, in);
+  forget_entry(p, q);
   dt_prop_unref(cx, *out);
   *out = NULL;
   return st;
 }
 
-DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                         const DtArgs *args, int nin,
-                         const DtSpec *const *in, DtProp **out, bool *hit) {
-  DtStatus st = dt_prop_raw_cached(cx, p, op, args, nin, in, out, hit);
-  if (st != DT_OK) return dt_prop_suffix(cx, st, op, args, in);
-  return *hit ? DT_OK : with_twin(cx, p, op, args, nin, in, out);
+DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
+                         DtProp **out, bool *hit) {
+  DtStatus st = dt_prop_raw_cached(cx, p, q, out, hit);
+  if (st != DT_OK) return dt_prop_suffix(cx, st, q);
+  return *hit ? DT_OK : with_twin(cx, p, q, out);
 }
 
 static bool same_op (const void *a, const void *b) { return a == b; }

@@ -167,10 +167,12 @@ static DtStatus decide_inside (Trace *t, const DtOpDef *op,
   bool hit;
   DtStatus st;
   if (npos == nin || t->seen == NULL || key_has_out(op))
-    return dt_prop_raw_cached(cx, t->p, op, args, nin, in, out, &hit);
+    return dt_prop_raw_cached(cx, t->p, &(DtOpSchema){ op, args, nin, in },
+                              out, &hit);
   *out = seen_find(t, op, args, npos, in);
   if (*out != NULL) return DT_OK;
-  DT_TRY(cx, dt_prop_raw_cached(cx, t->p, op, args, nin, in, out, &hit));
+  DT_TRY(cx, dt_prop_raw_cached(cx, t->p, &(DtOpSchema){ op, args, nin, in },
+                                out, &hit));
   st = seen_add(t, op, args, npos, in, *out);
   if (st != DT_OK) dt_prop_unref(cx, *out);
   return st;

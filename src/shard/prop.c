@@ -287,12 +287,11 @@ static bool reads_local (const DtOpDef *op) {
   return strcmp(op->sig->full, "aten._local_scalar_dense.default") == 0;
 }
 
-static DtStatus no_spec (DtCtx *cx, const DtOpDef *op, int nin,
-                         const DtSpec *const *in, DtProp **out) {
-  DtProp *p = dt_prop_new(cx, op, nin, 0, 0);
+static DtStatus no_spec (DtCtx *cx, const DtOpSchema *q, DtProp **out) {
+  DtProp *p = dt_prop_new(cx, q->op, q->nin, 0, 0);
   int i;
   if (p == NULL) return DT_E_NOMEM;
-  for (i = 0; i < nin; i++) p->in[i] = dt_spec_ref(in[i]);
+  for (i = 0; i < q->nin; i++) p->in[i] = dt_spec_ref(q->in[i]);
   p->no_spec = true;
   *out = p;
   return DT_OK;
@@ -342,11 +341,11 @@ static bool in_order (const DtArgs *args) {
 }
 
 static DtStatus decide_ordered (DtCtx *cx, DtPropagator *p, DtArena *arena,
-                                const DtOpDef *op, const DtArgs *args,
-                                int nin, const DtSpec *const *in, DtWhy *why,
+                                const DtOpSchema *q, DtWhy *why,
                                 DtProp **out) {
   DtHold *holds = NULL;
-  DtDecideFor f = { p, arena, op, op, args, nin, in, false, &holds };
+  DtDecideFor f = { p, arena, q->op, q->op, q->args, q->nin, q->in, false,
+                    &holds };
   DtDecide d;
   DtStatus st = dt_decide_init(cx, &f, &d);
   if (st == DT_OK) {
@@ -377,40 +376,41 @@ static DtStatus restore_order (DtCtx *cx, DtArena *arena, int n, const int *map,
 }
 
 static DtStatus decide_permuted (DtCtx *cx, DtPropagator *p, DtArena *arena,
-                                 const DtOpDef *op, const DtArgs *args,
-                                 int nin, const DtSpec *const *in,
-                                 DtWhy *why, DtProp **out) {
+                                 const DtOpSchema *q, DtWhy *why,
+                                 DtProp **out) {
+  const int nin = q->nin;
   int *map = DT_ANEWN(cx, arena, int, nin + 1), i;
   const DtSpec **sorted = DT_ANEWN(cx, arena, const DtSpec *, nin + 1);
   DtArgs *copy = DT_ANEWN(cx, arena, DtArgs, 1);
   Order o = { 0, true, map };
   DtStatus st;
   if (map == NULL || sorted == NULL || copy == NULL) return DT_E_NOMEM;
-  DT_TRY(cx, dt_args_copy(cx, arena, args, copy));
+  DT_TRY(cx, dt_args_copy(cx, arena, q->args, copy));
   for (i = 0; i < copy->n; i++)
     dt_value_slots(&copy->v[i], visit_order, &o);
   DT_ASSERT(cx, o.next == nin);
-  for (i = 0; i < nin; i++) sorted[i] = in[map[i]];
-  DT_TRY(cx, decide_ordered(cx, p, arena, op, copy, nin, sorted, why, out));
+  for (i = 0; i < nin; i++) sorted[i] = q->in[map[i]];
+  DT_TRY(cx, decide_ordered(cx, p, arena,
+                            &(DtOpSchema){ q->op, copy, nin, sorted }, why,
+                            out));
   st = restore_order(cx, arena, nin, map, *out);
   if (st != DT_OK) dt_prop_unref(cx, *out);
   return st;
 }
 
-DtStatus dt_prop_raw (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                      const DtArgs *args, int nin, const DtSpec *const *in,
+DtStatus dt_prop_raw (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
                       DtWhy *why, DtProp **out) {
   DtArenaMark mark;
   DtStatus st;
-  if (reads_local(op)) return no_spec(cx, op, nin, in, out);
+  if (reads_local(q->op)) return no_spec(cx, q, out);
   mark = dt_arena_mark(&cx->scratch);
-  st = in_order(args)
-       ? decide_ordered(cx, p, &cx->scratch, op, args, nin, in, why, out)
-       : decide_permuted(cx, p, &cx->scratch, op, args, nin, in, why, out);
+  st = in_order(q->args)
+       ? decide_ordered(cx, p, &cx->scratch, q, why, out)
+       : decide_permuted(cx, p, &cx->scratch, q, why, out);
   dt_arena_release(&cx->scratch, mark);
   if (st != DT_OK)
     return dt_error_frame(cx, st, __func__, __FILE__, __LINE__);
-  (*out)->known_wrong = dt_known_wrong_find(cx, op, *out);
+  (*out)->known_wrong = dt_known_wrong_find(cx, q->op, *out);
   return DT_OK;
 }
 
@@ -429,15 +429,14 @@ static bool passes_through (DtCtx *cx, DtStatus st) {
          strcmp(cx->err.pyclass, "NotImplementedError") == 0;
 }
 
-DtStatus dt_prop_suffix (DtCtx *cx, DtStatus st, const DtOpDef *op,
-                         const DtArgs *args, const DtSpec *const *in) {
+DtStatus dt_prop_suffix (DtCtx *cx, DtStatus st, const DtOpSchema *q) {
   DtBuf b;
   DtStatus bst;
-  if (passes_through(cx, st) || has_handler(op)) return st;
+  if (passes_through(cx, st) || has_handler(q->op)) return st;
   dt_buf_init(&b, cx);
   dt_buf_add(&b, dt_buf_str(&cx->err.message));
   dt_buf_add(&b, "\n\nSharding propagation failed for ");
-  dt_prop_schema_str(op, args, in, &b);
+  dt_prop_schema_str(q->op, q->args, q->in, &b);
   bst = dt_buf_ok(&b);
   if (bst == DT_OK) {
     dt_error_clear(cx);
@@ -448,16 +447,15 @@ DtStatus dt_prop_suffix (DtCtx *cx, DtStatus st, const DtOpDef *op,
   return bst != DT_OK ? bst : st;
 }
 
-DtStatus dt_prop_run (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                      const DtArgs *args, int nin, const DtSpec *const *in,
+DtStatus dt_prop_run (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
                       DtWhy **why, DtProp **out) {
   DtWhy *w = NULL;
   DtStatus st;
   if (why != NULL && (w = DT_NEW(cx, DtWhy)) == NULL) return DT_E_NOMEM;
-  st = dt_prop_raw(cx, p, op, args, nin, in, w, out);
+  st = dt_prop_raw(cx, p, q, w, out);
   if (st != DT_OK) {
     dt_why_free(cx, w);
-    return dt_prop_suffix(cx, st, op, args, in);
+    return dt_prop_suffix(cx, st, q);
   }
   if (why != NULL) *why = w;
   return DT_OK;

@@ -58,20 +58,27 @@ DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
                             DtPropagator **out);
 void dt_propagator_free (DtCtx *cx, DtPropagator *p);
 
-/* Decide.  `in` by slot, all with meta, none NULL.  With `why`, the table of
+/* A call as propagation sees it, PyTorch's OpSchema: specs stand for tensors.
+** `in` by slot, all with meta, none NULL.  Borrowed: lives as long as the
+** call of the function that takes it; the cache copies what it keeps. */
+typedef struct DtOpSchema {
+  const DtOpDef *op;
+  const DtArgs *args;
+  int nin; const DtSpec *const *in;
+} DtOpSchema;
+
+/* Decide.  With `why`, the table of
 ** candidates is kept (caller frees with dt_why_free) and the cache is not
 ** used.  Errors: MISSING ("Operator X does not have a sharding strategy
 ** registered."), PROP with `{cause}\n\nSharding propagation failed for
 ** {schema}`, INPLACE, CROSSMESH.  The result is the caller's reference.
 ** Pure but for the cache. */
-DtStatus dt_prop_run (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                      const DtArgs *args, int nin, const DtSpec *const *in,
+DtStatus dt_prop_run (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
                       DtWhy **why, DtProp **out);
 /* The cached path: the same, looked up by (op, specs, arguments) first.
 ** see *hit.  The cache is bounded.  Local. */
-DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                         const DtArgs *args, int nin,
-                         const DtSpec *const *in, DtProp **out, bool *hit);
+DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
+                         DtProp **out, bool *hit);
 DtProp *dt_prop_ref (DtProp *p);
 void dt_prop_unref (DtCtx *cx, DtProp *p);
 void dt_why_free (DtCtx *cx, DtWhy *w);

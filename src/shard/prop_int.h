@@ -155,17 +155,13 @@ const DtPlacement *dt_sheet_in (const DtSheet *s, int i);
 /* Is there a rule for one mesh dim? */
 bool dt_op_single_dim (const DtOpDef *op);
 /* Decide, with errors as the propagator raises them (no suffix). */
-DtStatus dt_prop_raw (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                      const DtArgs *args, int nin, const DtSpec *const *in,
+DtStatus dt_prop_raw (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
                       DtWhy *why, DtProp **out);
 /* The same through the cache. */
-DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                             const DtArgs *args, int nin,
-                             const DtSpec *const *in, DtProp **out,
-                             bool *hit);
+DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
+                             DtProp **out, bool *hit);
 /* An error of the propagator as the dispatcher raises it. */
-DtStatus dt_prop_suffix (DtCtx *cx, DtStatus st, const DtOpDef *op,
-                         const DtArgs *args, const DtSpec *const *in);
+DtStatus dt_prop_suffix (DtCtx *cx, DtStatus st, const DtOpSchema *q);
 /* The result as an object. */
 DtStatus dt_prop_build (DtDecide *d, const DtSheet *s, DtPropVia via,
                         DtProp **out);

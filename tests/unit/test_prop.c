@@ -91,17 +91,23 @@ static void test_cache (void **state) {
   DtArgs args;
   bool hit = true;
   bind_two(&w, op, &args);
-  assert_int_equal(dt_prop_cached(cx, w.prop, op, &args, 2, specs, &a, &hit),
+  assert_int_equal(dt_prop_cached(cx, w.prop,
+                                  &(DtOpSchema){ op, &args, 2, specs }, &a,
+                                  &hit),
                    DT_OK);
   assert_false(hit);
   int64_t made = cx->mem.nalloc;
-  assert_int_equal(dt_prop_cached(cx, w.prop, op, &args, 2, specs, &b, &hit),
+  assert_int_equal(dt_prop_cached(cx, w.prop,
+                                  &(DtOpSchema){ op, &args, 2, specs }, &b,
+                                  &hit),
                    DT_OK);
   assert_true(hit);
   assert_int_equal(cx->mem.nalloc, made);
   assert_ptr_equal(a, b);
   args.v[2] = dt_v_int(2);
-  assert_int_equal(dt_prop_cached(cx, w.prop, op, &args, 2, specs, &c, &hit),
+  assert_int_equal(dt_prop_cached(cx, w.prop,
+                                  &(DtOpSchema){ op, &args, 2, specs }, &c,
+                                  &hit),
                    DT_OK);
   assert_false(hit);
   dt_prop_clear(cx, w.prop);
@@ -126,8 +132,8 @@ static void test_slots (void **state) {
   DtProp *p = NULL;
   assert_int_equal(dt_schema_bind(cx, op->sig, 2, v, 0, NULL, NULL, &args),
                    DT_OK);
-  assert_int_equal(dt_prop_run(cx, w.prop, op, &args, 2,
-                               (const DtSpec *const *)in, NULL, &p), DT_OK);
+  const DtOpSchema q = { op, &args, 2, (const DtSpec *const *)in };
+  assert_int_equal(dt_prop_run(cx, w.prop, &q, NULL, &p), DT_OK);
   assert_pls(cx, p->out[0], "S(0)");
   assert_pls(cx, p->in[0], "R");
   assert_pls(cx, p->in[1], "S(0)");
@@ -148,8 +154,8 @@ static void test_inplace_error (void **state) {
   DtArgs args;
   DtProp *p = NULL;
   bind_two(&w, op, &args);
-  assert_int_equal(dt_prop_run(cx, w.prop, op, &args, 2,
-                               (const DtSpec *const *)in, NULL, &p),
+  const DtOpSchema q = { op, &args, 2, (const DtSpec *const *)in };
+  assert_int_equal(dt_prop_run(cx, w.prop, &q, NULL, &p),
                    DT_E_INPLACE);
   assert_null(p);
   assert_string_equal(cx->err.pyclass, "RuntimeError");
@@ -179,8 +185,8 @@ static void test_missing (void **state) {
   assert_int_equal(dt_registry_add(cx, w.reg, &def, &op), DT_OK);
   DtSpec *in[2] = { spec(&w, "R", 8, 8), spec(&w, "R", 8, 8) };
   bind_two(&w, op, &args);
-  assert_int_equal(dt_prop_run(cx, w.prop, op, &args, 2,
-                               (const DtSpec *const *)in, NULL, &p),
+  const DtOpSchema q = { op, &args, 2, (const DtSpec *const *)in };
+  assert_int_equal(dt_prop_run(cx, w.prop, &q, NULL, &p),
                    DT_E_MISSING);
   assert_string_equal(dt_buf_str(&cx->err.message), "Operator "
     "npu.pair.default does not have a sharding strategy registered.");
@@ -202,8 +208,8 @@ static void test_why (void **state) {
   DtWhy *why = NULL;
   DtProp *p = NULL;
   bind_two(&w, op, &args);
-  assert_int_equal(dt_prop_run(cx, w.prop, op, &args, 2,
-                               (const DtSpec *const *)in, &why, &p), DT_OK);
+  const DtOpSchema q = { op, &args, 2, (const DtSpec *const *)in };
+  assert_int_equal(dt_prop_run(cx, w.prop, &q, &why, &p), DT_OK);
   assert_int_equal(why->ncand + why->nexcluded, 64);
   assert_int_equal(why->via, DT_VIA_SINGLE_DIM);
   const DtCand *c = &why->cand[why->winner];
@@ -226,6 +232,7 @@ static DtStatus decide_once (World *w) {
   DtProp *p = NULL;
   DtWhy *why = NULL;
   DtArgs args;
+  const DtOpSchema q = { op, &args, 2, (const DtSpec *const *)in };
   bool hit;
   DtStatus st = op == NULL ? DT_E_NOMEM : DT_OK;
   if (st == DT_OK) st = spec_try(w, "S(0) P(sum)", 8, 8, &in[0]);
@@ -233,13 +240,11 @@ static DtStatus decide_once (World *w) {
   if (st == DT_OK)
     st = dt_schema_bind(w->cx, op->sig, 2, v, 0, NULL, NULL, &args);
   if (st == DT_OK)
-    st = dt_prop_cached(w->cx, w->prop, op, &args, 2,
-                        (const DtSpec *const *)in, &p, &hit);
+    st = dt_prop_cached(w->cx, w->prop, &q, &p, &hit);
   dt_prop_unref(w->cx, p);
   p = NULL;
   if (st == DT_OK)
-    st = dt_prop_run(w->cx, w->prop, op, &args, 2,
-                     (const DtSpec *const *)in, &why, &p);
+    st = dt_prop_run(w->cx, w->prop, &q, &why, &p);
   dt_prop_unref(w->cx, p);
   dt_why_free(w->cx, st == DT_OK ? why : NULL);
   for (int i = 0; i < 2; i++) dt_spec_unref(w->cx, in[i]);
