@@ -348,8 +348,12 @@ static DtStatus infer_metas (LocalCall *c, int nmetas) {
     DT_ASSERT(cx, c->in[i] != NULL);
     metas[i] = &c->in[i]->m;
   }
-  return dt_prop_meta(cx, c->op, c->args, c->nin, metas, nmetas, c->m,
-                      c->none, c->off, &c->n);
+  DtMetaCall m = { .cx = cx, .op = c->op, .args = c->args, .nin = c->nin,
+                   .in = metas, .maxout = nmetas, .out = c->m, .none = c->none,
+                   .offset = c->off };
+  DT_TRY(cx, dt_prop_meta(&m));
+  c->n = m.nout;
+  return DT_OK;
 }
 
 /* --- lists element by element --- */

@@ -67,13 +67,14 @@ static void resize_pretended (Pretend *p, const DtArgs *args) {
   DtMeta out[8];
   bool none[8];
   int64_t off[8];
-  int n = 0;
-  if (dt_prop_meta_fake(cx, p->op->base, args, p->nin, p->in, 8, out, none,
-                        off, &n) != DT_OK) {
+  DtMetaCall c = { .cx = cx, .op = p->op->base, .args = args, .nin = p->nin,
+                   .in = p->in, .maxout = 8, .out = out, .none = none,
+                   .offset = off, .fake = true };
+  if (dt_prop_meta(&c) != DT_OK) {
     dt_error_clear(cx);
     return;
   }
-  for (int k = 0; k < n; k++) {
+  for (int k = 0; k < c.nout; k++) {
     const DtMeta *m = goes_into(p, args, k);
     if (none[k] || m == NULL || dt_meta_numel(m) == 0 ||
         dt_meta_same_shape(m, &out[k]))

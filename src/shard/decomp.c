@@ -212,14 +212,16 @@ static DtStatus call_metas (Trace *t, const DtOpDef *op, const DtArgs *args,
   DtMeta *res = DT_ANEWN(cx, t->e.arena, DtMeta, DT_MAX_OUTS);
   bool *none = DT_ANEWN(cx, t->e.arena, bool, DT_MAX_OUTS);
   int64_t *off = DT_ANEWN(cx, t->e.arena, int64_t, DT_MAX_OUTS);
-  int i, n;
+  int i;
   if (meta == NULL || res == NULL || none == NULL || off == NULL)
     return DT_E_NOMEM;
   for (i = 0; i < nin; i++)
     meta[i] = &((const Tensor *)(const void *)in[i])->meta;
-  DT_TRY(cx, dt_prop_meta_fake(cx, op, args, nin, meta, DT_MAX_OUTS, res, none,
-                               off, &n));
-  for (i = 0; i < n && i < max; i++) {
+  DtMetaCall c = { .cx = cx, .op = op, .args = args, .nin = nin, .in = meta,
+                   .maxout = DT_MAX_OUTS, .out = res, .none = none,
+                   .offset = off, .fake = true };
+  DT_TRY(cx, dt_prop_meta(&c));
+  for (i = 0; i < c.nout && i < max; i++) {
     Tensor *x = NULL;
     if (!none[i]) DT_TRY(cx, new_tensor(t, &res[i], NULL, &x));
     out[i] = (DtHandle *)(void *)x;
@@ -324,30 +326,28 @@ static bool is_out_slot (const DtOpDef *op, const DtArgs *args, int slot) {
 
 /* ---- shapes ---- */
 
-DtStatus dt_decomp_meta (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                         const DtArgs *args, int nin,
-                         const DtMeta *const *in, int max, DtMeta *out,
-                         bool *none, int64_t *offset, int *nout) {
+DtStatus dt_decomp_meta (DtPropagator *p, DtMetaCall *c) {
+  DtCtx *cx = c->cx;
   Trace t;
-  DtHandle **h = DT_ANEWN(cx, &cx->scratch, DtHandle *, nin + 1);
-  DtHandle **res = DT_ANEWN(cx, &cx->scratch, DtHandle *, max + 1);
+  DtHandle **h = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->nin + 1);
+  DtHandle **res = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->maxout + 1);
   DtStatus st = DT_OK;
   int i;
   if (h == NULL || res == NULL) return DT_E_NOMEM;
   trace_init(&t, cx, p, &cx->scratch, false);
-  for (i = 0; i < nin && st == DT_OK; i++) {
+  for (i = 0; i < c->nin && st == DT_OK; i++) {
     Tensor *x = NULL;
-    st = new_tensor(&t, in[i], NULL, &x);
-    if (st == DT_OK) x->is_out = is_out_slot(op, args, i);
+    st = new_tensor(&t, c->in[i], NULL, &x);
+    if (st == DT_OK) x->is_out = is_out_slot(c->op, c->args, i);
     h[i] = (DtHandle *)(void *)x;
   }
   if (st == DT_OK)
-    st = run_program(&t, op, args, nin, h, res, max, nout);
-  for (i = 0; st == DT_OK && i < *nout; i++) {
-    none[i] = res[i] == NULL;
-    offset[i] = 0;
+    st = run_program(&t, c->op, c->args, c->nin, h, res, c->maxout, &c->nout);
+  for (i = 0; st == DT_OK && i < c->nout; i++) {
+    c->none[i] = res[i] == NULL;
+    c->offset[i] = 0;
     if (res[i] != NULL)
-      dt_meta_copy(&out[i], &((const Tensor *)(void *)res[i])->meta);
+      dt_meta_copy(&c->out[i], &((const Tensor *)(void *)res[i])->meta);
   }
   trace_end(&t);
   return st;

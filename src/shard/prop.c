@@ -21,44 +21,15 @@ static int tensor_returns (const DtSchema *s) {
   return 0;
 }
 
-static DtStatus infer_metas (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
-                             int nin, const DtMeta *const *in, int max,
-                             DtMeta *out, bool *none, int64_t *offset,
-                             int *nout, bool fake) {
-  DtMetaCall c;
-  DT_CHECK(cx, op->meta != NULL, (op->flags & DT_OP_DATADEP) != 0
+DtStatus dt_prop_meta (DtMetaCall *c) {
+  const DtOpDef *op = c->op;
+  DT_CHECK(c->cx, op->meta != NULL, (op->flags & DT_OP_DATADEP) != 0
            ? DT_E_RUNTIME : DT_E_NOTIMPL, "%s", op->sig->full);
-  memset(&c, 0, sizeof c);
-  memset(none, 0, (size_t)max * sizeof *none);
-  memset(offset, 0, (size_t)max * sizeof *offset);
-  c.cx = cx;
-  c.op = op;
-  c.args = args;
-  c.nin = nin;
-  c.in = in;
-  c.nout = tensor_returns(op->sig);
-  c.maxout = max;
-  c.out = out;
-  c.none = none;
-  c.offset = offset;
-  c.fake = fake;
-  DT_TRY(cx, op->meta(&c));
-  *nout = c.nout;
+  memset(c->none, 0, (size_t)c->maxout * sizeof *c->none);
+  memset(c->offset, 0, (size_t)c->maxout * sizeof *c->offset);
+  c->nout = tensor_returns(op->sig);
+  DT_TRY(c->cx, op->meta(c));
   return DT_OK;
-}
-
-DtStatus dt_prop_meta (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
-                       int nin, const DtMeta *const *in, int max, DtMeta *out,
-                       bool *none, int64_t *offset, int *nout) {
-  return infer_metas(cx, op, args, nin, in, max, out, none, offset, nout,
-                     false);
-}
-
-DtStatus dt_prop_meta_fake (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
-                            int nin, const DtMeta *const *in, int max,
-                            DtMeta *out, bool *none, int64_t *offset,
-                            int *nout) {
-  return infer_metas(cx, op, args, nin, in, max, out, none, offset, nout, true);
 }
 
 /* ---- a call under decision ---- */
@@ -86,20 +57,19 @@ static int max_outs (const DtOpDef *op) {
          ? DT_MAX_OUTS : 16;
 }
 
-static DtStatus decide_metas (DtDecide *d) {
-  int max = max_outs(d->op);
-  DtMeta *out = DT_ANEWN(d->cx, d->arena, DtMeta, max);
-  bool *none = DT_ANEWN(d->cx, d->arena, bool, max);
-  int64_t *offset = DT_ANEWN(d->cx, d->arena, int64_t, max);
-  if (out == NULL || none == NULL || offset == NULL) return DT_E_NOMEM;
-  d->out = out;
-  d->none = none;
-  if (d->op->meta == NULL && d->op->decomp != NULL)
-    return dt_decomp_meta(d->cx, d->p, d->op, d->args, d->nin, d->meta, max,
-                          out, none, offset, &d->nout);
-  return infer_metas(d->cx, d->op, d->args, d->nin, d->meta, max, out, none,
-                     offset,
-                     &d->nout, true);
+DtStatus dt_decide_metas (DtDecide *d, int max, bool fake) {
+  DtMetaCall c = { .cx = d->cx, .op = d->op, .args = d->args, .nin = d->nin,
+                   .in = d->meta, .maxout = max, .fake = fake };
+  c.out = DT_ANEWN(d->cx, d->arena, DtMeta, max);
+  c.none = DT_ANEWN(d->cx, d->arena, bool, max);
+  c.offset = DT_ANEWN(d->cx, d->arena, int64_t, max);
+  if (c.out == NULL || c.none == NULL || c.offset == NULL) return DT_E_NOMEM;
+  d->out = c.out;
+  d->none = c.none;
+  DT_TRY(d->cx, d->op->meta == NULL && d->op->decomp != NULL
+                ? dt_decomp_meta(d->p, &c) : dt_prop_meta(&c));
+  d->nout = c.nout;
+  return DT_OK;
 }
 
 /* Fused optimizers keep their step counters, argument 5, on a mesh of their
@@ -135,7 +105,7 @@ DtStatus dt_decide_init (DtCtx *cx, const DtDecideFor *f, DtDecide *d) {
   DT_CHECK(cx, f->nin > 0, DT_E_VALUE, "Cannot find device mesh from args for "
            "op : %s.", f->op->sig->full);
   d->mesh = f->in[0]->mesh;
-  if (!f->no_meta) DT_TRY(cx, decide_metas(d));
+  if (!f->no_meta) DT_TRY(cx, dt_decide_metas(d, max_outs(d->op), true));
   d->flag = dt_strided_flag_first(d, -1);
   return DT_OK;
 }

@@ -105,17 +105,10 @@ void dt_prop_release (DtCtx *cx, DtPropagator *p, const DtProfile *profile);
 void dt_prop_clear (DtCtx *cx, DtPropagator *p);
 /* How often a trace met an out= that it would have to resize.  Pure. */
 int64_t dt_prop_resized (const DtPropagator *p);
-/* Infer global metas of the outputs.  out, none, offset: `max` entries.
-** Local. */
-DtStatus dt_prop_meta (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
-                       int nin, const DtMeta *const *in, int max, DtMeta *out,
-                       bool *none, int64_t *offset, int *nout);
-/* The same in the words of PyTorch's meta functions, as propagation refuses.
-** Local. */
-DtStatus dt_prop_meta_fake (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
-                            int nin, const DtMeta *const *in, int max,
-                            DtMeta *out, bool *none, int64_t *offset,
-                            int *nout);
+/* Infer global metas of the outputs: the caller sets all fields but nout, and
+** out, none and offset have maxout entries.  With `fake`, in the words of
+** PyTorch's meta functions, as propagation refuses.  Local. */
+DtStatus dt_prop_meta (DtMetaCall *c);
 /* str(op_schema): "aten.mm.default(Spec(f32[8, 8](S(0))), …) on
 ** DeviceMesh(…)", as error texts and parity need it.  Pure. */
 void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,

@@ -119,10 +119,10 @@ DtStatus dt_strategy_run (DtSheet *s, DtStratFn fn, void *ud);
 /* Candidates by tracing the decomposition; *found false when the operator
 ** cannot be traced (an operator inside has no strategy). */
 DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found);
-DtStatus dt_decomp_meta (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
-                         const DtArgs *args, int nin,
-                         const DtMeta *const *in, int max, DtMeta *out,
-                         bool *none, int64_t *offset, int *nout);
+DtStatus dt_decomp_meta (DtPropagator *p, DtMetaCall *c);
+/* Metas of the outputs, at most `max`, by the operator's function or by its
+** decomposition; `fake` as in DtMetaCall.  Sets out, none, nout of d. */
+DtStatus dt_decide_metas (DtDecide *d, int max, bool fake);
 
 /* List operators: one choice per element. */
 typedef struct DtChosen {

@@ -181,21 +181,11 @@ static DtStatus first_element (DtDecide *d) {
 }
 
 static DtStatus rows_metas (DtDecide *d) {
-  DtMeta *out = DT_ANEWN(d->cx, d->arena, DtMeta, DT_MAX_OUTS);
-  bool *none = DT_ANEWN(d->cx, d->arena, bool, DT_MAX_OUTS);
-  int64_t *offset = DT_ANEWN(d->cx, d->arena, int64_t, DT_MAX_OUTS);
-  if (out == NULL || none == NULL || offset == NULL) return DT_E_NOMEM;
-  d->out = out;
-  d->none = none;
   if (dt_decide_is_list(d)) {
     DT_TRY(d->cx, first_element(d));
     if (d->op->base == NULL && d->op == d->rule_op) return DT_OK;
   }
-  if (d->op->meta == NULL && d->op->decomp != NULL)
-    return dt_decomp_meta(d->cx, d->p, d->op, d->args, d->nin, d->meta,
-                          DT_MAX_OUTS, out, none, offset, &d->nout);
-  return dt_prop_meta(d->cx, d->op, d->args, d->nin, d->meta, DT_MAX_OUTS,
-                      out, none, offset, &d->nout);
+  return dt_decide_metas(d, DT_MAX_OUTS, false);
 }
 
 DtStatus dt_prop_rows (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
