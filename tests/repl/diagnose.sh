@@ -66,6 +66,11 @@ convert all torch.Tensor to DTensor before calling distributed operators!
 EOF
 has "the reporter's names" 0 "distribute_tensor(shift, x.device_mesh" \
   "$DTREPL" diagnose own.txt
+cat >key.txt <<'EOF'
+RuntimeError: Missing key in checkpoint state_dict: layers.0.up.weight.
+EOF
+has "run: the cure is a fix that is printed" 0 \
+  '"cured_by":"allow a partial load' "$DTREPL" diagnose --run --json key.txt
 has "run: the report's own program" 0 \
   "the report's own program raises the same text" \
   "$DTREPL" diagnose --run own.txt
