@@ -472,7 +472,8 @@ function M.call(f, args, kw)
     local own = V.raw(f._class.__call__)
     if not own then                     -- a static method, a callable object
       local bound, found = classes.get(f, f._class, "__call__")
-      return M.call(found and bound or f._class.__call__, args, kw)
+      local v = M.call(found and bound or f._class.__call__, args, kw)
+      return v                          -- no tail call: A.__call__ = A() must end
     end
     return M.call(own, V.list({f, table.unpack(args, 1, args.n)}, args.n + 1),
       kw)

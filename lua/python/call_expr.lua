@@ -9,6 +9,7 @@ local env_of = require "python.env"
 local scope = require "python.scope"
 local calls = require "python.call"
 local attrs = require "python.attrs"
+local builtin_names = require "python.builtin_names"
 local object = require "python.object"
 local mapping = require "python.mapping"
 local compiling = require "python.compile"
@@ -24,11 +25,17 @@ local compile = compiling.compile
 
 -- super(): the methods of the base class with this object.
 local function super_of(env)
+  local own = env_of.lookup(env, "super")
+  if own ~= builtin_names.super then return call(own, V.list({}, 0)) end
   local class, self = env_of.lookup(env, "__class__"), env.first
   local e = env
   while e and self == nil do
     e = e.up
     self = e and e.first
+  end
+  if class == nil or self == nil then
+    util.raise("RuntimeError", self == nil and "super(): no arguments"
+      or "super(): __class__ cell not found")
   end
   return attrs.super(class, self)
 end
@@ -62,16 +69,34 @@ end
 -- eval and exec in the caller's scope: by name, f(env, args).  eval.lua's.
 local texts = {}
 
-local names_of = {
-  locals = function (env)
+-- locals() of a function: its names, and those it takes from functions around
+-- it; of a class or module: its names, where changes of the dict are theirs.
+local function locals_of()
+  local free = scope.in_function() and scope.free_names()
+  return function (env)
     while env.inner do env = env.up end
-    return dict_of(env)
-  end,
-  globals = function (env)
-    while env.up do env = env.up end
     local d = dict_of(env)
-    d.changed = function (name, v) env.vars[name] = v end
+    if not free then
+      d.changed = function (name, v) env.vars[name] = v end
+      return d
+    end
+    for name in pairs(free) do
+      local v = env_of.lookup(env, name)
+      if v ~= nil then V.dict_set(d, name, v) end
+    end
     return d
+  end
+end
+
+local names_of = {
+  locals = locals_of,
+  globals = function ()
+    return function (env)
+      while env.up do env = env.up end
+      local d = dict_of(env)
+      d.changed = function (name, v) env.vars[name] = v end
+      return d
+    end
   end,
 }
 
@@ -207,14 +232,22 @@ local function plain_call(n, args)
 end
 
 function X.call(n)
-  if n.fn.kind == "name" and n.fn.name == "super" then
+  if n.fn.kind == "name" and n.fn.name == "super"
+     and not scope.is_local "super" then
     if #n.args == 0 then return super_of end
     if #n.args ~= 2 then return refuse_super(n) end
     local class, self = compile(n.args[1].value), compile(n.args[2].value)
-    return function (env) return attrs.super(class(env), self(env)) end
+    return function (env)
+      local c, v = class(env), self(env)
+      if V.type_name(c) ~= "type" then
+        util.raise("TypeError", "super() argument 1 must be a type, not %s",
+          V.type_name(c))
+      end
+      return attrs.super(c, v)
+    end
   end
   if n.fn.kind == "name" and #n.args == 0 and names_of[n.fn.name] then
-    return names_of[n.fn.name]
+    return names_of[n.fn.name]()
   end
   local args = {}
   local text = n.fn.kind == "name" and #n.args > 0 and texts[n.fn.name]

@@ -257,8 +257,9 @@ function M.chain(e, before)
   if type(e) ~= "table" or type(before) ~= "table" or rawequal(e, before) then
     return
   end
-  local above = before
-  while rawget(above, "__context__") do
+  local above, seen = before, {}
+  while rawget(above, "__context__") and not seen[above] do
+    seen[above] = true                  -- the program may have made a circle
     if rawequal(above.__context__, e) then
       above.__context__ = nil
       break

@@ -21,13 +21,14 @@ local function parse(spec, kind_name)
     align = spec:match("^[<>=^]")
     if align then s.align, spec = align, spec:sub(2) end
   end
-  local sign, alt, zero, width, comma, precision, kind =
-    spec:match("^([+ %-]?)z?(#?)(0?)(%d*)([,_]?)%.?(%d*)([%a%%]?)$")
+  local sign, z, alt, zero, width, comma, precision, kind =
+    spec:match("^([+ %-]?)(z?)(#?)(0?)(%d*)([,_]?)%.?(%d*)([%a%%]?)$")
   if not sign then
     util.raise("ValueError", "Invalid format specifier '%s' for object of type "
       .. "'%s'", whole, kind_name)
   end
   s.sign, s.alt, s.comma = sign, alt ~= "", comma
+  s.no_minus_zero = z ~= ""
   if zero ~= "" and not s.align then
     s.fill, s.align, s.zero = "0", "=", true
   end
@@ -102,6 +103,9 @@ local function number_text(v, s)
   end
   digits = digits or float_digits(math.abs(large and big.float(v) or v) + 0.0,
     s)
+  if s.no_minus_zero and digits:find("^[0.]+[eE%%]?[+0]*$") then
+    negative = false
+  end
   if s.comma ~= "" then
     local whole, rest = digits:match("^(%d+)(.*)$")
     if whole and PREFIX[s.kind] == nil then
@@ -134,7 +138,8 @@ local FLOAT = {e = true, E = true, f = true, F = true, g = true, G = true,
 
 -- What no text may be asked for.
 local function refuse_for_text(s)
-  local what = s.sign == " " and "Space" or s.sign ~= "" and "Sign"
+  local what = s.no_minus_zero and "Negative zero coercion (z)"
+    or s.sign == " " and "Space" or s.sign ~= "" and "Sign"
     or s.alt and "Alternate form (#)" or s.align == "=" and not s.zero
     and "'=' alignment"
   if what then
@@ -179,6 +184,9 @@ function M.value(v, spec)
     if s.precision and math.type(v) ~= "float" and not FLOAT[s.kind] then
       util.raise("ValueError",
         "Precision not allowed in integer format specifier")
+    elseif s.no_minus_zero and math.type(v) ~= "float" and not FLOAT[s.kind] then
+      util.raise("ValueError", "Negative zero coercion (z) not allowed in "
+        .. "integer format specifier")
     end
     local sign, text = number_text(v, s)
     return padded(sign, text, s, s.align or ">")

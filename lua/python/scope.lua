@@ -119,6 +119,7 @@ function M.inside(kind, name, n, f)
     globals = {}, outer = outer}
   if kind == "def" then
     current.names, current.globals = locals_of(n.params, n.body)
+    current.body = n.body
   end
   local ok, v = pcall(f)
   current = outer
@@ -126,9 +127,16 @@ function M.inside(kind, name, n, f)
   return v
 end
 
--- Has the function being compiled declared the name global?
+-- Is the name declared global by the function being compiled or, where that
+-- does not bind it, by the nearest function around that knows it?
 function M.is_global(name)
-  return current ~= nil and current.globals[name] == true
+  local s = current
+  while s do
+    if s.globals[name] then return true end
+    if s.names and s.names[name] then return false end
+    s = s.outer
+  end
+  return false
 end
 
 -- Is the name one of a function around the one being compiled?
@@ -139,6 +147,23 @@ function M.is_free(name)
     s = s.outer
   end
   return false
+end
+
+local function add_free(n, out)
+  if n.kind == "name" and not current.names[n.name] and M.is_free(n.name) then
+    out[n.name] = true
+  end
+  for _, part in pairs(n) do
+    if type(part) == "table" then add_free(part, out) end
+  end
+end
+
+-- The set of names that the function being compiled, or one in it, takes from a
+-- function around it.
+function M.free_names()
+  local out = {}
+  if current and current.body then add_free(current.body, out) end
+  return out
 end
 
 -- Is a function being compiled, not a class or a module?

@@ -333,7 +333,7 @@ S["class"] = function (n)
   return function (env)
     local above = {}
     for i, b in ipairs(bases) do above[i] = b(env) end
-    local inner = {vars = {}, up = env}
+    local inner = {vars = {}, up = env.class and env.up or env}
     local members, names = class_scope(inner, fields)
     members.name = full
     body(members)
