@@ -20,6 +20,10 @@ ours=$(find src lua scripts tests .ci Makefile README.md .luacheckrc \
   -o -name '*.md' -o -path '.ci/*' -o -name .luacheckrc \) 2>/dev/null |
   grep -v '^tests/parity/.*/')
 
+git ls-files 2>/dev/null | cut -d/ -f1 | sort -u |
+  grep -vE '^(src|lua|scripts|tests|Makefile|README\.md|\..*)$' |
+  none "at the top level is src, lua, scripts, tests, Makefile, README.md"
+
 # Strings and comments are not calls: drop them, keep the line numbers.
 calls () {
   awk '
