@@ -58,6 +58,13 @@ static void cut_down (lua_State *L, int n, int64_t *shape) {
     if (shape[i] > 1) shape[i] = 1;
 }
 
+/* dt._is_alone(): is this the run on one rank that a program is compared with?
+** Local. */
+static int l_is_alone (lua_State *L) {
+  lua_pushboolean(L, dtL_state(L)->o.alone);
+  return 1;
+}
+
 static int l_init (lua_State *L) {
   DtSession *s = dtL_session(L);
   const char *dev = luaL_checkstring(L, 1);
@@ -392,6 +399,8 @@ void dtL_open_mesh (lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, "dt");
   lua_pushcfunction(L, l_init);
   lua_setfield(L, -2, "init_device_mesh");
+  lua_pushcfunction(L, l_is_alone);
+  lua_setfield(L, -2, "_is_alone");
   lua_newtable(L);                            /* the class DeviceMesh */
   lua_pushcfunction(L, l_concat);
   lua_setfield(L, -2, "_concatenate");

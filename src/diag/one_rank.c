@@ -3,9 +3,11 @@
 **
 ** Operators of the runs are paired by line, name and count.  A tensor of the
 ** N ranks is related to the one-rank tensor (relate.c).  Numbers that the
-** program reads are what it claims to have computed; one that no splitting
-** explains makes us look, in its past, for the first operator that takes
-** explained tensors and makes an unexplained one.
+** program reads or compares, and results that no operator takes any more
+** (parameters after the last step, tensors that are printed or returned), are
+** what it claims to have computed.  A claim on which all ranks agree and that no
+** splitting explains makes us look, in its past, for the first operator that
+** takes explained tensors and makes an unexplained one.
 **
 ** Programs may differ from one rank by right: they draw other random numbers,
 ** cut the batch again into small ones, keep parameters of their own between
@@ -26,6 +28,11 @@
 
 static const double NEAR = 2e-5, NEAR_NARROW = 5e-2;
 
+/* A result may be smaller than what it was made of (a difference, an error that
+** is kept); its rounding is not.  This share of the inputs counts as its size:
+** 1e-6 of them, 2.5e-3 in 16 bits, is rounding. */
+static const double SHARE_OF_INPUTS = 5e-2;
+
 /* An operator by what it is and where, and which of these. */
 typedef struct Spot { uint64_t key; int nth, at; const DtRecOp *op; } Spot;
 
@@ -45,11 +52,17 @@ typedef struct Runs {
   int *first;                   /* [nop + 1]: where an operator's begin */
   uint32_t *past;               /* results in the past of what is looked at, a
                                 ** bit each */
+  uint32_t *taken;              /* results that a later operator takes */
   DtOrders orders;
   double near;
   Numbers size, literal;        /* of parts, and in the program */
   const char *why;              /* the search ended without a finding */
 } Runs;
+
+/* What the program claims to have computed: an input or result of an operator.
+** The kinds are looked at one after the other. */
+enum { CLAIM_READ, CLAIM_COMPARED, CLAIM_LEFT, NCLAIMS };
+typedef struct Claim { int kind, op, at; bool after; } Claim;
 
 /* --- pairs --- */
 
@@ -175,6 +188,8 @@ static DtStatus link_operator (Runs *u, Makers *m, int i) {
     if (r->in[j].none) continue;
     dep[2 * j] = last_of(&m->tensor, r->in[j].id);
     dep[2 * j + 1] = last_of(&m->storage, r->in[j].storage);
+    for (int k = 2 * j; k < 2 * j + 2; k++)
+      if (dep[k] > 0) u->taken[op_of_key(dep[k])] |= bit_of_key(dep[k]);
   }
   for (int j = 0; j < r->nout && st == DT_OK; j++) {
     if (r->out[j].none) continue;
@@ -231,8 +246,7 @@ static bool read_all (Runs *u, int i, bool after, int j, Seen *s,
   return dt_elements_read(u->cx, after ? &r->out[j] : &r->in[j], &s->one, st);
 }
 
-/* The largest element that the operator takes on one rank: what lies that much
-** below it is rounding. */
+/* The largest element that the operator takes on one rank. */
 static double size_of_inputs (Runs *u, const DtRecOp *r) {
   DtElements e;
   DtStatus st;
@@ -251,7 +265,7 @@ static DtStatus relate (Runs *u, int i, bool after, int j, DtRelation *out) {
   *out = (DtRelation){.kind = DT_REL_UNKNOWN, .factor = 1};
   if (s == NULL) st = DT_E_NOMEM;
   if (st == DT_OK && read_all(u, i, after, j, s, &st)) {
-    double size = after ? NEAR * size_of_inputs(u, u->op[i]) : 0;
+    double size = after ? SHARE_OF_INPUTS * size_of_inputs(u, u->op[i]) : 0;
     if (s->one.narrow && !s->one.whole) u->near = NEAR_NARROW;
     st = dt_relate(u->cx, u->n, s->rank, &s->one, u->near, size, &u->arena,
                    &u->orders, out);
@@ -505,26 +519,35 @@ static const char *base_name (const char *path) {
   return s ? s + 1 : path ? path : "";
 }
 
-static void add_first (Runs *u, const DtRecVar *v, DtBuf *b) {
-  DtElements e;
-  DtStatus st;
-  if (!dt_elements_read(u->cx, v, &e, &st) || e.n == 0)
-    dt_buf_add(b, "unknown");
-  else
-    dt_buf_addf(b, "%.6g", e.v[0]);
+static const DtRecVar *var_of_claim (const DtRecOp *r, const Claim *c) {
+  return c->after ? &r->out[c->at] : &r->in[c->at];
+}
+
+/* The element that lies furthest from the other tensor's. */
+static int64_t find_furthest (const DtElements *a, const DtElements *b) {
+  int64_t at = 0;
+  for (int64_t k = 1; k < a->n && k < b->n; k++)
+    if (fabs(a->v[k] - b->v[k]) > fabs(a->v[at] - b->v[at])) at = k;
+  return at;
 }
 
 /* "x.py:17 reads 443.262 where one rank reads 429.412" */
-static void add_read (Runs *u, int i, DtBuf *b) {
-  const DtRecOp *mine = u->pair[i * u->n], *one = u->op[i];
-  dt_buf_addf(b, "%s:%d reads ", base_name(one->file), one->line);
-  if (mine != NULL) {
-    add_first(u, &mine->in[0], b);
-    dt_buf_add(b, " where one rank reads ");
+static void add_claim (Runs *u, const Claim *c, DtBuf *b) {
+  const DtRecOp *mine = u->pair[c->op * u->n], *one = u->op[c->op];
+  const char *verb = c->after ? "leaves" : "reads";
+  DtElements x, y;
+  DtStatus st;
+  dt_buf_addf(b, "%s:%d %s ", base_name(one->file), one->line, verb);
+  if (!dt_elements_read(u->cx, var_of_claim(one, c), &y, &st) || y.n == 0) {
+    dt_buf_add(b, "another number than one rank");
+  } else if (mine == NULL ||
+             !dt_elements_read(u->cx, var_of_claim(mine, c), &x, &st) ||
+             x.n == 0) {
+    dt_buf_addf(b, "another number than one rank, %.6g", y.v[0]);
   } else {
-    dt_buf_add(b, "another number than one rank, ");
+    int64_t at = find_furthest(&x, &y);
+    dt_buf_addf(b, "%.6g where one rank %s %.6g", x.v[at], verb, y.v[at]);
   }
-  add_first(u, &one->in[0], b);
 }
 
 /* "x is a part along dimension 1 of one rank's" */
@@ -542,8 +565,8 @@ static void add_relation (DtBuf *b, const char *name, DtRelation r) {
   }
 }
 
-/* The finding stands where the fault is; `read` is where its number is read. */
-static void tell (Runs *u, const Fault *f, int read, const DtRecord *of) {
+/* The finding stands where the fault is. */
+static void tell (Runs *u, const Fault *f, const Claim *c, const DtRecord *of) {
   const DtRecOp *r = u->op[f->op], *mine = pair_of(u, f->op)[0];
   DtFinding found = {.kind = dt_find_kind(DT_FIND_ID_NOT_AS_ONE),
                      .seq = mine->seq, .op = mine->label, .file = mine->file,
@@ -555,7 +578,7 @@ static void tell (Runs *u, const Fault *f, int read, const DtRecord *of) {
                       : dt_record_var_name(of, &mine->out[f->out]);
   DtBuf b;
   dt_buf_init(&b, u->cx);
-  add_read(u, read, &b);
+  add_claim(u, c, &b);
   dt_buf_addf(&b, "; the runs part at %s%s: ", r->label,
               r->backward ? " in backward" : "");
   if (f->leaf) dt_buf_add(&b, "every rank makes the same, a piece of what one "
@@ -569,88 +592,142 @@ static void tell (Runs *u, const Fault *f, int read, const DtRecord *of) {
   dt_buf_fini(&b);
 }
 
-/* The result that was last made or written of what operator `i` reads; -1. */
-static int maker_of (const Runs *u, int i, int *out) {
-  int key = 0;
-  for (int k = u->first[i]; k < u->first[i + 1] && k < u->first[i] + 2; k++)
-    if (u->dep[k] > key) key = u->dep[k];
-  *out = key > 0 ? (key - 1) % RESULTS : 0;
-  return key > 0 ? op_of_key(key) : -1;
-}
-
-/* One number that is read: is it explained?  Only numbers on which the ranks
-** agree are: what each has for itself it may use for itself.  *told: a finding
-** came of it. */
-static DtStatus judge_read (Runs *u, int i, const DtRecord *of, bool *told) {
-  int out = 0, maker = maker_of(u, i, &out);
-  bool all = pair_of(u, i) != NULL;     /* or only some ranks read it */
-  DtRelation rel;
-  Fault f = {.op = -1};
-  if (maker < 0) return DT_OK;
-  DtStatus st = relate(u, all ? i : maker, !all, all ? 0 : out, &rel);
-  if (st != DT_OK || rel.kind != DT_REL_NONE || !rel.alike) return st;
-  mark_past(u, maker, out);
-  st = search_past(u, maker, &f);
-  if (st != DT_OK || f.op < 0) return st;
-  tell(u, &f, i, of);
-  *told = true;
-  return DT_OK;
-}
+/* --- claims --- */
 
 static bool is_read (const DtRecOp *r) {
   return r->op != NULL && strcmp(r->label, READ) == 0;
 }
 
-bool dt_diag_may_compare (const DtRecord *k) {
-  bool reads = false;
-  for (int i = 0; i < k->n && !reads; i++) reads = is_read(dt_record_of(k, i));
-  return reads && k->drop == 0 && k->total == k->n && k->values;
+/* Does the program get an answer from it, and no tensor? */
+static bool is_question (const DtRecOp *r) {
+  return r->op != NULL && r->nout == 0 && !is_read(r);
 }
 
-/* The first element of a recorded tensor; NAN where it is not known. */
-static double first_element (const DtRecVar *v) {
-  DtDtype t = (DtDtype)v->meta->dtype;
-  size_t size = dt_dtype_size(t);
-  if (v->none || v->block == NULL || v->offset < 0 ||
-      ((size_t)v->offset + 1) * size > v->block->nbytes)
-    return NAN;
-  DtScalar x = dt_dtype_load(t, (const char *)v->block->data
-                                  + (size_t)v->offset * size);
-  return dt_dtype_info(t)->kind == DT_K_FLOAT ? x.re : (double)x.i;
+static bool is_taken (const Runs *u, int i, int out) {
+  return (u->taken[i] & bit_of_key(result_key(i, out))) != 0;
 }
 
-bool dt_diag_reads_differ (const DtRecord *mine, const DtRecord *one) {
-  int i = mine->n - 1;
-  for (int k = one->n - 1; k >= 0; k--) {
-    const DtRecOp *y = dt_record_of(one, k), *x = NULL;
-    if (!is_read(y)) continue;
-    for (; i >= 0 && !is_read(x = dt_record_of(mine, i)); i--) { }
-    if (i-- < 0 || x->line != y->line) return true;
-    double a = first_element(&x->in[0]), b = first_element(&y->in[0]);
-    if (fabs(a - b) > DT_RELATE_FAR * NEAR * fabs(b)) return true;
-  }
+/* The next claim after *c, of three kinds after each other: what is read, what
+** is compared, what is left over.  false: there is none. */
+static bool next_claim (const Runs *u, Claim *c) {
+  for (; c->kind < NCLAIMS; c->kind++, c->op = 0, c->at = -1)
+    for (; c->op < u->nop; c->op++, c->at = -1) {
+      const DtRecOp *r = u->op[c->op];
+      int n = c->kind == CLAIM_LEFT ? (r->nin > 0 ? r->nout : 0)
+            : c->kind == CLAIM_READ ? is_read(r)
+            : is_question(r) ? r->nin : 0;
+      c->after = c->kind == CLAIM_LEFT;
+      while (++c->at < n)
+        if (!var_of_claim(r, c)->none &&
+            (!c->after || !is_taken(u, c->op, c->at)))
+          return true;
+    }
   return false;
+}
+
+/* The result that was last made or written of what the claim is about; -1. */
+static int maker_of (const Runs *u, const Claim *c, int *out) {
+  const int *dep = &u->dep[u->first[c->op] + 2 * c->at];
+  int key = c->after ? result_key(c->op, c->at)
+                     : dep[0] > dep[1] ? dep[0] : dep[1];
+  *out = key > 0 ? (key - 1) % RESULTS : 0;
+  return key > 0 ? op_of_key(key) : -1;
+}
+
+static bool is_full (const Runs *u, const Claim *c) {
+  const DtRecVar *x, *y = var_of_claim(u->op[c->op], c);
+  const DtRecOp *mine = u->pair[c->op * u->n];
+  if (mine == NULL || c->at >= (c->after ? mine->nout : mine->nin)) return false;
+  x = var_of_claim(mine, c);
+  for (int d = 0; x->lndim == y->lndim && d < x->lndim; d++)
+    if (x->lshape[d] != y->lshape[d]) return false;
+  return x->lndim == y->lndim;
+}
+
+/* Is there a claim that no splitting explains, although all ranks agree on it?
+** What each has for itself it may use for itself. */
+static DtStatus is_unexplained (Runs *u, const Claim *c, bool *yes) {
+  int out = 0, maker = maker_of(u, c, &out);
+  bool all = pair_of(u, c->op) != NULL;     /* or only some ranks read it */
+  DtRelation rel;
+  *yes = false;
+  if (maker < 0 || (c->kind != CLAIM_READ && !is_full(u, c))) return DT_OK;
+  u->near = NEAR;
+  DtStatus st = all ? relate(u, c->op, c->after, c->at, &rel)
+                    : relate(u, maker, true, out, &rel);
+  *yes = st == DT_OK && rel.kind == DT_REL_NONE && rel.alike;
+  return st;
+}
+
+/* *told: a finding came of it. */
+static DtStatus judge_claim (Runs *u, const Claim *c, const DtRecord *of,
+                             bool *told) {
+  int out, maker = maker_of(u, c, &out);
+  Fault f = {.op = -1};
+  bool yes;
+  DtStatus st = is_unexplained(u, c, &yes);
+  if (st != DT_OK || !yes) return st;
+  mark_past(u, maker, out);
+  st = search_past(u, maker, &f);
+  if (st != DT_OK || f.op < 0) return st;
+  tell(u, &f, c, of);
+  *told = true;
+  return DT_OK;
+}
+
+/* --- the runs --- */
+
+static DtStatus open_runs (Runs *u, const DtRecord *const *rank,
+                           const DtRecord *one) {
+  size_t nop = (size_t)one->n + 1;
+  u->nop = one->n;
+  u->near = NEAR;
+  u->op = DT_ANEWN(u->cx, &u->arena, const DtRecOp *, nop);
+  u->pair = DT_ANEWN(u->cx, &u->arena, const DtRecOp *, nop * (size_t)u->n);
+  u->first = DT_ANEWN(u->cx, &u->arena, int, nop);
+  u->past = DT_ANEWN(u->cx, &u->arena, uint32_t, nop);
+  u->taken = DT_ANEWN(u->cx, &u->arena, uint32_t, nop);
+  if (!u->op || !u->pair || !u->first || !u->past || !u->taken)
+    return DT_E_NOMEM;
+  DtStatus st = pair_operators(u, rank, one);
+  return st == DT_OK ? link_operators(u) : st;
+}
+
+bool dt_diag_may_compare (const DtRecord *k) {
+  bool claims = false;
+  for (int i = 0; i < k->n && !claims; i++) {
+    const DtRecOp *r = dt_record_of(k, i);
+    claims = is_read(r) || r->raw != NULL || r->ncoll > 0;
+  }
+  return claims && k->drop == 0 && k->total == k->n && k->values;
+}
+
+DtStatus dt_diag_claims_differ (DtCtx *cx, const DtRecord *mine,
+                                const DtRecord *one, bool *differ) {
+  Runs u = {.cx = cx, .n = 1};
+  Claim c = {.at = -1};
+  DtStatus st = open_runs(&u, &mine, one);
+  *differ = false;
+  while (st == DT_OK && !*differ && next_claim(&u, &c))
+    if (u.pair[c.op] == NULL) *differ = c.kind == CLAIM_READ;
+    else st = is_unexplained(&u, &c, differ);
+  dt_arena_fini(cx, &u.arena);
+  return st;
 }
 
 DtStatus dt_diag_compare_one (DtDiag *g, int n, const DtRecord *const *rank,
                               const DtRecord *one, const char **why) {
-  Runs u = {.g = g, .cx = g->s->cx, .n = n, .nop = one->n, .near = NEAR};
+  Runs u = {.g = g, .cx = g->s->cx, .n = n};
+  Claim c = {.at = -1};
   bool told = false;
-  size_t nop = (size_t)one->n + 1;
   *why = NULL;
   if (n > DT_RELATE_RANKS) {
     *why = "there are more ranks than are compared";
     return DT_OK;
   }
-  u.op = DT_ANEWN(u.cx, &u.arena, const DtRecOp *, nop);
-  u.pair = DT_ANEWN(u.cx, &u.arena, const DtRecOp *, nop * (size_t)n);
-  u.first = DT_ANEWN(u.cx, &u.arena, int, nop);
-  u.past = DT_ANEWN(u.cx, &u.arena, uint32_t, nop);
-  DtStatus st = u.op && u.pair && u.first && u.past ? DT_OK : DT_E_NOMEM;
-  if (st == DT_OK) st = pair_operators(&u, rank, one);
-  if (st == DT_OK) st = link_operators(&u);
-  for (int i = 0; i < u.nop && st == DT_OK && !told && u.why == NULL; i++)
-    if (is_read(u.op[i])) st = judge_read(&u, i, rank[0], &told);
+  DtStatus st = open_runs(&u, rank, one);
+  while (st == DT_OK && !told && u.why == NULL && next_claim(&u, &c))
+    st = judge_claim(&u, &c, rank[0], &told);
   *why = u.why;
   dt_arena_fini(u.cx, &u.arena);
   return st;

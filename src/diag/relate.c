@@ -365,7 +365,7 @@ DtStatus dt_relate (DtCtx *cx, int n, const DtElements *rank,
   *out = (DtRelation){.kind = DT_REL_NONE, .factor = 1, .alike = true};
   for (int i = 1; i < n && out->alike; i++)
     out->alike = is_equal(&rank[0], &rank[i]);
-  for (int p = 1; p < n && !found && q.st == DT_OK; p++) {
+  for (int p = 1; (p < n || p == 1) && !found && q.st == DT_OK; p++) {
     if (n % p != 0)
       continue;
     found = match_split(&q, n, rank, p, false, out) ||

@@ -200,8 +200,9 @@ void dt_repl_compare_one (DtRepl *r) {
   if (dt_repl_first(r)) {
     DtStatus st = make_one(r, &one);
     dt_error_clear(r->cx);
-    differs = st == DT_OK && dt_diag_may_compare(&one) &&
-              dt_diag_reads_differ(&d->rec, &one);
+    if (st == DT_OK && dt_diag_may_compare(&one) &&
+        dt_diag_claims_differ(r->cx, &d->rec, &one, &differs) != DT_OK)
+      dt_error_clear(r->cx);
   }
   if (all_say(r, !dt_repl_first(r) || differs))
     compare_records(r, &one);

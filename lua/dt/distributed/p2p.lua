@@ -53,11 +53,46 @@ end
 
 function Work:is_completed() return self.message:arrived() end
 
-local function post(send, t, peer, a)
+-- What a rank that stands for all of them (--alone) sent to itself, a queue for
+-- each tag: the neighbour in a ring of one.
+local kept = {}
+
+local ToSelf = {}
+ToSelf.__index = ToSelf
+
+function ToSelf:arrived() return self.sends or #self.queue > 0 end
+
+function ToSelf:wait()
+  if self.sends then return end
+  if #self.queue == 0 then
+    util.raise("RuntimeError", "the one rank waits for a message that it has "
+      .. "not sent")
+  end
+  return table.remove(self.queue, 1)
+end
+
+local function post_to_self(send, t, tag)
+  local queue = kept[tag] or {}
+  kept[tag] = queue
+  if send then
+    local guard <close> = dt.no_grad()          -- luacheck: ignore guard
+    queue[#queue + 1] = t:detach():clone()
+  end
+  return setmetatable({sends = send, queue = queue}, ToSelf)
+end
+
+local function post_message(send, t, peer, a)
   local mesh, mdim = where(a.group)
+  if dt._is_alone() and peer == dt.rank() then
+    return post_to_self(send, t, a.tag or 0)
+  end
   check_peer(peer, send)
+  return dt._p2p(send, t, mesh, mdim, peer, a.tag or 0)
+end
+
+local function post(send, t, peer, a)
   if t:is_conj() then dt.ops.aten.view_as_real(t) end   -- raises, as there
-  local message = dt._p2p(send, t, mesh, mdim, peer, a.tag or 0)
+  local message = post_message(send, t, peer, a)
   if not send then dt._mark(t, "pending", true) end
   return setmetatable({message = message, tensor = t, receives = not send},
     Work)
