@@ -669,7 +669,8 @@ static DtStatus judge_claim (Runs *u, const Claim *c, const DtRecord *of,
   if (st != DT_OK || !yes) return st;
   mark_past(u, maker, out);
   st = search_past(u, maker, &f);
-  if (st != DT_OK || f.op < 0) return st;
+  /* a sum that is left may be meant to be one; a number that is read is a loss */
+  if (st != DT_OK || f.op < 0 || (f.scaled && c->kind != CLAIM_READ)) return st;
   tell(u, &f, c, of);
   *told = true;
   return DT_OK;

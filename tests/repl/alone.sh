@@ -42,6 +42,32 @@ sed 's/(dist.get_world_size(),)/(4,)/' wrong.py >four.py
 ran -n 4 four.py
 told four.py 8; ok "a mesh of 4 is cut down" $?
 
+# What is printed or left is a claim as well as a number that is read.
+sed 's/^print.*/print(total)/' wrong.py >printed.py
+ran -n 4 printed.py
+told printed.py 8; ok "a printed tensor" $?
+sed 's/^print.*/print(total)/' right.py >printed_right.py
+ran -n 4 printed_right.py
+ok "a printed tensor, right: nothing is said" \
+  "$([ "$code" = 0 ] && [ ! -s err ]; echo $?)"
+
+# A message to the neighbour in a ring of one rank arrives.
+cat >ring.py <<'EOF'
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+r, n = dist.get_rank(), dist.get_world_size()
+x = torch.arange(8.0).chunk(n)[r]
+got = torch.empty_like(x)
+for w in dist.batch_isend_irecv([dist.P2POp(dist.isend, x, (r + 1) % n),
+                                 dist.P2POp(dist.irecv, got, (r - 1) % n)]):
+    w.wait()
+print(got.sum().item())
+EOF
+ran --alone one.rec ring.py
+ok "a ring of one rank" "$([ "$code" = 0 ] && [ "$(cat out)" = 28.0 ]; echo $?)"
+ran -n 1 ring.py
+ok "only with --alone" "$(grep -q "Invalid destination rank" err; echo $?)"
+
 # Not where it is not wanted, nor where something was found or failed.
 ran -q -n 4 wrong.py
 ok "--quiet" "$([ ! -s err ]; echo $?)"
