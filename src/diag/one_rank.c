@@ -3,9 +3,8 @@
 **
 ** Operators of the runs are paired by line, name and count.  A tensor of the
 ** N ranks is related to the one-rank tensor (relate.c).  Numbers that the
-** program reads or compares, and results that no operator takes any more
-** (parameters after the last step, tensors that are printed or returned), are
-** what it claims to have computed.  A claim on which all ranks agree and that no
+** program reads or compares, and parameters as the last step leaves them, are
+** what it claims to have computed; other results may be dropped.  A claim on which all ranks agree and that no
 ** splitting explains makes us look, in its past, for the first operator that
 ** takes explained tensors and makes an unexplained one.
 **
@@ -28,9 +27,9 @@
 
 static const double NEAR = 2e-5, NEAR_NARROW = 5e-2;
 
-/* A result may be smaller than what it was made of (a difference, an error that
-** is kept); its rounding is not.  This share of the inputs counts as its size:
-** 1e-6 of them, 2.5e-3 in 16 bits, is rounding. */
+/* A sum or difference may be smaller than what it was made of (an error that is
+** kept); its rounding is not.  This share of the inputs counts as its size: 1e-6
+** of them, 2.5e-3 in 16 bits, is rounding. */
 static const double SHARE_OF_INPUTS = 5e-2;
 
 /* An operator by what it is and where, and which of these. */
@@ -258,6 +257,17 @@ static double size_of_inputs (Runs *u, const DtRecOp *r) {
   return most;
 }
 
+/* Is its result made of sums, which may cancel? */
+static bool may_cancel (const DtRecOp *r) {
+  static const char *const names[] = {
+    "aten.sub", "aten.rsub", "aten.add", "aten.sum", "aten.mm", "aten.bmm",
+    "aten.convolution", "aten._foreach_add", "aten._foreach_sub"
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strncmp(r->label, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
 static DtStatus relate (Runs *u, int i, bool after, int j, DtRelation *out) {
   DtArenaMark top = dt_arena_mark(&u->cx->scratch);
   DtStatus st = DT_OK;
@@ -265,7 +275,8 @@ static DtStatus relate (Runs *u, int i, bool after, int j, DtRelation *out) {
   *out = (DtRelation){.kind = DT_REL_UNKNOWN, .factor = 1};
   if (s == NULL) st = DT_E_NOMEM;
   if (st == DT_OK && read_all(u, i, after, j, s, &st)) {
-    double size = after ? SHARE_OF_INPUTS * size_of_inputs(u, u->op[i]) : 0;
+    double share = may_cancel(u->op[i]) ? SHARE_OF_INPUTS : NEAR;
+    double size = after ? share * size_of_inputs(u, u->op[i]) : 0;
     if (s->one.narrow && !s->one.whole) u->near = NEAR_NARROW;
     st = dt_relate(u->cx, u->n, s->rank, &s->one, u->near, size, &u->arena,
                    &u->orders, out);
@@ -608,7 +619,7 @@ static bool is_taken (const Runs *u, int i, int out) {
 }
 
 /* The next claim after *c, of three kinds after each other: what is read, what
-** is compared, what is left over.  false: there is none. */
+** is compared, parameters that are left.  false: there is none. */
 static bool next_claim (const Runs *u, Claim *c) {
   for (; c->kind < NCLAIMS; c->kind++, c->op = 0, c->at = -1)
     for (; c->op < u->nop; c->op++, c->at = -1) {
@@ -619,7 +630,8 @@ static bool next_claim (const Runs *u, Claim *c) {
       c->after = c->kind == CLAIM_LEFT;
       while (++c->at < n)
         if (!var_of_claim(r, c)->none &&
-            (!c->after || !is_taken(u, c->op, c->at)))
+            (!c->after || (var_of_claim(r, c)->param &&
+                           !is_taken(u, c->op, c->at))))
           return true;
     }
   return false;

@@ -7,8 +7,8 @@
 
 /* Compare the records of all ranks, rank[0..n), with that of the same program on
 ** one rank.  Where what the program claims (a number that it reads, a tensor that
-** it compares, a result that no operator takes any more) is another one although
-** the ranks agree on it, the first operator in its past whose inputs are copies,
+** it compares, a parameter after its last step) is another one although the ranks
+** agree on it, the first operator in its past whose inputs are copies,
 ** parts or addends of the one-rank tensors, and whose result is none of these,
 ** becomes a finding.
 ** *why: a text, why nothing could be compared; NULL where it was.  NOMEM.

@@ -42,13 +42,13 @@ sed 's/(dist.get_world_size(),)/(4,)/' wrong.py >four.py
 ran -n 4 four.py
 told four.py 8; ok "a mesh of 4 is cut down" $?
 
-# What is printed or left is a claim as well as a number that is read.
-sed 's/^print.*/print(total)/' wrong.py >printed.py
-ran -n 4 printed.py
-told printed.py 8; ok "a printed tensor" $?
-sed 's/^print.*/print(total)/' right.py >printed_right.py
-ran -n 4 printed_right.py
-ok "a printed tensor, right: nothing is said" \
+# What is compared is a claim as well as a number that is read.
+sed 's/^print.*/torch.equal(total, total)/' wrong.py >compared.py
+ran -n 4 compared.py
+told compared.py 8; ok "a compared tensor" $?
+sed 's/^print.*/torch.equal(total, total)/' right.py >compared_right.py
+ran -n 4 compared_right.py
+ok "a compared tensor, right: nothing is said" \
   "$([ "$code" = 0 ] && [ ! -s err ]; echo $?)"
 
 # A message to the neighbour in a ring of one rank arrives.
