@@ -49,7 +49,6 @@ function M.is_seq(v)
   return mt == list_mt or mt == tuple_mt
 end
 
-
 -- Is it the metatable of a box that no dict takes as a key?
 function M.is_builtin_box(mt)
   return mt == list_mt or mt == dict_mt or mt == set_mt

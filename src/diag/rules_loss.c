@@ -146,6 +146,8 @@ void dt_diag_pooled (const DtEvent *e, DtPlace *to) {
                to->dim < e->in[0]->local->m.ndim - 1 &&
                 dt_diag_named(e->op, means) &&
                dt_arg_ints(e->args, 1, dims, DT_MAX_NDIM) == 1;
+  to->each = to->kind == DT_PLACE_STAT && !to->columns && to->dim > 0 && to->adds &&
+             e->out[0]->requires_grad && e->out[0]->local->m.ndim > 0;
 }
 
 void dt_diag_pool_met (DtDiag *g, const DtPlace *w) {
@@ -189,6 +191,49 @@ static void conv_met (DtDiag *g, const DtEvent *e) {
 static bool is_convolution (const DtDiag *g, const DtOpDef *op) {
   (void)g;
   return strcmp(op->sig->full, "aten.convolution.default") == 0;
+}
+
+/* Windows that overlap along dimension `dim` of a pooling operator's input. */
+static bool windows_overlap (const DtEvent *e, int dim) {
+  int64_t size[DT_MAX_NDIM], step[DT_MAX_NDIM];
+  const int n = (int)dt_arg_ints(e->args, 1, size, DT_MAX_NDIM);
+  const int k = (int)dt_arg_ints(e->args, 2, step, DT_MAX_NDIM);
+  const int d = n == 1 ? 0 : dim - (e->in[0]->local->m.ndim - n);
+  if (d < 0 || d >= n || k == 0) return false;
+  return size[d] > step[k == 1 ? 0 : d];
+}
+
+static const char *const between[] = { "aten.upsample_linear1d.",
+  "aten.upsample_bilinear2d.", "aten.upsample_bicubic2d.",
+  "aten.upsample_trilinear3d.", NULL };
+static const char *const pools[] = { "aten.avg_pool1d.", "aten.avg_pool2d.",
+  "aten.avg_pool3d.", "aten.max_pool2d_with_indices.",
+  "aten.max_pool3d_with_indices.", NULL };
+
+static bool begins_with (const DtOpDef *op, const char *const *names) {
+  for (int i = 0; names[i]; i++)
+    if (strncmp(op->sig->full, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
+/* What lies between two items, or in one window, is made of both: at the edge of a
+** part one is another rank's. */
+static void edge_met (DtDiag *g, const DtEvent *e) {
+  const DtVar *x = plain_input(e, 0);
+  const DtPlace *w = x ? dt_diag_place(g, x) : NULL;
+  const DtFact fact = { false, w ? w->where : 0 };
+  if (!is_forward(g, e) || w == NULL || w->kind != DT_PLACE_PART || w->columns ||
+      w->dim < 2 || w->first_len > 0 ||
+      (begins_with(e->op, pools) && !windows_overlap(e, w->dim))) return;
+  dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 60, 1, &fact,
+                    dt_diag_name(g, x), "it makes items of neighbours along the "
+                    "dimension that is cut, and sees none beyond the edge of the "
+                    "part; where each part begins");
+}
+
+static bool is_at_edges (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return begins_with(op, between) || begins_with(op, pools);
 }
 
 /* Zeros beside a part, before a convolution: its edges are still its own. */
@@ -319,6 +364,7 @@ const DtDiagRule dt_rules_loss[] = {
   { DT_EV_OP_END, term_scaled, scales_term, DT_WHEN(nshares) },
   { DT_EV_OP_END, terms_added, adds_terms, DT_WHEN(nshares) },
   { DT_EV_OP_END, labels_met, takes_labels, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, edge_met, is_at_edges, DT_WHEN(nplaces) },
   { DT_EV_OP_END, conv_met, is_convolution, DT_WHEN(nplaces) },
   { DT_EV_OP_END, padded_end, pads, DT_WHEN(nplaces) },
   { DT_EV_OP_END, tokens_drawn, draws_tokens, DT_WHEN(nplaces) },

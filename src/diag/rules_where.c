@@ -285,13 +285,16 @@ static bool is_across (const DtEvent *e, const DtVar *v) {
 }
 
 /* Of two that are counted, as the rows and columns of a mask, that of fewer
-** elements is the part's. */
-static const DtPlace *smaller_counted (const DtDiag *g, const DtEvent *e,
-                                       const DtPlace *was, int *last, int i) {
-  if (was != NULL && dt_meta_numel(&e->in[*last]->local->m) <=
-                     dt_meta_numel(&e->in[i]->local->m)) return was;
+** elements is the part's; but frequencies, which are powers, are no positions. */
+static const DtPlace *choose_counted (const DtDiag *g, const DtEvent *e,
+                                      const DtPlace *was, int *last, int i) {
+  const DtPlace *now = find_place(g, e->in[i]);
+  if (was != NULL && (was->powers == now->powers
+                      ? dt_meta_numel(&e->in[*last]->local->m) <=
+                        dt_meta_numel(&e->in[i]->local->m)
+                      : !was->powers)) return was;
   *last = i;
-  return find_place(g, e->in[i]);
+  return now;
 }
 
 /* Shifted, they are other numbers; compared, divided as whole numbers, they are not
@@ -299,10 +302,16 @@ static const DtPlace *smaller_counted (const DtDiag *g, const DtEvent *e,
 static void counted_again (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   static const char *const shifts[] = { "aten.sub.Tensor", "aten.add.Scalar",
     "aten.sub.Scalar", NULL };
+  static const char *const powers[] = { "aten.pow.Scalar", "aten.exp.default",
+    "aten.exp2.default", "aten.pow.Tensor_Tensor", NULL };
   DtPlace to = *w;
   if (dt_diag_is(g, e, DT_DO_ADD) || dt_diag_named(e->op, shifts))
     dt_diag_items_read(e->out[0], &to);
   else if (!dt_dtype_is_float((DtDtype)e->out[0]->local->m.dtype)) to.items = 0;
+  if (dt_diag_named(e->op, powers)) {
+    to.powers = true;
+    to.items = 0;
+  }
   put_place(g, e->out[0], &to);
 }
 
@@ -324,6 +333,7 @@ static void stat_again (DtDiag *g, const DtEvent *e, const DtPlace *stat) {
     to.added = dt_diag_hash(e->in[1]->local, false);
   }
   to.adds = to.adds && !to.bent && is_linear(g, e);
+  to.each = to.each && is_linear(g, e);
   put_place(g, e->out[0], &to);
 }
 
@@ -344,8 +354,8 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
       alone = alone && ((whole_or_number(e->in[i]) && !is_data(e, e->in[i])) ||
                         is_across(e, e->in[i]));
     else if (w->kind == DT_PLACE_STAT) stat = w;
-    else if (w->kind == DT_PLACE_COUNTED) counted =
-    smaller_counted(g, e, counted, &last, i);
+    else if (w->kind == DT_PLACE_COUNTED)
+      counted = choose_counted(g, e, counted, &last, i);
     else alone = false;
     if (w == NULL || w->kind != DT_PLACE_PART) continue;
     for (k = 0; k < e->nin; k++)
@@ -628,10 +638,17 @@ static void gains_met (DtDiag *g, const DtEvent *e) {
 }
 
 /* A mean along the cut dimension goes through a product with what is whole, or
-** into what is not linear. */
+** into what is not linear.  A sum for each sample may be a step on the way to a norm
+** or a log-sum-exp, but not where it is squashed, as a sequence's likelihood is. */
 static void pool_end (DtDiag *g, const DtEvent *e, int kind) {
+  static const char *const squashes[] = { "aten.log_sigmoid_forward.default",
+    "aten.sigmoid.default", "aten.softplus.default", "aten.tanh.default",
+    "aten.relu.default", "aten.gelu.default", "aten.silu.default",
+    "aten.exp.default", NULL };
   for (int i = 0; i < e->nin; i++) {
     const DtPlace *w = look_for(g, e, i, DT_PLACE_STAT);
+    if (w != NULL && w->each && dt_diag_named(e->op, squashes))
+      dt_diag_pool_met(g, w);
     if (w == NULL || !w->pooled) continue;
     if (kind == PRODUCT) put_place(g, e->out[0], w);
     else if (kind == ALONG || (kind == POINTWISE && !is_linear(g, e)))
@@ -729,16 +746,24 @@ static void on_gradient (DtDiag *g, const DtEvent *e) {
   put_place(g, e->out[0], &to);
 }
 
-/* A statistic is added to what is kept of the earlier ones. */
+static bool scales (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_MUL) || dt_diag_op_is(g, op, DT_DO_DIV);
+}
+
+/* A statistic is added to what is kept of the earlier ones; a part is scaled by one
+** of itself. */
 static void kept_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *w = e->nin > 1 ? look_for(g, e, 1, DT_PLACE_STAT) : NULL;
-  if (w && e->status == DT_OK && !e->backward && e->out[0] && !e->out[0]->spec &&
-      !find_place(g, e->in[0]) && ndim_of(e->in[0]) > 0) put_place(g, e->out[0], w);
+  if (w == NULL || e->status != DT_OK || e->backward || !e->out[0] ||
+      e->out[0]->spec) return;
+  if (scales(g, e->op)) dt_diag_stat_met(g, e);
+  else if (!find_place(g, e->in[0]) && ndim_of(e->in[0]) > 0)
+    put_place(g, e->out[0], w);
 }
 
 static bool keeps (const DtDiag *g, const DtOpDef *op) {
   return (op->flags & DT_OP_INPLACE) &&
-         (dt_diag_op_is(g, op, DT_DO_ADD) || strncmp(op->sig->full, "aten.lerp_.", 11) == 0);
+         (dt_diag_op_is(g, op, DT_DO_ADD) || scales(g, op) || strncmp(op->sig->full, "aten.lerp_.", 11) == 0);
 }
 
 const DtDiagRule dt_rules_where[] = {
