@@ -33,7 +33,10 @@ def reports():
             yield head.split()[0], text
 
 
+# A set of dtypes is printed in the order of their addresses, each time another.
 def letters(text):
+    text = re.sub(r"\{([^{}]*)\}", lambda m: "".join(sorted(m[1].split(", "))),
+                  text)
     return re.sub(r"\W+", "", text)
 
 
