@@ -146,8 +146,6 @@ void dt_diag_pooled (const DtEvent *e, DtPlace *to) {
                to->dim < e->in[0]->local->m.ndim - 1 &&
                 dt_diag_named(e->op, means) &&
                dt_arg_ints(e->args, 1, dims, DT_MAX_NDIM) == 1;
-  to->each = to->kind == DT_PLACE_STAT && !to->columns && to->dim > 0 && to->adds &&
-             e->out[0]->requires_grad && e->out[0]->local->m.ndim > 0;
 }
 
 void dt_diag_pool_met (DtDiag *g, const DtPlace *w) {

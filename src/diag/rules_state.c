@@ -2,8 +2,8 @@
 ** diag/rules_state.c: what a module keeps beside its parameters, and what was
 ** loaded.
 **
-** - A buffer that each rank updates from its own data, or drew for itself, and that
-**   its forward reads, where the parameters are kept equal.
+** - A buffer that each rank updates from its own data, and that its forward
+**   reads, where the parameters are kept equal.
 ** - A broadcast from a rank that loaded nothing, over what another has loaded.
 ** - Dropout that hits the same places on all parts of one activation. */
 #include <string.h>
@@ -42,9 +42,7 @@ static void on_buffer_read (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
   for (int i = 0; i < e->nin; i++) {
     DtBuffer *b = e->in[i] && !e->in[i]->spec ? find_buffer(g, e->in[i]) : NULL;
-    if (b == NULL) continue;
-    b->drawn = b->version == e->in[i]->local->storage->version;
-    if (b->drawn && !e->in[i]->local->storage->drawn) continue;
+    if (b == NULL || b->version == e->in[i]->local->storage->version) continue;
     b->used = dt_diag_sample(e->in[i]->local);
     b->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                         .line = e->line, .seq = e->seq };
@@ -67,11 +65,8 @@ void dt_diag_state (DtDiag *g) {
                   .line = b->at.line, .seq = b->at.seq, .module = "" };
     if (b->at.line > 0)
       dt_diag_claim_all(g, &e, DT_FIND_ID_STATE_APART, g->over, g->over_dim,
-                        100 + i, 2, facts, b->name, b->drawn
-                        ? "a buffer that every rank drew for itself, where it is "
-                          "read; the parameters are the same"
-                        : "a buffer that was written, "
-                          "where it is read; the parameters are the same");
+                        100 + i, 2, facts, b->name, "a buffer that was written, "
+                        "where it is read; the parameters are the same");
   }
 }
 

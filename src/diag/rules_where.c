@@ -333,7 +333,6 @@ static void stat_again (DtDiag *g, const DtEvent *e, const DtPlace *stat) {
     to.added = dt_diag_hash(e->in[1]->local, false);
   }
   to.adds = to.adds && !to.bent && is_linear(g, e);
-  to.each = to.each && is_linear(g, e);
   put_place(g, e->out[0], &to);
 }
 
@@ -638,17 +637,10 @@ static void gains_met (DtDiag *g, const DtEvent *e) {
 }
 
 /* A mean along the cut dimension goes through a product with what is whole, or
-** into what is not linear.  A sum for each sample may be a step on the way to a norm
-** or a log-sum-exp, but not where it is squashed, as a sequence's likelihood is. */
+** into what is not linear. */
 static void pool_end (DtDiag *g, const DtEvent *e, int kind) {
-  static const char *const squashes[] = { "aten.log_sigmoid_forward.default",
-    "aten.sigmoid.default", "aten.softplus.default", "aten.tanh.default",
-    "aten.relu.default", "aten.gelu.default", "aten.silu.default",
-    "aten.exp.default", NULL };
   for (int i = 0; i < e->nin; i++) {
     const DtPlace *w = look_for(g, e, i, DT_PLACE_STAT);
-    if (w != NULL && w->each && dt_diag_named(e->op, squashes))
-      dt_diag_pool_met(g, w);
     if (w == NULL || !w->pooled) continue;
     if (kind == PRODUCT) put_place(g, e->out[0], w);
     else if (kind == ALONG || (kind == POINTWISE && !is_linear(g, e)))

@@ -354,8 +354,6 @@ typedef struct DtPlace {
   DtOrigin cut, fed_at;         /* where it was cut, and multiplied */
   bool bent;                    /* a statistic that is not linear: a norm */
   bool pooled;                  /* a mean along the cut dimension alone */
-  bool each;                    /* a sum along it, one for each sample, with a
-                                ** gradient */
   bool powers;                  /* of what is counted: powers with such exponents */
   bool adds;                    /* a sum */
   bool logged;                  /* the logarithm of such a sum */
@@ -421,7 +419,6 @@ typedef struct DtBuffer {
   int64_t storage, version;     /* as it was registered */
   const char *name;
   uint64_t used; DtOrigin at;   /* its values where it was read last */
-  bool drawn;                   /* it was not written since */
 } DtBuffer;
 
 /* A tensor of low precision that is added to in place. */
