@@ -424,17 +424,6 @@ local function several(out)
   return V.tuple(out, out.n)
 end
 
-local PLAIN = {number = true, string = true, boolean = true}
-
--- Is `f`, that is no class or object of Python's, perhaps something to call?
-local function may_be_called(f)
-  if type(f) == "userdata" then       -- a tensor, a dtype, a mesh
-    local mt = getmetatable(f)
-    return type(mt) ~= "table" or mt.__call ~= nil
-  end
-  return not (f == None or PLAIN[type(f)] or V.is_seq(f) or V.is_dict(f))
-end
-
 -- Call any callable.
 function M.call(f, args, kw)
   local mt = getmetatable(f)
@@ -489,7 +478,8 @@ function M.call(f, args, kw)
     return M.call(own, V.list({f, table.unpack(args, 1, args.n)}, args.n + 1),
       kw)
   end
-  if not may_be_called(f) then
+  if f == None or type(f) == "number" or type(f) == "string"
+     or type(f) == "boolean" or V.is_seq(f) or V.is_dict(f) then
     util.raise("TypeError", "'%s' object is not callable", V.type_name(f))
   end
   if type(f) == "table" and getmetatable(args[1]) == V.func_mt

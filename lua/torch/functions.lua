@@ -33,11 +33,7 @@ end
 
 -- x.split(split_size, dim): PyTorch's own name of the sizes.
 local split = A.def("split", {"self", "split_size", "dim?"}, function (a)
-  local size = V.to_lua(a.split_size)
-  local whole = math.type(size) == "integer" or dt.is_tensor(size)
-  local parts = whole and a.self:split(size, a.dim)
-    or dt.split_with_sizes(a.self, size, a.dim)
-  local list = V.from_lua(parts)
+  local list = V.from_lua(a.self:split(V.to_lua(a.split_size), a.dim))
   return V.is_list(list) and V.tuple(list, list.n) or list
 end)
 function method.split(t, args, kw)
