@@ -64,10 +64,10 @@ function M.explained(tell, f, ...)
   return error(e, 0)
 end
 
--- The divisors of n, as a text.
-function M.divisors(n)
+-- The divisors of n, those up to `most` if it is given, as a text.
+function M.divisors(n, most)
   local list = {}
-  for k = 1, n do
+  for k = 1, math.min(n, most or n) do
     if n % k == 0 then list[#list + 1] = tostring(k) end
   end
   return table.concat(list, ", ")

@@ -7,9 +7,10 @@
 -- Each function is a named condition of the classes' signs (tests.lua); what
 -- it found is kept in `r.said`, in the words of the report.
 
+local util = require "dt.util"
 local code = require "dt.diagnose.code"
 
-local M = {}
+local M = {MOST_DEGREE = 64}        -- a degree of parallelism worth naming
 
 local LIMIT = 200000            -- letters that are looked at
 
@@ -209,17 +210,6 @@ local function tp_degree(low)
   end
 end
 
-local MOST_TP <const> = 64      -- degrees that are worth naming
-
--- The degrees up to `most` that divide `n`, as words.
-local function divisors(n, most)
-  local list = {}
-  for d = 1, math.min(n, most) do
-    if n % d == 0 then list[#list + 1] = d end
-  end
-  return table.concat(list, ", ")
-end
-
 -- A number of heads that the tensor parallel degree does not divide.
 function M.heads_fraction(r)
   local low = r.doc.flat:sub(1, LIMIT):lower()
@@ -229,7 +219,7 @@ function M.heads_fraction(r)
     n = math.tointeger(tonumber(n))
     if not n or n <= 0 or n % tp == 0 then return false end
     say(r, ("%s over tp %d is %g; degrees that divide it: %s")
-      :format(text, tp, n / tp, divisors(n, MOST_TP)))
+      :format(text, tp, n / tp, util.divisors(n, M.MOST_DEGREE)))
     return true
   end
   for _, name in ipairs(head_names) do

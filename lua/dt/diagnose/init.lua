@@ -9,6 +9,7 @@
 -- as Lua; a repro is written from the facts alone (repro.lua) and runs in the
 -- sandbox.
 
+local util = require "dt.util"
 local advice = require "dt.diagnose.advice"
 local classify = require "dt.diagnose.classify"
 local clean = require "dt.diagnose.clean"
@@ -127,15 +128,6 @@ local function threads_of(id)
   return list
 end
 
--- Sizes the failing one could be divided by.
-local function divisors(n, max)
-  local list = {}
-  for d = 1, math.min(n, max or 64) do
-    if n % d == 0 then list[#list + 1] = ("%d"):format(d) end
-  end
-  return table.concat(list, ", ")
-end
-
 -- How all of `ranks` are used where the heads do not divide by them.
 local function stages_of(heads, ranks)
   if not ranks or ranks < 2 or ranks > 4096 then return "" end
@@ -160,7 +152,7 @@ local function note_sizes(r)
   heads = math.tointeger(tonumber(heads))
   if heads and heads > 0 and heads <= 4096 then
     r.notes[#r.notes + 1] = ("%d heads over %s ranks is no whole number; the "
-      .. "degrees %s divide them"):format(heads, tp, divisors(heads))
+      .. "degrees %s divide them"):format(heads, tp, util.divisors(heads, evidence.MOST_DEGREE))
       .. stages_of(heads, math.tointeger(tonumber(tp)))
     return
   end
@@ -174,8 +166,8 @@ local function note_sizes(r)
   size, n = math.tointeger(tonumber(size)), math.tointeger(tonumber(n))
   if not size or not n or n == 0 or size > 1 << 30 then return end
   r.notes[#r.notes + 1] = ("%d over %d ranks: the degrees %s divide it; "
-    .. "padded it would be %d"):format(size, n, divisors(size),
-    (size + n - 1) // n * n)
+    .. "padded it would be %d"):format(size, n,
+    util.divisors(size, evidence.MOST_DEGREE), (size + n - 1) // n * n)
 end
 
 -- ---- dumps -------------------------------------------------------------
