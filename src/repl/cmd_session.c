@@ -150,6 +150,17 @@ static DtStatus change_setting (DtCmdCall *c, int i, const char *value) {
   return DT_OK;
 }
 
+static DtStatus no_setting (DtCmdCall *c) {
+  const char *name;
+  DtBuf b;
+  dt_buf_init(&b, c->r->cx);
+  for (int i = 0; (name = dt_setting_name(i)) != NULL; i++)
+    dt_buf_addf(&b, "%s%s", i == 0 ? "" : i % 7 == 0 ? ",\n  " : ", ", name);
+  DtStatus st = dt_cmd_error(c, 0, "the settings are %s", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
+
 static DtStatus cmd_set (DtCmdCall *c) {
   char name[32];
   size_t n = strcspn(c->arg, " \t");
@@ -168,10 +179,7 @@ static DtStatus cmd_set (DtCmdCall *c) {
   for (int i = 0; i < NPRINTING; i++)
     if (strcmp(printing[i].name, name) == 0)
       return set_printing(c, name, *value != '\0' ? value : NULL);
-  return n == 0 ? set_printing(c, "", NULL)
-    : dt_cmd_error(c, 0, "the settings are findings, notes, pager, "
-                   "python, raw, timing,\n  wrap, precision, threshold, "
-                   "edgeitems, linewidth, sci_mode");
+  return n == 0 ? set_printing(c, "", NULL) : no_setting(c);
 }
 
 static DtStatus cmd_timing (DtCmdCall *c) {
