@@ -55,17 +55,22 @@ static void write_groups (DtComm *c, bool sizes, DtBuf *b) {
   }
 }
 
-/* Two ranks wait at the same place under the same name, yet differ: 's' in what
-** they give, as far as that is known, '?' in something else; 0: there are
-** none. */
-static char what_differs (const DtComm *c) {
+/* How two ranks that wait at the same place under the same name differ. */
+typedef enum Differ {
+  DIFFER_NOT,                 /* there are no two such ranks */
+  DIFFER_SIZE,                /* in what they give, as far as that is known */
+  DIFFER_ELSE
+} Differ;
+
+static Differ what_differs (const DtComm *c) {
   for (int r = 0; r < c->size; r++)
     for (int q = 0; q < r; q++) {
       const DtSnap *a = &c->snap[r], *b = &c->snap[q];
       if (same_name(a, b) && a->hash != b->hash)
-        return strcmp(a->text.s.size, b->text.s.size) != 0 ? 's' : '?';
+        return strcmp(a->text.s.size, b->text.s.size) != 0 ? DIFFER_SIZE
+                                                           : DIFFER_ELSE;
     }
-  return 0;
+  return DIFFER_NOT;
 }
 
 static bool some_run (const DtComm *c) {
@@ -112,11 +117,11 @@ void dt_verdict_claim (DtCtx *cx, DtComm *c, DtStatus st) {
       size_t n;
       dt_buf_init(&text, cx);
       await_arrivals(cx, c);
-      char differs = what_differs(c);
-      write_groups(c, differs == 's', &text);
-      if (differs != 0)
-        dt_buf_add(&text, differs == 's' ? "the sizes differ\n"
-                                         : "the sizes or specs differ\n");
+      Differ differs = what_differs(c);
+      write_groups(c, differs == DIFFER_SIZE, &text);
+      if (differs != DIFFER_NOT)
+        dt_buf_add(&text, differs == DIFFER_SIZE ? "the sizes differ\n"
+                                                 : "the sizes or specs differ\n");
       n = text.len < DT_BOARD_EXPLAIN ? text.len : DT_BOARD_EXPLAIN - 1;
       memcpy(b->explain[par], dt_buf_str(&text), n);
       b->explain[par][n] = '\0';
