@@ -51,7 +51,7 @@ DtStatus dt_record_decide (DtDebug *d, const DtRecOp *r, const DtArgs *args,
   }
   DtSpec *first = NULL;
   if (st == DT_OK && n > 0) {
-    st = dt_handler_spec(s, r->op, n, in, 0, &first);
+    st = dt_handler_first_spec(s, r->op, n, in, &first);
     if (st == DT_OK) {
       dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[0]);
       in[0] = first;

@@ -481,7 +481,7 @@ DtProp *dt_diag_decide (DtDiag *g, const DtEvent *e, const DtArgs *args) {
     if (e->in[i] == NULL || e->in[i]->spec == NULL) return NULL;
     in[i] = e->in[i]->spec;
   }
-  if (dt_handler_spec(g->s, e->op, e->nin, in, 0, &first) == DT_OK) {
+  if (dt_handler_first_spec(g->s, e->op, e->nin, in, &first) == DT_OK) {
     in[0] = first;
     if (dt_prop_run(cx, g->s->prop, &(DtOpSchema){ e->op, args, e->nin, in },
                     NULL, &p) != DT_OK)

@@ -44,12 +44,12 @@ DtStatus dt_handle_conv (DtSession *s, void *ud, const DtOpDef *op,
   return st;
 }
 
-DtStatus dt_handler_spec (DtSession *s, const DtOpDef *op, int nin,
-                          const DtSpec *const *in, int i, DtSpec **out) {
+DtStatus dt_handler_first_spec (DtSession *s, const DtOpDef *op, int nin,
+                                const DtSpec *const *in, DtSpec **out) {
   void *ud;
-  if (i != 0 || nin < 2 || in[1] == NULL ||
+  if (nin < 2 || in[1] == NULL ||
       dt_handler_get(s, op, &ud) != dt_handle_conv_backward) {
-    *out = dt_spec_ref(in[i]);
+    *out = dt_spec_ref(in[0]);
     return DT_OK;
   }
   return dt_spec_make(s, in[1]->mesh, in[1]->npl, in[1]->pl, &in[0]->meta, -1,

@@ -56,11 +56,11 @@ DtStatus dt_handler_set (DtSession *s, const DtOpDef *op, DtHandlerFn fn,
                          void *ud);
 /* The handler in force, NULL when there is none.  Pure. */
 DtHandlerFn dt_handler_get (const DtSession *s, const DtOpDef *op, void **ud);
-/* The spec that counts for input `i` when an operator is decided, a new
-** reference: in[i], unless the handler brings that input to another's placements
+/* The spec that counts for the first input when an operator is decided, a new
+** reference: in[0], unless the handler brings that input to another's placements
 ** first, as that of convolution_backward does.  NOMEM.  Local. */
-DtStatus dt_handler_spec (DtSession *s, const DtOpDef *op, int nin,
-                          const DtSpec *const *in, int i, DtSpec **out);
+DtStatus dt_handler_first_spec (DtSession *s, const DtOpDef *op, int nin,
+                                const DtSpec *const *in, DtSpec **out);
 /* Room for n results (all NULL).  Local. */
 DtStatus dt_results_init (DtSession *s, DtResults *r, int n);
 
