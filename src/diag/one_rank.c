@@ -4,9 +4,10 @@
 ** Operators of the runs are paired by line, name and count.  A tensor of the
 ** N ranks is related to the one-rank tensor (relate.c).  Numbers that the
 ** program reads or compares, and parameters as the last step leaves them, are
-** what it claims to have computed; other results may be dropped.  A claim on which all ranks agree and that no
-** splitting explains makes us look, in its past, for the first operator that
-** takes explained tensors and makes an unexplained one.
+** what it claims to have computed; other results may be dropped.  A claim on
+** which all ranks agree and that no splitting explains makes us look, in its past,
+** for the first operator that takes explained tensors and makes an unexplained
+** one.
 **
 ** Programs may differ from one rank by right: they draw other random numbers,
 ** cut the batch again into small ones, keep parameters of their own between

@@ -755,7 +755,8 @@ static void kept_end (DtDiag *g, const DtEvent *e) {
 
 static bool keeps (const DtDiag *g, const DtOpDef *op) {
   return (op->flags & DT_OP_INPLACE) &&
-         (dt_diag_op_is(g, op, DT_DO_ADD) || scales(g, op) || strncmp(op->sig->full, "aten.lerp_.", 11) == 0);
+         (dt_diag_op_is(g, op, DT_DO_ADD) || scales(g, op) ||
+          strncmp(op->sig->full, "aten.lerp_.", 11) == 0);
 }
 
 const DtDiagRule dt_rules_where[] = {

@@ -212,7 +212,8 @@ static size_t prompt_length (const char *s) {
 static bool has_prompt (const char *s) {
   for (; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n')
     if (strncmp(s, DT_PROMPT, sizeof DT_PROMPT - 1) == 0 ||
-        strncmp(s, DT_PROMPT_PYTHON, sizeof DT_PROMPT_PYTHON - 1) == 0 || stop_prompt(s) > 0)
+        strncmp(s, DT_PROMPT_PYTHON, sizeof DT_PROMPT_PYTHON - 1) == 0 ||
+        stop_prompt(s) > 0)
       return true;
   return false;
 }
