@@ -11,6 +11,7 @@ local parser = require "python.parser"
 local attrs = require "python.attrs"
 local builtins = require "python.builtins"
 local env_of = require "python.env"
+local keywords = require "python.keywords"
 local paste = require "python.paste"
 local script = require "torch.script"
 
@@ -165,12 +166,6 @@ function M.python(text, line, file)
   return V.repr(v)
 end
 
-local keywords = {"and", "as", "assert", "async", "await", "break", "class",
-  "continue", "def", "del", "elif", "else", "except", "finally", "for", "from",
-  "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or",
-  "pass", "raise", "return", "try", "while", "with", "yield", "None", "True",
-  "False"}
-
 -- The value of an attribute that is at hand: no property is computed, nothing
 -- of the program runs.  Or nil.
 local function held(v, name)
@@ -198,7 +193,7 @@ end
 
 local function names_in_sight(scope)
   local out = {}
-  for _, word in ipairs(keywords) do out[word] = true end
+  for _, word in ipairs(keywords.list) do out[word] = true end
   for name in pairs(builtins.names) do out[name] = true end
   while scope do
     for name in pairs(scope.vars) do out[name] = true end

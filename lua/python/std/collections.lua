@@ -11,6 +11,7 @@ local attrs = require "python.attrs"
 local boxes = require "python.boxes"
 local builtins = require "python.builtins"
 local native = require "python.native"
+local keywords = require "python.keywords"
 
 local None = dt.None
 local builtin = V.builtin
@@ -159,13 +160,6 @@ end)
 
 -- ---- namedtuple ----
 
-local KEYWORDS = {}
-for word in ([[False None True and as assert async await break class continue
-  def del elif else except finally for from global if import in is lambda
-  nonlocal not or pass raise return try while with yield]]):gmatch "%S+" do
-  KEYWORDS[word] = true
-end
-
 -- The names of the fields, checked, or with _1, _2, … where they may be.
 local function field_names(given, rename)
   local names, seen = {}, {}
@@ -177,13 +171,13 @@ local function field_names(given, rename)
   end
   for i, name in ipairs(names) do
     local good = name:find("^[%a_\x80-\xff][%w_\x80-\xff]*$") ~= nil
-    if rename and (not good or KEYWORDS[name] or name:sub(1, 1) == "_"
+    if rename and (not good or keywords.set[name] or name:sub(1, 1) == "_"
        or seen[name]) then
       names[i] = "_" .. i - 1
     elseif not good then
       util.raise("ValueError", "Type names and field names must be valid "
         .. "identifiers: %s", V.repr(name))
-    elseif KEYWORDS[name] then
+    elseif keywords.set[name] then
       util.raise("ValueError", "Type names and field names cannot be a "
         .. "keyword: %s", V.repr(name))
     elseif name:sub(1, 1) == "_" then

@@ -6,6 +6,7 @@ local dt = require "dt"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local classes = require "python.class"
+local keywords = require "python.keywords"
 local tools = require "python.std.tools"
 require "python.std.typing"
 
@@ -37,6 +38,7 @@ end
 local stub_of = function () return None end
 
 provide("_functions", namespace {
+  keywords = V.tuple(keywords.list),
   stub = builtin(function (a) return stub_of(a[1]) end, "stub"),
   parameters = builtin(parameters, "parameters"),
   is_generator = builtin(function (a)
