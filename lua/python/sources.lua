@@ -15,7 +15,7 @@ local package_of                    -- what the program's folder is called, wher
                                     -- it is a package
 local tools                         -- {environment, run}: script.lua's
 
--- set_tools(t): how a text is run: t.environment(), t.run(text, env, file).
+-- set_tools(t): how a text is run: t.environment([file]), t.run(text, env, file).
 function M.set_tools(t) tools = t end
 
 -- begin(): a program begins: the modules beside the previous one are forgotten.
@@ -64,14 +64,17 @@ local function of_program(name)
     name = name:sub(#package_of + 2)
   end
   local path = name:gsub("%.", "/")
-  for _, try in ipairs {path .. ".py", path .. "/__init__.py"} do
+  for _, try in ipairs {path .. "/__init__.py", path .. ".py"} do
     local text, file = dt._read_beside(try)
     if text then return text, file, try:find("__init__", 1, true) ~= nil end
   end
+  -- A folder without an __init__.py is a package with nothing in it.
+  local _, folder = dt._read_beside(path)
+  if folder then return "", nil, true, folder end
 end
 
 local function run(name, text, file, package)
-  local env = tools.environment()
+  local env = tools.environment(file)
   local vars = env.vars
   vars.__name__, vars.__doc__ = name, dt.None
   vars.__package__ = package and name or name:match("^(.*)%.[^.]+$") or ""

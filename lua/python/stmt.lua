@@ -621,40 +621,51 @@ S["import"] = function (n)
 end
 
 -- from torch.nn import *: a module whose names are made when they are asked for
--- has no list of them, so names that are nowhere else are asked of it.
+-- has no list of them, so names that are nowhere else are asked of it: an
+-- environment's metatable says in `asked` which modules these are.
 local function ask_module(env, module)
   while env.up do env = env.up end
-  if env.asked then
-    table.insert(env.asked, 1, module)
-    return
+  local mt = getmetatable(env.vars)
+  if not (mt and mt.asked) then
+    util.raise("NotImplementedError", "from %s import * outside of a program "
+      .. "is not part of dtrepl", module)
   end
-  local asked, before = {module}, getmetatable(env.vars)
-  local index = before and before.__index
-  local mt = {}
-  for k, v in pairs(before or {}) do mt[k] = v end
-  function mt.__index(t, name)
-    local v
-    if type(index) == "function" then v = index(t, name)
-    elseif index then v = index[name] end
-    if v ~= nil or type(name) ~= "string" or name:find("^_") then return v end
-    for _, m in ipairs(asked) do
-      local ok, found = pcall(attrs.member, m, name)
-      if ok then return found end
-    end
+  table.insert(mt.asked, 1, module)
+end
+
+-- The list __all__ of a module, or nil where it has none.
+local function exported_names(module, m)
+  local vars = type(m) == "table" and m or {}
+  local more = attrs.more_names(module)
+  return rawget(vars, "__all__") or more and rawget(more, "__all__")
+end
+
+local function bind_listed(env, module, list, line)
+  local next_name = V.iter(list)
+  local more, name = next_name()
+  while more do
+    local bound = name
+    env_of.assign(env, bound, absent.import(function ()
+      return attrs.member(module, bound)
+    end, module .. "." .. bound, line))
+    more, name = next_name()
   end
-  env.asked = asked
-  setmetatable(env.vars, mt)
 end
 
 -- from math import *: the names of a module, in their order.
-local function all_of(env, module)
+local function all_of(env, module, line)
   local ok, m = pcall(attrs.module, module)
   if not ok and m.class ~= "ModuleNotFoundError" then error(m, 0) end
   local mt = ok and getmetatable(m)
   if mt and mt.all then m = mt.all()            -- one that fills itself
   elseif not ok and not module:find("^torch%f[.%z]") then
     error(m, 0)
-  elseif not ok or mt or module:find("^torch%f[.%z]") then
+  end
+  local list = exported_names(module, m)
+  if list then
+    return bind_listed(env, module, list, line)
+  elseif not ok or mt and mt.__index and not mt.all
+    or module:find("^torch%f[.%z]") then
     return ask_module(env, module)
   end
   local names, seen = {}, {}
@@ -694,7 +705,7 @@ S["from"] = function (n)
   local guarded = tries > 0
   return function (env)
     local module = full_name(env, n.module, n.level)
-    if n.all then all_of(env, module) end
+    if n.all then all_of(env, module, n.line) end
     for _, m in ipairs(n.list) do
       env_of.assign(env, m.as or m.name, absent.import(function ()
         return attrs.member(module, m.name)

@@ -12,8 +12,8 @@ local names = require "torch.names"
 local values = require "python.values"
 require "torch.training"
 
-require("python.sources").set_tools {environment = names.environment,
-  run = eval.run}
+require("python.sources").set_tools {run = eval.run,
+  environment = function () return names.environment() end}
 
 return {run = eval.run, value = eval.value, last = eval.last, call = eval.call,
   environment = names.environment, names = names, values = values}

@@ -444,15 +444,32 @@ require("torch.functions").provide(M.torch)
 require("torch.more").provide(M.torch)
 require("torch.functorch").provide(M.torch)
 
--- A fresh environment with everything a program may name without import.
-function M.environment()
+-- The name of a module that `from module import *` asked for.
+local function asked_of(asked, name)
+  if type(name) ~= "string" or name:find("^_") then return nil end
+  for _, module in ipairs(asked) do
+    local ok, v = pcall(attrs.member, module, name)
+    if ok then return v end
+  end
+end
+
+-- environment([tell]): a fresh environment with everything a program may name
+-- without import; tell(name) hears of each name that Python would not find.
+function M.environment(tell)
   dt._set_warn_random(true)             -- a Python program is told as there
-  local vars = setmetatable({}, {__index = function (_, name)
+  local asked, told = {}, {}
+  local vars = setmetatable({}, {asked = asked, __index = function (_, name)
     local v = B[name]
+    if v == nil then v = asked_of(asked, name) end
     if v ~= nil then return v end
     v = rawget(M, name)
-    if v ~= nil and name ~= "flat" and name ~= "environment" then return v end
-    return attrs.anywhere(name)
+    if name == "flat" or name == "environment" then v = nil end
+    if v == nil then v = attrs.anywhere(name) end
+    if v ~= nil and tell and not told[name] then
+      told[name] = true
+      tell(name)
+    end
+    return v
   end})
   return {vars = vars}
 end

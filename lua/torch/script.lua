@@ -213,7 +213,18 @@ local function provide(argv)
     {"group?"}, end_group)
 end
 
-sources.set_tools {environment = names.environment,
+
+-- Snippets of reports leave imports out; PyTorch would have raised.
+local function tell_missing_import(name)
+  if dt.rank() ~= 0 then return end
+  builtins.write_error(("note: '%s' is used without an import; Python raises "
+    .. "NameError: name '%s' is not defined\n"):format(name, name))
+end
+
+sources.set_tools {
+  environment = function (file)
+    return names.environment(file and tell_missing_import)
+  end,
   run = function (text, env, file) return eval.run(text, env, file) end}
 
 -- A fresh environment of a program in `file`.
@@ -221,7 +232,7 @@ function M.environment(file, ...)
   provide(V.list {file, ...})
   processes = 0
   atexit.begin()
-  local env = names.environment()
+  local env = names.environment(tell_missing_import)
   env.vars.__name__ = "__main__"
   env.vars.__file__, env.vars.__doc__ = file, None
   sources.begin()
@@ -235,7 +246,7 @@ end
 local function leave(code)
   local said = type(code) ~= "number" and code ~= nil and code ~= None
   local status = said and 1 or type(code) == "number" and code or 0
-  if said then builtins.names.print.call(V.list {V.str(code)}) end
+  if said then builtins.write_error(V.str(code) .. "\n") end
   if status ~= 0 then
     dt.debug.ended = {code = "DT0017", class = "SystemExit",
       message = V.str(code), where = M.running, after = dt._seq()}

@@ -3,6 +3,7 @@
 ** its ranks meet while it runs. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/error_comm.h"
 #include "bind/bind.h"
 #include "bind/embed.h"
@@ -43,10 +44,15 @@ static int read_open (lua_State *L) {
   return 1;
 }
 
-/* dt._read_beside(path) -> the bytes of a file below the program's folder and
-** its path from the working folder; nil where there is none, the program is
-** no file, or files are not to be touched.  `path` is relative to the folder
-** or begins with it.  Only for reading.  Local. */
+static bool is_folder (FILE *f) {
+  struct stat s;
+  return fstat(fileno(f), &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* dt._read_beside(path) -> the bytes of a file below the program's folder (nil
+** for a folder) and its path from the working folder; nil where there is none,
+** the program is no file, or files are not to be touched.  `path` is relative
+** to the folder or begins with it.  Only for reading.  Local. */
 static int l_read_beside (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
   const DtBindOpts *o = &dtL_state(L)->o;
@@ -62,6 +68,13 @@ static int l_read_beside (lua_State *L) {
   lua_pushcfunction(L, read_open);
   f = fopen(lua_tostring(L, -2), "rb");
   if (f == NULL) return 0;
+  if (is_folder(f)) {
+    fclose(f);
+    lua_pushnil(L);
+    lua_replace(L, -2);                         /* read_open */
+    lua_insert(L, -2);
+    return 2;
+  }
   lua_pushlightuserdata(L, f);
   st = lua_pcall(L, 1, 1, 0);
   fclose(f);

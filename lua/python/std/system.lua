@@ -20,8 +20,9 @@ local module = tools.module
 
 local function kwarg(kw, name) return kw and V.dict_get(kw, name) end
 local function nothing() return None end
+-- A line for sys.stderr.
 local function log(text)
-  builtins.names.print.call(V.list {text})
+  builtins.write_error(text .. "\n")
   return None
 end
 

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: timeout=60 tags=quick
+# A Python program among its files: packages, __all__, what goes to stderr.
+here=$(cd "$(dirname "$0")/../.." && pwd)
+DTREPL=${DTREPL:-$here/build/dtrepl}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+passed=0 failed=0
+check () {
+  what=$1; shift
+  if "$@"; then echo "ok - $what"; passed=$((passed + 1))
+  else echo "not ok - $what"; failed=$((failed + 1)); fi
+}
+mkdir -p plain/inner whole
+printf '__all__ = ["a", "_b"]\na, _b, c = 1, 2, 3\n' >plain/names.py
+printf 'value = "a file"\n' >whole.py
+printf 'value = "a package"\n' >whole/__init__.py
+printf 'def f(): return relu\n' >plain/inner/late.py
+cat >program.py <<'E2'
+from math import *
+from plain.names import *
+from plain.inner.late import f
+import plain, whole, sys, warnings, traceback
+print(sqrt(2) > 1.4, floor(2.5), a, _b)
+try:
+    print(c)
+except NameError as e:
+    print(e)
+print(plain.__name__, plain.names.c, whole.value)
+f()
+f()
+warnings.warn("careful")
+try:
+    1 // 0
+except ZeroDivisionError:
+    traceback.print_exc()
+sys.exit("enough")
+E2
+cat >want <<'E2'
+True 2 1 2
+name 'c' is not defined
+plain 3 a package
+E2
+"$DTREPL" -n 2 program.py >out 2>err
+check "the text is the status's 1" test $? = 1
+check "stdout holds what Python prints there" cmp out want
+check "once by name: used without an import" test \
+  "$(grep -c "note: 'relu' is used without an import" err)" = 1
+check "a warning is for stderr" grep -q "UserWarning: careful" err
+check "so is a traceback" grep -q "ZeroDivisionError: " err
+check "and the text of sys.exit" grep -q "^enough$" err
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
