@@ -161,6 +161,17 @@ static int l_finding (lua_State *L) {
   return 0;
 }
 
+/* dt._finding_made(name, tensor, evidence): found where the tensor was made. */
+static int l_finding_made (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtFindKind *k = dt_find_lookup(luaL_checkstring(L, 1));
+  DtVar *v = dtL_check_tensor(L, 2);
+  const char *evidence = luaL_checkstring(L, 3);
+  luaL_argcheck(L, k != NULL, 1, "no such finding");
+  if (g) dt_diag_tell_made(g, k->id, v, evidence);
+  return 0;
+}
+
 /* dt._unfound(name, evidence): what was found has been put right since. */
 static int l_unfound (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -431,7 +442,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {NULL, NULL}
   };
   static const luaL_Reg own[] = {
-    {"_finding", l_finding}, {"_unfound", l_unfound},
+    {"_finding", l_finding}, {"_finding_made", l_finding_made},
+    {"_unfound", l_unfound},
     {"_written", l_written}, {"_carry", l_carry},
     {"_stepping", l_stepping}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_scattered", l_scattered},

@@ -318,6 +318,13 @@ void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *op,
   dt_diag_add(g, &e, id, v, 0, NULL, "%s", evidence);
 }
 
+void dt_diag_tell_made (DtDiag *g, DtFindId id, DtVar *v,
+                        const char *evidence) {
+  DtEvent e = dt_diag_origin(&v->origin, kinds[id].name);
+  if (g->on && !g->d->muted && e.line > 0)
+    dt_diag_add(g, &e, id, v, 0, NULL, "%s", evidence);
+}
+
 void dt_diag_withdraw (DtDiag *g, DtFindId id, const char *evidence) {
   int i, n = 0;
   for (i = 0; i < g->n; i++) {

@@ -118,6 +118,8 @@ void dt_diag_fresh (DtDiag *g, DtBuf *b);
 ** Local. */
 void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *op,
                    const char *evidence);
+/* As dt_diag_tell(), where `v` was made.  Local. */
+void dt_diag_tell_made (DtDiag *g, DtFindId id, DtVar *v, const char *evidence);
 /* What was found of this kind with this evidence has been put right since:
 ** forget it.  Local. */
 void dt_diag_withdraw (DtDiag *g, DtFindId id, const char *evidence);

@@ -417,7 +417,8 @@ static void step_without (DtDiag *g, const DtVar *p) {
   const DtEvent e = dt_diag_origin(&here, "step");
   if (dt_idset_has(&g->unreduced, p->local->storage->id))
     dt_diag_add(g, &e, DT_FIND_ID_KEPT_BACK, p, 0, NULL, "gradient "
-                "synchronization is off, and was so in the last backward");
+                "synchronization, or the all-reduce over the copies, is off, and was "
+                "so in the last backward");
 }
 
 /* Has one of the parameters that get gradients as many elements? */
@@ -466,7 +467,7 @@ static void claim_no_drift (DtDiag *g, const DtLearn *l, int64_t nr) {
   const int n = l->all_used == 0 ? 3 : l->reduced ? 5 : 4;
   DtEvent e = dt_diag_origin(&l->step, "update");
   const char *what;
-  bool others = l->numel > 1;           /* of one number: are others reduced? */
+  bool others = l->numel > 1 || g->batch.mesh;  /* of one number: are others reduced? */
   for (int i = 0; i < g->nlearn && !others; i++)
     others = g->learn[i].numel > 1 && g->learn[i].reduced;
   if (l->step.line == 0 || l->drawn || l->start == 0 || l->last == 0 ||

@@ -1390,7 +1390,7 @@ local in_pairs = {
   "bucket_order.py", "sp_gather_no_reduce.py", "grad_max.py", "zigzag_where.py",
   "conv_neighbour.py", "ring_causal_all.py", "buffer_padding.py", "expert_scale.py",
   "local_key_queue.py", "tied_pipeline.py", "stale_gathered.py",
-  "schedule_of_all.py", "lamb_local.lua",
+  "schedule_of_all.py", "lamb_local.lua", "ddp_late_head.py", "clip_raw_grads.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))

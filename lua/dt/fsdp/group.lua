@@ -360,6 +360,7 @@ local function all_reduce(self, out, f)
   local info = self.info
   if not info.replicate_mdim then return out end
   if not self.all_reduce then
+    for _, p in ipairs(self.params) do dt._unreduced(p.sharded, true) end
     self.partial = self.partial and self.partial:add_(out) or out
     return false
   end

@@ -61,10 +61,21 @@ function M.get_total_norm(list, norm_type, error_if_nonfinite, foreach)
   return total
 end
 
+-- Nothing is scaled: what was given are no parameters.
+local function tell_nothing(list)
+  for _, t in ipairs(list) do
+    if t.requires_grad then return end
+  end
+  if list[1] then
+    dt._finding("CLIPS_NOTHING", list[1], ("%d tensors, none of which has a "
+      .. "gradient or wants one"):format(#list), "clip_grads_with_norm_")
+  end
+end
+
 -- clip_grads_with_norm_(params, max_norm, total_norm, foreach)
 function M.clip_grads_with_norm_(params, max_norm, total_norm, foreach)
   local grads = grads_of(params)
-  if #grads == 0 then return end
+  if #grads == 0 then return tell_nothing(tensors_of(params)) end
   local coef = dt.clamp(max_norm / (total_norm + 1e-6), {max = 1.0})
   for _, group in ipairs(util.by_dtype(grads)) do
     if foreach ~= false then

@@ -134,8 +134,25 @@ function DDP:__init__(...)
     s.init_sync)
 end
 
+-- Parameters that came, or began to want gradients, after the module was
+-- wrapped; looked for once.
+local function tell_unmanaged(module, s)
+  local known = {}
+  for _, p in ipairs(s.params) do known[p] = true end
+  s.looked = true
+  for p in module:parameters() do
+    if p.requires_grad and not known[p] and not p.is_dtensor then
+      dt._finding_made("NOT_MANAGED", p, "it is none of the parameters whose "
+        .. "gradients are reduced")
+    end
+  end
+end
+
 function DDP:forward(...)
   local s = self._attrs._ddp
+  if not s.looked and dt.is_grad_enabled() and dt.world_size() > 1 then
+    tell_unmanaged(self.module, s)
+  end
   reducer.before_forward(s)
   return nnm.relay(self.module, function (outs)
     return reducer.after_forward(s, outs)
