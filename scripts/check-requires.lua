@@ -22,7 +22,7 @@ local law = {
   ["dt.fsdp"] = "dt.autograd dt.nn dt.parallel",
   ["dt.cp"] = "dt.autograd dt.functional dt.parallel",
   ["dt.float8"] = "dt.autograd dt.nn dt.parallel dt.fsdp",
-  ["dt.spmd"] = "dt.autograd dt.distributed dt.functional",
+  ["dt.spmd"] = "dt.autograd dt.distributed dt.functional dt.nn",
   ["dt.zoo"] = "dt.functional dt.nn dt.parallel dt.fsdp",
   ["dt.debug"] = "dt.tensor dt.torch dt.distributed dt.functional " ..
     "dt.parallel dt.spmd dt.testing",

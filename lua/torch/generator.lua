@@ -171,7 +171,8 @@ local drawing_methods = {"bernoulli", "bernoulli_", "cauchy_", "exponential_",
 
 -- Functions of nn.init that draw.
 local drawing_inits = {"uniform_", "normal_", "trunc_normal_", "kaiming_normal_",
-  "kaiming_uniform_", "xavier_normal_", "xavier_uniform_", "orthogonal_"}
+  "kaiming_uniform_", "xavier_normal_", "xavier_uniform_", "orthogonal_",
+  "sparse_"}
 
 -- Put them into torch and torch.random.
 function M.provide(torch)

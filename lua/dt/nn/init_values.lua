@@ -13,6 +13,17 @@ local function quiet(f, t, ...)
   return t
 end
 
+-- PyTorch's functions call a tensor's method so; who looks at calls shows it.
+local NO_GENERATOR = {generator = dt.None}
+
+local function draw_uniform(t, bound)
+  return quiet(t.uniform_, t, -bound, bound, NO_GENERATOR)
+end
+
+local function draw_normal(t, mean, std)
+  return quiet(t.normal_, t, mean, std, NO_GENERATOR)
+end
+
 -- uniform_(t, a = 0, b = 1)
 function M.uniform_(t, a, b)
   return quiet(t.uniform_, t, a or 0.0, b or 1.0)
@@ -69,33 +80,30 @@ local function is_empty(t) return t:numel() == 0 end
 -- kaiming_uniform_(t, {a = 0, mode = "fan_in", nonlinearity = "leaky_relu"})
 function M.kaiming_uniform_(t, kw)
   if is_empty(t) then return t end
-  local bound = math.sqrt(3) * spread(t, kw or {})
-  return M.uniform_(t, -bound, bound)
+  return draw_uniform(t, math.sqrt(3) * spread(t, kw or {}))
 end
 
 -- kaiming_normal_(t, {...})
 function M.kaiming_normal_(t, kw)
   if is_empty(t) then return t end
-  return M.normal_(t, 0.0, spread(t, kw or {}))
+  return draw_normal(t, 0, spread(t, kw or {}))
 end
 
 -- xavier_uniform_(t, gain = 1)
 function M.xavier_uniform_(t, gain)
   local i, o = fans(t)
-  local bound = math.sqrt(3) * (gain or 1) * math.sqrt(2 / (i + o))
-  return M.uniform_(t, -bound, bound)
+  return draw_uniform(t, math.sqrt(3) * (gain or 1) * math.sqrt(2 / (i + o)))
 end
 
 -- xavier_normal_(t, gain = 1)
 function M.xavier_normal_(t, gain)
   local i, o = fans(t)
-  return M.normal_(t, 0.0, (gain or 1) * math.sqrt(2 / (i + o)))
+  return draw_normal(t, 0.0, (gain or 1) * math.sqrt(2 / (i + o)))
 end
 
 -- The share of a normal distribution below x.
 local function normal_below(x)
-  return (1 + dt.tensor(x / math.sqrt(2), {dtype = dt.float64}):erf():item())
-    / 2
+  return (1 + dt._libm.erf(x / math.sqrt(2))) / 2
 end
 
 -- Is the mask true anywhere?  PyTorch asks each rank for its own shard; here
@@ -106,16 +114,27 @@ local function anywhere(mask)
   return any:item()
 end
 
+-- Who looks at calls (dt.spmd.watch) puts its own in the place of these.
+function M.eye(...) return dt.eye(...) end
+function M.empty_like(...) return dt.empty_like(...) end
+
+-- A number as a tensor like t: Tensor.new_tensor.
+function M.new_tensor(t, v, kw)
+  return dt.tensor(v, {dtype = t.dtype, device = kw.device})
+end
+
 -- What falls outside is drawn again, with all the rest: the interval holds
 -- most of the distribution.
 local function by_normal(t, o)
-  local function bound(v) return dt.tensor(v, {dtype = t.dtype}):item() end
+  local function bound(v)
+    return M.new_tensor(t, v, {device = "cpu"}):item()
+  end
   local low, high = bound(o.a), bound(o.b)
-  local r = t:normal_(o.mean, o.std)
+  local r = t:normal_(o.mean, o.std, NO_GENERATOR)
   while true do
     local outside = r:lt(low):logical_or(r:gt(high))
     if not anywhere(outside) then break end
-    r = dt.where(outside, dt.empty_like(r):normal_(o.mean, o.std), r)
+    r = dt.where(outside, M.empty_like(r):normal_(o.mean, o.std), r)
   end
   if not rawequal(r, t) then t:copy_(r) end
 end
@@ -125,7 +144,7 @@ end
 local function by_uniform(t, o)
   local peak = -0.5 * ((math.max(o.a, math.min(o.mean, o.b)) - o.mean)
     / o.std) ^ 2
-  local drawn, chance = dt.empty_like(t), dt.empty_like(t)
+  local drawn, chance = M.empty_like(t), M.empty_like(t)
   local function refused()
     drawn:sub_(o.mean):div_(o.std):pow_(2):mul_(-0.5):sub_(peak)
     return chance:uniform_():log_():gt(drawn)
@@ -182,10 +201,38 @@ function M.eye_(t)
   if util.is_dtensor(t) then
     dt.ops.aten.eye.m_out(t.shape[1], t.shape[2], {out = t})
   else
-    t:copy_(dt.eye(t.shape[1], t.shape[2]))
+    M.eye(t.shape[1], t.shape[2], {out = t, requires_grad = t.requires_grad})
   end
   return t
 end
+
+-- init.sparse_(t, sparsity, std = 0.01): normal numbers; in each column that
+-- share of the rows, drawn anew, is zero.
+function M.sparse_(t, ...)
+  local o = util.bind("sparse_", {"sparsity", "std", "generator"},
+    {std = 0.01}, ...)
+  if t.ndim ~= 2 then
+    util.raise("ValueError", "Only tensors with 2 dimensions are supported")
+  end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local rows, cols = t.shape[1], t.shape[2]
+  local zeros = math.ceil(o.sparsity * rows)
+  t:normal_(0, o.std, NO_GENERATOR)
+  for col = 0, cols - 1 do
+    local at = dt.randperm(rows):narrow(0, 0, zeros)
+    t:select(1, col):index_fill_(0, at, 0)
+  end
+  return t
+end
+
+-- Parameters of layers that begin with ones, or zeros.
+local function new_param(make, sizes, kw)
+  return dt._make_param(make(sizes, {dtype = kw.dtype, device = kw.device}),
+    true)
+end
+
+function M.ones_param(sizes, kw) return new_param(dt.ones, sizes, kw) end
+function M.zeros_param(sizes, kw) return new_param(dt.zeros, sizes, kw) end
 
 -- init.dirac_(t, groups = 1): convolutions that give back their input.
 function M.dirac_(t, groups)

@@ -4,17 +4,13 @@
 local dt = require "dt"
 local util = require "dt.util"
 local F = require "dt.functional"
+local init = require "dt.nn.init_values"
 local Module = require("dt.nn.module").Module
 
 local M = {}
 
 local function shape_text(shape)
   return util.tuple_text(shape)
-end
-
-local function ones(shape, a)
-  return dt._make_param(dt.ones(shape, {dtype = a.dtype, device = a.device}),
-    true)
 end
 
 -- nn.LayerNorm(normalized_shape, {eps=1e-5, elementwise_affine=, bias=})
@@ -27,11 +23,10 @@ function M.LayerNorm:__init__(...)
   local shape = util.list(a.normalized_shape)
   self.normalized_shape, self.eps = shape, a.eps
   self.elementwise_affine = a.elementwise_affine
-  if a.elementwise_affine then self.weight = ones(shape, a)
+  if a.elementwise_affine then self.weight = init.ones_param(shape, a)
   else self:register_parameter("weight", nil) end
   if a.elementwise_affine and a.bias then
-    self.bias = dt._make_param(dt.zeros(shape, {dtype = a.dtype,
-      device = a.device}), true)
+    self.bias = init.zeros_param(shape, a)
   else
     self:register_parameter("bias", nil)
   end
@@ -61,11 +56,10 @@ function M.GroupNorm:__init__(...)
   end
   self.num_groups, self.num_channels = a.num_groups, a.num_channels
   self.eps, self.affine = a.eps, a.affine
-  self:register_parameter("weight", a.affine and ones({a.num_channels}, a)
-    or nil)
-  self:register_parameter("bias", a.affine and dt._make_param(
-    dt.zeros({a.num_channels}, {dtype = a.dtype, device = a.device}), true)
-    or nil)
+  self:register_parameter("weight", a.affine
+    and init.ones_param({a.num_channels}, a) or nil)
+  self:register_parameter("bias", a.affine
+    and init.zeros_param({a.num_channels}, a) or nil)
 end
 
 function M.GroupNorm:forward(x)
@@ -94,9 +88,10 @@ local function batch_norm(name, dims)
     -- None is a value here (the mean of all batches), and assigning it removes.
     self._attrs.momentum = a.momentum == nil and dt.None or a.momentum
     self.affine, self.track_running_stats = a.affine, a.track_running_stats
-    self:register_parameter("weight", a.affine and ones(n, a) or nil)
+    self:register_parameter("weight", a.affine and init.ones_param(n, a)
+      or nil)
     self:register_parameter("bias", a.affine and a.bias
-      and dt._make_param(dt.zeros(n, kw), true) or nil)
+      and init.zeros_param(n, a) or nil)
     if a.track_running_stats then
       self:register_buffer("running_mean", dt.zeros(n, kw))
       self:register_buffer("running_var", dt.ones(n, kw))
@@ -152,7 +147,7 @@ function M.RMSNorm:__init__(...)
   local shape = util.list(a.normalized_shape)
   self.normalized_shape, self.eps = shape, a.eps
   self.elementwise_affine = a.elementwise_affine
-  if a.elementwise_affine then self.weight = ones(shape, a)
+  if a.elementwise_affine then self.weight = init.ones_param(shape, a)
   else self:register_parameter("weight", nil) end
 end
 

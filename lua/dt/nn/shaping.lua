@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local F = require "dt.functional"
 local define = require "dt.nn.define"
+local init = require "dt.nn.init_values"
 local signature = require "dt.torch.signature"
 local Module = require("dt.nn.module").Module
 
@@ -74,9 +75,9 @@ local function instance_norm(name, without, with)
         m[key] = a[key]
       end
       m:register_parameter("weight", a.affine
-        and dt._make_param(dt.ones(n, kw), true) or nil)
+        and init.ones_param(n, a) or nil)
       m:register_parameter("bias", a.affine and a.bias
-        and dt._make_param(dt.zeros(n, kw), true) or nil)
+        and init.zeros_param(n, a) or nil)
       if a.track_running_stats then
         m:register_buffer("running_mean", dt.zeros(n, kw))
         m:register_buffer("running_var", dt.ones(n, kw))

@@ -42,6 +42,11 @@ local python = {
   ["Tensor.__rsub__"] = "self, other", ["Tensor.__rmatmul__"] = "self, other",
   ["Tensor.__getitem__"] = "self, key",
   ["Tensor.__setitem__"] = "self, key, value",
+  ["init.uniform_"] = "tensor, a=0.0, b=1.0, generator=None",
+  ["init.normal_"] = "tensor, mean=0.0, std=1.0, generator=None",
+  ["init.constant_"] = "tensor, val",
+  ["init.kaiming_uniform_"] = "tensor, a=0, mode='fan_in', "
+    .. "nonlinearity='leaky_relu', generator=None",
   ["autograd.grad"] = "outputs, inputs, grad_outputs=None, "
     .. "retain_graph=None, create_graph=False, only_inputs=True, "
     .. "allow_unused=False, is_grads_batched=False, materialize_grads=False",
@@ -93,7 +98,8 @@ local function bound(text, args, kw, places)
   for i, p in ipairs(parameters(text)) do
     local v = args[i]
     if i > args.n then v = kw and V.dict_get(kw, p.name) end
-    if v == nil and p.default then v = constant(p.default) end
+    -- A place that Lua left out is None here.
+    if (v == nil or v == None) and p.default then v = constant(p.default) end
     if v ~= nil and p.name ~= "out" then
       local label = places and i <= places and ("args[%d]"):format(i - 1)
         or p.name

@@ -10,6 +10,7 @@ local V = require "dt.spmd.values"
 local check = require "dt.spmd.check"
 local state = require "dt.spmd.state"
 local F = require "dt.functional"
+local init = require "dt.nn.init_values"
 
 local core = dt._spmd
 local M = {}
@@ -59,9 +60,9 @@ local function like_a_program(module)
   return module:find("^dt%.nn") or module:find("^dt%.zoo")
 end
 
--- Is what is called at this moment the business of the library?
-local function by_library()
-  local level = 3
+-- Is what is called at this moment, at that level of the stack, the business
+-- of the library?
+local function by_library(level)
   while true do
     local info = debug.getinfo(level, "S")
     if not info then return false end
@@ -75,33 +76,68 @@ local function by_library()
 end
 
 local function operator(name, f, ...)
-  if check.busy() or by_library() then return f(...) end
+  if check.busy() or by_library(3) then return f(...) end
   return looked_at("torch." .. name, name, f, ...)
 end
 
--- torch.nn.functional for modules, which are written in Lua: {plain, watched}.
-local functional
+-- Functions for modules, which are written in Lua: {plain, watched} of
+-- torch.nn.functional and of those of nn.init that PyTorch lets others see.
+local functional, inits
+
+local function is_seen()
+  return not check.busy() and state.on() and not by_library(4)
+end
+
+local function watched_pair(place, name, f)
+  local function watched(...)
+    if not is_seen() then return f(...) end
+    return looked_at(place .. name, name, f, ...)
+  end
+  V.set_plain(watched, f)
+  return {f, watched}
+end
 
 local function watched_functional(F)
   local out = {}
   for name, f in pairs(F) do
-    if type(f) == "function" then
-      local function watched(...)
-        if check.busy() or not state.on() or by_library() then
-          return f(...)
-        end
-        return looked_at("F." .. name, name, f, ...)
-      end
-      out[name] = {f, watched}
-      V.set_plain(watched, f)
+    if type(f) == "function" then out[name] = watched_pair("F.", name, f) end
+  end
+  return out
+end
+
+-- A parameter that PyTorch fills after it is made.
+local function filled_pair(make, name, ...)
+  local value = {...}
+  return {make, function (...)
+    local t = make(...)
+    if is_seen() then
+      looked_at("Tensor." .. name, name, function () return t end, t,
+        table.unpack(value))
     end
+    return t
+  end}
+end
+
+local function watched_inits()
+  local out = {new_tensor = watched_pair("Tensor.", "new_tensor",
+    init.new_tensor),
+    ones_param = filled_pair(init.ones_param, "fill_", 1.0),
+    zeros_param = filled_pair(init.zeros_param, "zero_")}
+  for _, name in ipairs {"eye", "empty_like"} do
+    out[name] = watched_pair("torch.", name, init[name])
+  end
+  for _, name in ipairs {"uniform_", "normal_", "constant_",
+      "kaiming_uniform_"} do
+    out[name] = watched_pair("init.", name, init[name])
   end
   return out
 end
 
 local function patch_functional(which)
   functional = functional or watched_functional(F)
+  inits = inits or watched_inits()
   for name, pair in pairs(functional) do F[name] = pair[which] end
+  for name, pair in pairs(inits) do init[name] = pair[which] end
 end
 
 -- ---- on and off ----
