@@ -112,12 +112,21 @@ local function bound(f, self)
   return b
 end
 
+-- class_bound(x, class): what a class method that holds `x` gives of `class`: a
+-- descriptor is asked for the class, as if that were the object.
+local function class_bound(x, class)
+  if is_descriptor(x) then return M.bind(x, class, class) end
+  local get = type(x) == "table" and V.special(x, "__get__")
+  if get then return get(class, class) end
+  return bound(x, class)
+end
+
 -- bind(x, v, class): what the member `x` of an exception's class is when it is
 -- read of the instance `v`, or, where that is nil, of the class itself.
 function M.bind(x, v, class)
   if is_descriptor(x) then
     if x.kind == "staticmethod" then return x.get end
-    if x.kind == "classmethod" then return bound(x.get, class) end
+    if x.kind == "classmethod" then return class_bound(x.get, class) end
     if not v then return x end
     return calls.call(x.get, V.list({v}, 1))
   end
@@ -135,7 +144,9 @@ function M.get(v, class, name, own)
   local x = class[name]
   if is_descriptor(x) then
     if x.kind == "staticmethod" then return x.get, true end
-    if x.kind == "classmethod" then return bound(x.get, own or class), true end
+    if x.kind == "classmethod" then
+      return class_bound(x.get, own or class), true
+    end
     if v == class then return x, true end
     if rawget(x, "get") == nil then
       util.raise("AttributeError", "property '%s' of '%s' object has no getter",

@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local big = require "python.bigint"
+local exceptions = require "python.exceptions"
 
 local M = {}
 
@@ -92,7 +93,8 @@ local function number_text(v, s)
   local digits
   if large or math.type(v) == "integer" then
     negative = large and v.neg or not large and v < 0
-    local n = large and v or math.abs(v)
+    local n = (large or v == math.mininteger) and big.abs(v) or math.abs(v)
+    large = big.is(n)
     if s.kind == "" or s.kind == "d" or s.kind == "n" then
       digits = large and big.digits(n, 10) or ("%d"):format(n)
     elseif PREFIX[s.kind] then
@@ -354,6 +356,12 @@ end
 -- template % v
 function M.percent(template, v) return percent_with(template, v, conversion) end
 
+-- The bytes with blanks around them, as wide as a conversion asks for.
+local function fitted(text, flags, width)
+  local fill = (" "):rep((tonumber(width) or 0) - #text)
+  return flags:find("-", 1, true) and text .. fill or fill .. text
+end
+
 -- template % v, of the text of bytes: %s and %b take bytes.
 function M.percent_bytes(template, v)
   return percent_with(template, v, function (x, flags, width, precision, kind)
@@ -364,17 +372,16 @@ function M.percent_bytes(template, v)
       end
       local text = x.s
       if precision ~= "" then text = text:sub(1, tonumber(precision:sub(2))) end
-      local fill = (" "):rep((tonumber(width) or 0) - #text)
-      return flags:find("-", 1, true) and text .. fill or fill .. text
+      return fitted(text, flags, width)
     elseif kind == "c" and V.is_bytes(x) and #x.s == 1 then
-      return x.s
+      return fitted(x.s, flags, width)
     elseif kind == "c" then
       x = V.index_of(x)
       if math.type(x) ~= "integer" or x < 0 or x > 255 then
         util.raise(math.type(x) == "integer" and "OverflowError" or "TypeError",
           "%c requires an integer in range(256) or a single byte")
       end
-      return string.char(x)
+      return fitted(string.char(x), flags, width)
     elseif kind == "r" then
       kind = "a"
     end
@@ -382,50 +389,146 @@ function M.percent_bytes(template, v)
   end)
 end
 
+-- numbering(): which argument a field without a name takes, and which one with
+-- a number; a template has only one of the two.
+local function numbering()
+  local auto, by_number = 0, false
+  local function switch(from, to)
+    util.raise("ValueError", "cannot switch from %s to %s", from, to)
+  end
+  return function (first)
+    if first ~= "" then
+      if auto > 0 then
+        switch("automatic field numbering", "manual field specification")
+      end
+      by_number = true
+      return tonumber(first) + 1
+    end
+    if by_number then
+      switch("manual field specification", "automatic field numbering")
+    end
+    auto = auto + 1
+    return auto
+  end
+end
+
+-- reach(v, path): what ".name" and "[key]" of a field's path lead to.
+local function reach(v, path)
+  local at = 1
+  while at <= #path do
+    local name, stop = path:match("^%.([^.%[]*)()", at)
+    local key
+    if not name then
+      key, stop = path:match("^%[([^%]]*)%]()", at)
+      if not key then
+        util.raise("ValueError", path:find("^%[", at) and "Missing ']' in "
+          .. "format string" or "Only '.' or '[' may follow ']' in format "
+          .. "field specifier")
+      end
+    end
+    if (name or key) == "" then
+      util.raise("ValueError", "Empty attribute in format string")
+    end
+    v = name and get(v, name) or key and item(v, key:find("^%d+$")
+      and tonumber(key) or key)
+    at = stop
+  end
+  return v
+end
+
+-- The name, the letter behind "!" and the spec of a field; a name may have a
+-- ":" or "!" in its brackets.
+local function parts_of(inner)
+  local stop, depth = #inner + 1, 0
+  for i = 1, #inner do
+    local c = inner:sub(i, i)
+    if c == "[" then depth = 1 elseif c == "]" then depth = 0 end
+    if depth == 0 and (c == ":" or c == "!") then stop = i break end
+    if depth == 0 and c == "{" then
+      util.raise("ValueError", "unexpected '{' in field name")
+    end
+  end
+  local name, rest = inner:sub(1, stop - 1), inner:sub(stop)
+  if rest:sub(1, 1) ~= "!" then return name, "", rest:sub(2) end
+  local conv, spec = rest:match("^!([^:]?):?(.*)$")
+  if conv == "" then
+    util.raise("ValueError", rest == "!" and "unmatched '{' in format spec"
+      or "end of string while looking for conversion specifier")
+  elseif rest:sub(3, 3) ~= "" and rest:sub(3, 3) ~= ":" then
+    util.raise("ValueError", "expected ':' after conversion specifier")
+  elseif not ("rsa"):find(conv, 1, true) then
+    util.raise("ValueError", "Unknown conversion specifier %s", conv)
+  end
+  return name, conv, spec
+end
+
+-- The place behind the field that begins at i, or nil; braces in brackets are
+-- part of a key.
+local function field_end(text, i)
+  local depth, key = 0, false
+  for at in text:gmatch("()[{}%[%]]", i) do
+    local c = text:sub(at, at)
+    if c == "[" then key = true
+    elseif c == "]" then key = false
+    elseif not key then
+      depth = depth + (c == "{" and 1 or -1)
+      if depth == 0 then return at + 1 end
+    end
+  end
+end
+
+local MOST_NESTED <const> = 2
+
 -- template.format(args, kw).
 function M.template(template, args, kw)
-  local auto = 0
-  local function field(inner)
-    local head, spec = inner:match("^([^:]*):?(.*)$")
-    local name, conv = head:match("^([^!]*)!?(%a?)$")
-    local first, path = name:match("^([%w_]*)(.*)$")
+  local number, expand = numbering(), nil
+  local function field(inner, depth)
+    local name, conv, spec = parts_of(inner)
+    local first, path = name:match("^([^.%[]*)(.*)$")
     local v
-    if first == "" then
-      auto = auto + 1
-      v = args[auto]
-    elseif tonumber(first) then
-      v = args[tonumber(first) + 1]
+    if first == "" or first:find("^%d+$") then
+      local i = number(first)
+      v = args[i]
+      if v == nil then
+        util.raise("IndexError", "Replacement index %d out of range for "
+          .. "positional args tuple", i - 1)
+      end
     else
-      v = kw and V.dict_get(kw, first)
-      if v == nil then util.raise("KeyError", "%s", V.repr(first)) end
+      if kw then v = V.dict_get(kw, first) end
+      if v == nil then
+        error(exceptions.classes.KeyError.make(V.list({first}, 1)), 0)
+      end
     end
-    if v == nil then
-      util.raise("IndexError", "Replacement index %s out of range for "
-        .. "positional args tuple", first == "" and auto - 1 or first)
-    end
-    for dot, key in path:gmatch("([.%[])([^.%[%]]+)") do
-      v = dot == "." and get(v, key) or item(v, tonumber(key) or key)
-    end
-    spec = spec:gsub("{([^{}]*)}", field)
+    v = reach(v, path)
+    if spec:find("[{}]") then spec = expand(spec, depth + 1) end
     return M.field(v, conv, spec)
   end
-  local out, at = {}, 1
-  while at <= #template do
-    local c = template:sub(at, at)
-    if (c == "{" or c == "}") and template:sub(at + 1, at + 1) == c then
-      out[#out + 1], at = c, at + 2
-    elseif c == "{" then
-      local stop = template:match("^%b{}()", at)
-      if not stop then
-        util.raise("ValueError", "expected '}' before end of string")
-      end
-      out[#out + 1] = field(template:sub(at + 1, stop - 2))
-      at = stop
-    else
-      out[#out + 1], at = c, at + 1
+  function expand(text, depth)
+    if depth > MOST_NESTED then
+      util.raise("ValueError", "Max string recursion exceeded")
     end
+    local out, at = {}, 1
+    while at <= #text do
+      local i = text:find("[{}]", at)
+      out[#out + 1] = text:sub(at, (i or #text + 1) - 1)
+      if not i then break end
+      local c = text:sub(i, i)
+      if text:sub(i + 1, i + 1) == c then
+        out[#out + 1], at = c, i + 2
+      elseif c == "}" then
+        util.raise("ValueError", "Single '}' encountered in format string")
+      else
+        local stop = field_end(text, i)
+        if not stop then
+          util.raise("ValueError", i == #text and "Single '{' encountered in "
+            .. "format string" or "expected '}' before end of string")
+        end
+        out[#out + 1], at = field(text:sub(i + 1, stop - 2), depth), stop
+      end
+    end
+    return table.concat(out)
   end
-  return table.concat(out)
+  return expand(template, 1)
 end
 
 return M

@@ -434,7 +434,7 @@ end
 
 -- Parameters up to `stop`: list of {name, default=, star=, only=}.
 local function parameters(p, stop)
-  local list, only, seen = {}, nil, {}
+  local list, only, seen, defaults = {}, nil, {}, false
   while not is(p, stop) do
     local a = {only = only}
     if take(p, "**") then a.star = 2
@@ -450,7 +450,11 @@ local function parameters(p, stop)
       end
       seen[a.name] = true
       if stop == ")" and take(p, ":") then a.note = annotation(p, expr) end
-      if take(p, "=") then a.default = expr(p) end
+      if take(p, "=") then a.default = expr(p)
+      elseif defaults and not only and not a.star then
+        refuse(p, "non-default argument follows default argument")
+      end
+      defaults = defaults or a.default ~= nil
     end
     list[#list + 1] = a
     if not take(p, ",") then break end
@@ -787,6 +791,7 @@ simple["global"] = function (p)
   return node(p, "global", {names = names})
 end
 simple["nonlocal"] = function (p)
+  if not p.fn then refuse(p, "nonlocal declaration not allowed at module level") end
   local n = simple["global"](p)
   n.kind = "nonlocal"
   return n

@@ -784,7 +784,15 @@ function M.iter(v)
   local following = (special or not rawget(type(v) == "table" and v or {},
     "_class")) and M.special(v, "__next__")
   if following then
+    local class = rawget(v, "_class")
+    local held = class and class.__next__
     return function ()
+      if class and not rawequal(class.__next__, held) then
+        following, held = M.special(v, "__next__"), class.__next__
+        if not following then
+          util.raise("TypeError", "'%s' object is not iterable", M.type_name(v))
+        end
+      end
       local out = table.pack(pcall(following))
       if out[1] then return true, out[2] end
       if M.is_error_below(out[2], "StopIteration") then return false end

@@ -77,12 +77,18 @@ local function literal(p, c)
   return char(p, p.bytes and c:byte() or utf8.codepoint(c, 1, 1, true))
 end
 
+-- All that is no space of Python's, for a set, in which no part can be negated.
+local NO_SPACE <const> = "\\x{0}-\\x{8}\\x{e}-\\x{1b}!-\\x{84}\\x{86}-\\x{9f}"
+  .. "\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}"
+  .. "\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}"
+  .. "\\x{3001}-\\x{10ffff}"
+
 -- Classes by their letter: outside a set, and inside one.  Spaces of Python's
 -- texts include the four separators before " ".
 local function class_of(p, c, inside)
   if p.bytes or not p.flags.a then
     if p.bytes or c:lower() ~= "s" then return "\\" .. c end
-    if inside then return c == "s" and "\\s\\x{1c}-\\x{1f}" or "\\S" end
+    if inside then return c == "s" and "\\s\\x{1c}-\\x{1f}" or NO_SPACE end
     return c == "s" and "[\\s\\x{1c}-\\x{1f}]" or "[^\\s\\x{1c}-\\x{1f}]"
   end
   return "\\" .. c

@@ -148,6 +148,7 @@ function M.provide(argv)
     fork = refused "os.fork", kill = refused "os.kill",
     execv = refused "os.execv", listdir = files.listdir,
   }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
+  path.__name__ = "posixpath"
   provide("os.path", namespace(path))
   local out, err = stream(builtins.write), stream(builtins.write_error)
   local function exit(a)

@@ -273,6 +273,12 @@ M.runtime_checkable = builtin(function (a)
   for _, name in ipairs(rawget(a[1], "__noted") or {}) do
     names[#names + 1] = name
   end
+  rawset(a[1], "below", function (class)
+    for _, name in ipairs(names) do
+      if not pcall(attrs.get, class, name) then return false end
+    end
+    return true
+  end)
   rawset(a[1], "holds", function (v)
     for _, name in ipairs(names) do
       if not pcall(attrs.get, v, name) then return false end
@@ -311,7 +317,7 @@ rawset(B.type, "__getitem", function (class, i)
   return aliases.generic(class, i)
 end)
 
-classes.inner.holds = true
+classes.inner.holds, classes.inner.below = true, true
 aliases.set_is_instance(builtins.is_class)
 for _, name in ipairs {"typing", "typing_extensions"} do
   attrs.provide(name, attrs.namespace(M))
