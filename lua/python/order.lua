@@ -1,0 +1,238 @@
+-- SPDX-License-Identifier: MIT
+-- python/order.lua: which of two values is the lesser, which are equal, what is
+-- in a box: part of values.lua, which adds these functions to its own.
+
+local dt = require "dt"
+local util = require "dt.util"
+local big = require "python.bigint"
+
+local V                             -- values.lua's table
+local M = {}
+local None = dt.None
+local dict_mt, set_mt, func_mt, builtin_mt
+
+-- -1, 0 or 1: the order of numbers of which one is large.
+function M.compare_big(a, b)
+  if type(a) == "boolean" then a = a and 1 or 0 end
+  if type(b) == "boolean" then b = b and 1 or 0 end
+  if math.type(a) == "float" or math.type(b) == "float" then
+    if a ~= a or b ~= b then return 2 end
+    if a == math.huge or b == -math.huge then return 1 end
+    if b == math.huge or a == -math.huge then return -1 end
+    if math.type(a) == "float" then return -V.compare_big(b, a) end
+    local low = math.floor(b)       -- exactly, not as floats
+    local order = big.compare(a, big.of_float(low))
+    return order == 0 and low < b and -1 or order
+  end
+  return big.compare(a, b)
+end
+
+local function any_big(a, b)
+  return (big.is(a) or big.is(b)) and (big.is(a) or type(a) == "number")
+    and (big.is(b) or type(b) == "number")
+end
+
+-- a < b for numbers, texts, sequences and objects that say it.
+function M.less(a, b)
+  local classed = type(a) == "table" and rawget(a, "_class")
+    or type(b) == "table" and rawget(b, "_class")
+  if classed then
+    local said = V.ask(a, b, "__lt__", "__gt__")
+    if said ~= nil then return V.truth(said) end
+    a, b = V.unbox(a), V.unbox(b)
+  end
+  if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
+    for i = 1, math.min(a.n, b.n) do
+      if V.equal(a[i], b[i]) ~= true then return V.less(a[i], b[i]) end
+    end
+    return a.n < b.n
+  end
+  local by = type(a) == "table" and type(b) == "table" and rawget(a, "compares")
+  if by then return V.less(by(b), 0) end    -- functools.cmp_to_key
+  local said = not classed and V.ask(a, b, "__lt__", "__gt__") or nil
+  if said ~= nil then return V.truth(said) end
+  if any_big(a, b) then return V.compare_big(a, b) == -1 end
+  if type(a) == "boolean" then a = a and 1 or 0 end
+  if type(b) == "boolean" then b = b and 1 or 0 end
+  if util.is_tensor(a) or util.is_tensor(b) then
+    return V.truth(util.is_tensor(a) and a:lt(b) or b:gt(a))
+  end
+  if V.is_bytes(a) and V.is_bytes(b) then return a.s < b.s end
+  if type(a) ~= type(b) or (type(a) ~= "number" and type(a) ~= "string") then
+    util.raise("TypeError", "'<' not supported between instances of '%s' and "
+      .. "'%s'", V.type_name(a), V.type_name(b))
+  end
+  return a < b
+end
+
+-- A sorted list of the items of v; equal ones keep their order.
+function M.sorted(v, key, reverse)
+  local items, n = V.items(v)
+  local out = {}
+  for i = 1, n do
+    local k = items[i]
+    if key and key ~= None then
+      k = type(key) == "function" and key(k) or V.call(key, V.list({k}, 1))
+    end
+    out[i] = {k, items[i]}
+  end
+  local function merge(lo, hi)
+    if hi - lo < 1 then return end
+    local mid = (lo + hi) // 2
+    merge(lo, mid)
+    merge(mid + 1, hi)
+    local tmp, i, j = {}, lo, mid + 1
+    while i <= mid or j <= hi do
+      local right = i > mid
+      if not right and j <= hi then
+        if reverse then right = V.less(out[i][1], out[j][1])
+        else right = V.less(out[j][1], out[i][1]) end
+      end
+      if right then
+        tmp[#tmp + 1] = out[j]
+        j = j + 1
+      else
+        tmp[#tmp + 1] = out[i]
+        i = i + 1
+      end
+    end
+    table.move(tmp, 1, #tmp, lo, out)
+  end
+  reverse = reverse and V.truth(reverse)
+  merge(1, n)
+  for i = 1, n do out[i] = out[i][2] end
+  return V.list(out, n)
+end
+
+-- ---- equality and order ----
+
+-- What no tensor can be combined or compared with.
+function M.no_operand(v)
+  return v == None or type(v) == "string" or V.is_seq(v) or V.is_dict(v)
+    or V.is_set(v) or V.is_function(v) or V.is_view(v) or V.is_range(v)
+end
+
+-- Are two items of boxes the same or equal, as Python's boxes ask it?
+function M.alike(a, b)
+  if rawequal(a, b) or util.is_tensor(a) and util.is_tensor(b)
+     and a._id == b._id then
+    return true
+  end
+  return V.truth(V.equal(a, b))
+end
+
+-- same_order(a, b): do two equal dicts have their keys in the same order?
+function M.same_order(a, b)
+  local keys, n = {}, 0
+  for k in V.each(a) do
+    n = n + 1
+    keys[n] = k
+  end
+  local i = 0
+  for k in V.each(b) do
+    i = i + 1
+    if not V.alike(keys[i], k) then return false end
+  end
+  return true
+end
+
+function M.equal(a, b)
+  if rawequal(a, b) and not util.is_tensor(a) then return true end
+  if any_big(a, b) then return V.compare_big(a, b) == 0 end
+  if type(a) == "table" and rawget(a, "_class")
+     or type(b) == "table" and rawget(b, "_class") then
+    local said = V.ask(a, b, "__eq__", "__eq__")
+    if said ~= nil then return said end
+    if V.is_boxed(a) or V.is_boxed(b) then
+      return V.equal(V.unbox(a), V.unbox(b))
+    end
+  end
+  if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
+    if a.n ~= b.n then return false end
+    local i = 0
+    while i < a.n and i < b.n do    -- an __eq__ may change them
+      i = i + 1
+      if not V.alike(a[i], b[i]) then return false end
+    end
+    return a.n == b.n
+  end
+  if V.is_set_view(a) and V.is_set_view(b) then return V.same_views(a, b) end
+  local said = V.ask(a, b, "__eq__", "__eq__")
+  if said ~= nil then return said end
+  local mt = type(a) == "table" and getmetatable(a)
+  if mt and rawget(mt, "equals") and mt == getmetatable(b) then
+    return mt.equals(a, b)
+  end
+  a, b = V.as_set(a), V.as_set(b)
+  if (V.is_dict(a) or V.is_set(a)) and getmetatable(a) == getmetatable(b) then
+    return V.same_boxes(a, b) and (not (rawget(a, "ordered")
+      and rawget(b, "ordered")) or V.same_order(a, b))
+  end
+  if type(a) == "boolean" and type(b) == "number" then a = a and 1 or 0 end
+  if type(b) == "boolean" and type(a) == "number" then b = b and 1 or 0 end
+  a, b = V.complex_operands(a, b)
+  if V.is_complex(a) or V.is_complex(b) then return V.equal_complex(a, b) end
+  if util.is_tensor(a) or util.is_tensor(b) then
+    if V.no_operand(a) or V.no_operand(b) then return false end
+    return util.is_tensor(a) and a:eq(b) or b:eq(a)
+  end
+  return a == b
+end
+
+function M.contains(box, v)
+  local mt = type(box) == "table" and getmetatable(box)
+  if (mt == dict_mt or mt == set_mt) and not rawget(box, "_class") then
+    if mt == set_mt and V.is_set(v) and not v.frozen
+       and not rawget(v, "_class") then
+      v = V.frozen_of(v)
+    end
+    return V.dict_get(box, v) ~= nil
+  end
+  if mt and rawget(box, "_boxed") ~= nil and not V.special(box,
+     "__contains__") then
+    box = box._boxed
+  end
+  if V.is_view(box) then return V.view_contains(box, v) end
+  if type(box) == "string" then
+    v = V.unbox(v)
+    if type(v) ~= "string" then
+      util.raise("TypeError", "'in <string>' requires string as left operand, "
+        .. "not %s", V.type_name(v))
+    end
+    return box:find(v, 1, true) ~= nil
+  end
+  local special = V.special(box, "__contains__")
+  if special then return V.truth(special(v)) end
+  if mt == dict_mt or mt == set_mt then return V.dict_get(box, v) ~= nil end
+  if mt and mt.contains then return mt.contains(box, v) end
+  if mt == builtin_mt or mt == func_mt or V.is_complex(box) or big.is(box) then
+    util.raise("TypeError", "argument of type '%s' is not iterable",
+      V.type_name(box))
+  end
+  if V.is_object(box) and not rawget(box, "_native")
+     and not V.special(box, "__iter__") and not V.special(box, "__getitem__") then
+    util.raise("TypeError", "argument of type '%s' is not iterable",
+      V.type_name(box))
+  end
+  if util.is_tensor(box) and (util.is_tensor(v) or type(v) == "number"
+     or type(v) == "boolean") then
+    return V.truth(V.equal(box, v):any())
+  end
+  if type(box) == "number" or type(box) == "boolean" or box == None then
+    util.raise("TypeError", "argument of type '%s' is not iterable",
+      V.type_name(box))
+  end
+  local items, n = V.items(box)
+  for i = 1, n do
+    if V.alike(items[i], v) then return true end
+  end
+  return false
+end
+
+-- add_to(values): these become functions of values.lua's table.
+return function (values)
+  V = values
+  dict_mt, set_mt = values.dict_mt, values.set_mt
+  func_mt, builtin_mt = values.func_mt, values.builtin_mt
+  for name, f in pairs(M) do values[name] = f end
+end
