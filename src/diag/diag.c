@@ -466,6 +466,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->tied.v);
   dt_free(g->s->cx, g->looked.v);
   dt_free(g->s->cx, g->checksums.v);
+  dt_free(g->s->cx, g->counts.v);
   dt_free(g->s->cx, g->unreduced.v);
   dt_free(g->s->cx, g->unread.v);
   dt_free(g->s->cx, g->load_lines.v);

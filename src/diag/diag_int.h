@@ -99,6 +99,9 @@ const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,
                                  DtPlaceKind kind);
 /* The same where the ranks hold other parts, in one way or another.  Pure. */
 DtPlace *dt_diag_place_spread (const DtDiag *g, const DtVar *v);
+/* Is something cut that is `n` long?  A sum divided by such a number may be meant as
+** one rank's share of the mean, also where a part has as many elements.  Pure. */
+bool dt_diag_is_whole (const DtDiag *g, double n);
 /* Note it.  Local. */
 void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w);
 /* Note it of whoever has this memory in this shape.  Local. */
@@ -151,6 +154,11 @@ void dt_diag_part_filled (DtDiag *g, const DtVar *rows, const DtPlace *w);
 void dt_diag_total_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                          DtPlace *to);
 bool dt_diag_total_met (DtDiag *g, const DtEvent *e);
+
+/* rules_total.c.  A logarithm to any base; a number to the power of what it takes,
+** which undoes one.  Pure. */
+bool dt_diag_is_logarithm (const DtOpDef *op);
+bool dt_diag_is_power (const DtOpDef *op);
 /* What was summed over the ranks is added to what was not. */
 void dt_diag_half_reduced (DtDiag *g, const DtEvent *e);
 /* A product sums along the parts `a` and `b`. */

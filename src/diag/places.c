@@ -61,6 +61,13 @@ DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
          ? w : NULL;
 }
 
+bool dt_diag_is_whole (const DtDiag *g, double n) {
+  for (int i = 0; g->place != NULL && i < 2 * DT_PLACES; i++)
+    if (g->place_id[i] != 0 && g->place[i].kind == DT_PLACE_PART &&
+        (double)g->place[i].whole == n) return true;
+  return false;
+}
+
 const DtPlace *dt_diag_place_before (const DtDiag *g, const DtVar *v) {
   const DtPlace *w = g->place && v && !v->spec ? slot_of(g, v) : NULL;
   return w && w->id == v->id && w->version + 1 == v->local->storage->version

@@ -245,6 +245,24 @@ static bool makes_checksum (const DtDiag *g, const DtOpDef *op) {
   return false;
 }
 
+/* Whole numbers made floating, and their sums: labels, masks and counts may be equal
+** on several ranks without being copies. */
+static void of_counts (DtDiag *g, const DtEvent *e) {
+  enum { MOST = 4096 };
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  if (e->status != DT_OK || g->counts.n >= MOST || e->backward || v == NULL ||
+      v->spec || e->nout < 1 || e->out[0] == NULL) return;
+  if (dt_idset_has(&g->counts, v->local->storage->id) ||
+      (dt_diag_is(g, e, DT_DO_TO_COPY) &&
+       !dt_dtype_is_float((DtDtype)v->local->m.dtype)))
+    dt_idset_add(g, &g->counts, e->out[0]->local->storage->id);
+}
+
+static bool makes_counts (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_TO_COPY) || dt_diag_op_is(g, op, DT_DO_SUM) ||
+         dt_diag_op_is(g, op, DT_DO_SUM_DIM) || dt_diag_op_is(g, op, DT_DO_CLONE);
+}
+
 static void summed_copies (DtDiag *g, const DtEvent *e) {
   const DtCollName *known = e->coll ? dt_coll_find(e->coll) : NULL;
   DtEvent named = *e;
@@ -254,7 +272,8 @@ static void summed_copies (DtDiag *g, const DtEvent *e) {
       strcmp(e->reduce, "sum") != 0 || dt_session_no_data(g->s) ||
       (dt_idset_has(&g->checksums, e->local[0]->storage->id) &&
        dt_meta_numel(&e->local[0]->m) == 1) ||
-      !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype)) return;
+      !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype) ||
+      dt_idset_has(&g->counts, e->local[0]->storage->id)) return;
   named.text = known ? known->does : e->coll;
   dt_diag_claim(g, &named, DT_FIND_ID_SUMMED_COPIES, true, e->mesh, e->mdim,
                 NULL, hash_of_varied(e->local[0]), "tensor to be summed");
@@ -488,6 +507,7 @@ const DtDiagRule dt_rules_comm[] = {
   { DT_EV_REDIST, on_strided_plan, NULL, 0 },
   { DT_EV_COLL, summed_copies, NULL, 0 },
   { DT_EV_OP_END, of_parameters, makes_checksum, DT_WHEN(params.n) },
+  { DT_EV_OP_END, of_counts, makes_counts, 0 },
   { DT_EV_OP_END, divided_copies, is_dividing, DT_WHEN(nsummed) },
   { DT_EV_COLL, summed_back, NULL, 0 },
   { 0, NULL, NULL, 0 }

@@ -204,6 +204,8 @@ static void on_scale (DtDiag *g, const DtEvent *e) {
   if (was.weight != 0 && !(was.over > 0 && is_clip_factor(e, &was, w)))
     to->total *= w / was.weight;
   if (!div) to->factor = true;
+  if (div && was.over == 0 && was.weight == 1 && fabs(to->total - 1) < 1e-6 &&
+      dt_diag_is_whole(g, x)) to->total = NAN;
   if (div && was.over > 0 && e->args->n > 1 && dt_arg_is_number(e->args, 1))
     to->by = (was.by > 0 ? was.by : 1) * x;
   if (was.over > 0 && fabs(w * was.over - was.weight) < 1e-6 * fabs(was.weight))

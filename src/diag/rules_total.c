@@ -35,6 +35,18 @@ static void cut_off (DtDiag *g, const DtPlace *w) {
                     "one, or its logarithm is taken from it; where each part begins");
 }
 
+bool dt_diag_is_logarithm (const DtOpDef *op) {
+  static const char *const names[] = { "aten.log.default", "aten.log2.default",
+    "aten.log10.default", NULL };
+  return dt_diag_named(op, names);
+}
+
+bool dt_diag_is_power (const DtOpDef *op) {
+  static const char *const names[] = { "aten.exp.default", "aten.exp2.default",
+    "aten.pow.Scalar", NULL };
+  return dt_diag_named(op, names);
+}
+
 bool dt_diag_total_met (DtDiag *g, const DtEvent *e) {
   const DtPlace *t = total_of(g, e, 0), *other;
   const int at = t ? 0 : 1;
@@ -44,7 +56,7 @@ bool dt_diag_total_met (DtDiag *g, const DtEvent *e) {
   DtPlace w;
   if (t == NULL && (t = total_of(g, e, 1)) == NULL) return false;
   w = *t;
-  if (strcmp(e->op->sig->full, "aten.log.default") == 0) {
+  if (dt_diag_is_logarithm(e->op)) {
     w.logged = true;
     dt_diag_place_put(g, e->out[0], &w);
     return true;

@@ -88,7 +88,8 @@ static void alike_end (DtDiag *g, const DtEvent *e, const DtVar *x,
   const DtPlace *part = find_place(g, weight);
   DtPlace w;
   if (x->spec || x->is_param || x->local->storage->drawn || ndim_of(x) < 2 ||
-      ndim_of(weight) != 2 || part->first_len > 0 || part->len < 2) return;
+      ndim_of(weight) != 2 || part->first_len > 0 || part->len < 2 ||
+      dt_idset_has(&g->counts, x->local->storage->id)) return;
   w = derive_place(part, e, DT_PLACE_ALIKE);
   w.fed = dt_diag_sample(x->local);
   w.fed_id = x->id;
@@ -228,7 +229,7 @@ static void bent_end (DtDiag *g, const DtEvent *e, const DtPlace *a,
       (a->kind == b->kind || a->weighs || b->weighs)) return;
   for (int i = 0; i < 2; i++)
     if (look_for(g, e, i, DT_PLACE_PEAK)) w.peak.line = 0;        /* put back */
-  if (w.logged && is_named(e, "aten.exp.default"))
+  if (w.logged && dt_diag_is_power(e->op))
     w = weight_made(&w, e);
   else if (!is_linear(g, e) && e->nin != 1) return;
   w.logged = w.logged && is_linear(g, e);
@@ -255,7 +256,7 @@ static void addend_end (DtDiag *g, const DtEvent *e) {
   w = *(a ? a : b);
   if (!is_linear(g, e) || (a && b && (times || over)) || (b && over)) {
     w = derive_place(&w, e, DT_PLACE_BENT);
-    w.logged = is_named(e, "aten.log.default");
+    w.logged = dt_diag_is_logarithm(e->op);
     if (a && b && a->peak.line == b->peak.line) w.peak.line = 0;
   }
   else if (dt_diag_is(g, e, DT_DO_ADD) && w.kind == DT_PLACE_ADDEND &&

@@ -533,6 +533,8 @@ struct DtDiag {
   DtIdSet tied, looked;         /* storages that two modules have; in which rows
                                 ** are looked up */
   DtIdSet checksums;            /* storages of what was made of parameters alone */
+  DtIdSet counts;               /* storages of labels, masks and counts as floating
+                                ** numbers */
   DtIdSet copies;               /* storages of full tensors of parameters */
   DtIdSet unreduced;            /* of parameters of fully_shard whose gradients
                                 ** are kept back */
