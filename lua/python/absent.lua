@@ -32,12 +32,14 @@ function M.get(v, name) return M.make(v.absent .. "." .. name, v.line) end
 function M.refuse(v) return refuse(v.absent, v.line) end
 
 -- import(f, name, line, guarded): what f() gives; when there is no such module
--- or name, something that stands for it, unless the import is `guarded`.
+-- or name, something that stands for it, unless the import is `guarded` or it
+-- is a file of the program that cannot import something.
 function M.import(f, name, line, guarded)
   local ok, v = pcall(f)
   if ok then return v end
   local e = require("python.exceptions").exception(v)
-  if guarded or (e.class ~= "ModuleNotFoundError" and e.class ~= "ImportError")
+  local of_file = type(v) == "table" and v.raised_in
+  if guarded or of_file or (e.class ~= "ModuleNotFoundError" and e.class ~= "ImportError")
   then
     error(v, 0)
   end

@@ -899,7 +899,8 @@ end
 -- one that is not here.
 function M.member(module, name)
   local ok, m = pcall(M.module, module)
-  if not ok and type(m) == "table" and m.class ~= "ModuleNotFoundError" then
+  if not ok and type(m) == "table"
+     and (m.class ~= "ModuleNotFoundError" or m.raised_in) then
     error(m, 0)
   end
   local v

@@ -86,6 +86,8 @@ local function run(name, text, file, package)
   if not ok then
     made[name] = nil
     attrs.forget(name)
+    -- What this text cannot import is no absence of the module itself.
+    if type(err) == "table" then err.raised_in = err.raised_in or name end
     error(err, 0)
   end
   return module

@@ -655,7 +655,9 @@ end
 -- from math import *: the names of a module, in their order.
 local function all_of(env, module, line)
   local ok, m = pcall(attrs.module, module)
-  if not ok and m.class ~= "ModuleNotFoundError" then error(m, 0) end
+  if not ok and (m.class ~= "ModuleNotFoundError" or m.raised_in) then
+    error(m, 0)
+  end
   local mt = ok and getmetatable(m)
   if mt and mt.all then m = mt.all()            -- one that fills itself
   elseif not ok and not module:find("^torch%f[.%z]") then

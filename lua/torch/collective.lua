@@ -579,6 +579,10 @@ local function operators(space)
     op.shown = ("<OpOverloadPacket(op='%s.%s')>"):format(space, name)
     op.text = space .. "." .. name
     op.said = op.text
+    op.default = V.builtin(op.call, name)
+    op.default.shown = ("<OpOverload(op='%s.%s', overload='default')>"):format(
+      space, name)
+    op.default.text, op.default.said = op.text .. ".default", op.text
     rawset(t, name, op)
     return op
   end}))

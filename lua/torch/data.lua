@@ -86,19 +86,37 @@ local function in_order(n)
   return out
 end
 
--- Is it gone through again as before, after parameters were updated; or are
--- some items given twice where nothing is trained?
+-- What a sampler begins: whether it goes through the same order as before
+-- although parameters were updated since, as a text or nil; are some items
+-- given twice where nothing is trained?
 local function look_at(s)
-  local now = dt._updates()
+  local now, again = dt._updates()
   if s.shuffle and s.looked == s.epoch and now > s.updates then
-    dt._finding("SAME_ORDER", nil, ("epoch %d was begun again after %d updates")
-      :format(s.epoch, now - s.updates), "DistributedSampler")
+    again = ("epoch %d was begun again after %d updates"):format(s.epoch,
+      now - s.updates)
   end
   s.looked, s.updates = s.epoch, now
   dt._pass_begins(s.num_replicas)
   if s.size % s.num_replicas ~= 0 and not s.drop_last
       and not dt.is_grad_enabled() then
     dt._padded(s.size, s.num_replicas)
+  end
+  return again
+end
+
+-- The items of a list.  Who trains on an order for the second time is told when
+-- he asks for more after an update, or has them all: a look at the first batch
+-- is no pass.
+local function deal(out, again, updates)
+  local next_item = V.iter(V.list(out))
+  if not again then return next_item end
+  return function ()
+    local more, item = next_item()
+    if again and (not more or dt._updates() > updates) then
+      dt._finding("SAME_ORDER", nil, again, "DistributedSampler")
+      again = nil
+    end
+    return more, item
   end
 end
 
@@ -130,7 +148,7 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
   -- As PyTorch: the list is filled up from its head to an even share.
   __iter__ = function (a)
     local s = a[1]
-    look_at(s)
+    local again = look_at(s)
     local all = s.shuffle and shuffled(s.size, seeded(s.seed + s.epoch))
       or in_order(s.size)
     local each = V.special(s, "__len__")()
@@ -139,7 +157,7 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
       local at = s.rank + (i - 1) * s.num_replicas
       out[i] = all[at % s.size + 1]
     end
-    return V.generator(V.iter(V.list(out)))
+    return V.generator(deal(out, again, s.updates))
   end,
 })
 

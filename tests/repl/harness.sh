@@ -48,6 +48,7 @@ ran fast 1 -n 1 outcomes.py -f B
 ran absent 0 -n 1 absent.py
 ran names 0 -n 4 names.py
 ran beside 0 -n 2 beside/main.py
+ran lacking 1 -n 1 beside/lacking.py
 cd "$tmp" || exit 1
 "$DTREPL" -n 1 "$here/harness/beside/main.py" >"$tmp/out" 2>&1
 check "from another folder" diff "$here/harness/beside.out" "$tmp/out"

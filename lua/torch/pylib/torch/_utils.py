@@ -29,3 +29,16 @@ def _take_tensors(tensors, size_limit):
     for chunk, _ in chunks.values():
         if chunk:
             yield chunk
+
+
+def _get_available_device_type():
+    """None: every rank computes on its CPU."""
+    return None
+
+
+def _get_device_module(device_type):
+    module = getattr(torch, device_type, None)
+    if module is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding "
+                           f"module registered as 'torch.{device_type}'.")
+    return module

@@ -28,3 +28,13 @@ from named import Other, Peer
 import named
 import named.Peer
 print(Peer, Other, named.Peer is Peer, issubclass(Other, Peer))
+# Folders without an __init__.py are packages, too; a file that cannot be
+# imported says what it lacks.
+from plain.below.leaf import value
+from plain.below import leaf
+import plain.below
+print(value, leaf.__name__, plain.below.leaf is leaf, plain.below.__name__)
+try:
+    from plain.absent_part import x
+except ModuleNotFoundError as e:
+    print(e)

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+from ..needs import there
+
+value = there + 1

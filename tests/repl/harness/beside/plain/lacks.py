@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+from .no_such_file import something
