@@ -85,12 +85,15 @@ function M.compare_values(what, want, ranks)
   end
 end
 
--- Class and text of an error, addresses left out.
+-- Class and text of an error, addresses left out; facts were taken on a group
+-- without a network.
 function M.failure(e)
   if type(e) ~= "table" then
     return {class = "RuntimeError", text = tostring(e)}
   end
-  return {class = e.class, text = ((e.message or ""):gsub("0x%x+", "0xADDR"))}
+  local text = (e.message or ""):gsub("0x%x+", "0xADDR")
+    :gsub("ProcessGroupGloo::", "FakeProcessGroup::")
+  return {class = e.class, text = text}
 end
 
 -- The package's words: what follows them is ours.

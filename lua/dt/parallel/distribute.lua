@@ -131,14 +131,15 @@ local function local_args(a, mesh, args)
   return out, any, mesh
 end
 
-local function wrap_one(v, pl, mesh)
+local function wrap_one(v, pl, mesh, grads)
   if util.is_tensor(v) then
     if v.is_dtensor then
       util.raise("AssertionError", "torch.Tensor output expected but received "
         .. "<class 'torch.distributed.tensor.DTensor'>: %s", repr(v))
     end
     if util.is_none(pl) then return dt.DTensor.from_local(v, mesh) end
-    return dt.DTensor.from_local(v, mesh, pl, {run_check = false})
+    return dt.DTensor.from_local(v, mesh, pl, {run_check = false,
+      grad_placements = grads})
   end
   if not util.is_none(pl) then
     util.raise("AssertionError", "Non-tensor output %s expects None placements "
@@ -160,6 +161,49 @@ function dt._same_placements(a, b)
   return text(a) == text(b)
 end
 
+-- A placement list for each of n outputs.
+local function output_placements(pls, n)
+  if util.is_none(pls) then
+    pls = {}
+    for i = 1, n do pls[i] = dt.None end
+  end
+  if n == 1 and is_placements(pls) then pls = {pls} end
+  if #pls ~= n then
+    util.raise("AssertionError",
+      "local_map requires one PlacementType be provided for each output "
+      .. "value, received %d out_placements but %d is expected!", #pls, n)
+  end
+  for i = 1, n > 1 and n or 0 do
+    if util.is_placement(pls[i]) then
+      util.raise("TypeError", "'%s' object is not iterable",
+        pls[i]:repr():match("^[%w_]+"))
+    end
+  end
+  return pls
+end
+
+-- f on the local parts of args.  `types`, where given, has run(f, locals,
+-- mesh), which calls f in its place, and gradients(outs, placements, mesh),
+-- a list of gradients' placements for each output.
+local function map_locals(f, a, types, args)
+  if a.in_placements and #a.in_placements ~= args.n then
+    util.raise("AssertionError",
+      "in_placements length %d does not match the number of input args %d!",
+      #a.in_placements, args.n)
+  end
+  local locals, any, mesh = local_args(a, a.device_mesh, args)
+  types = any and types or nil
+  local outs = types and types.run(f, locals, mesh)
+    or table.pack(f(table.unpack(locals, 1, locals.n)))
+  if not any then return table.unpack(outs, 1, outs.n) end
+  local pls = output_placements(a.out_placements, outs.n)
+  local grads = types and types.gradients(outs, pls, mesh) or {}
+  for i = 1, outs.n do
+    outs[i] = wrap_one(outs[i], pls[i], mesh, grads[i])
+  end
+  return table.unpack(outs, 1, outs.n)
+end
+
 -- local_map(f, {out_placements=, in_placements=, in_grad_placements=,
 -- device_mesh=, redistribute_inputs=}): f on the local parts of distributed
 -- arguments; its outputs are wrapped with out_placements.  Without f it is a
@@ -172,37 +216,12 @@ function M.local_map(f, ...)
   local a = util.bind("local_map", {"out_placements", "in_placements",
     "in_grad_placements", "device_mesh", "redistribute_inputs"},
     {redistribute_inputs = false}, ...)
-  return function (...)
-    local args = table.pack(...)
-    if a.in_placements and #a.in_placements ~= args.n then
-      util.raise("AssertionError",
-        "in_placements length %d does not match the number of input args %d!",
-        #a.in_placements, args.n)
-    end
-    local locals, any, mesh = local_args(a, a.device_mesh, args)
-    local outs = table.pack(f(table.unpack(locals, 1, locals.n)))
-    if not any then return table.unpack(outs, 1, outs.n) end
-    local pls = a.out_placements
-    if util.is_none(pls) then
-      pls = {}
-      for i = 1, outs.n do pls[i] = dt.None end
-    end
-    if outs.n == 1 and is_placements(pls) then pls = {pls} end
-    if #pls ~= outs.n then
-      util.raise("AssertionError",
-        "local_map requires one PlacementType be provided for each output "
-        .. "value, received %d out_placements but %d is expected!", #pls,
-        outs.n)
-    end
-    for i = 1, outs.n > 1 and outs.n or 0 do
-      if util.is_placement(pls[i]) then
-        util.raise("TypeError", "'%s' object is not iterable",
-          pls[i]:repr():match("^[%w_]+"))
-      end
-    end
-    for i = 1, outs.n do outs[i] = wrap_one(outs[i], pls[i], mesh) end
-    return table.unpack(outs, 1, outs.n)
-  end
+  return function (...) return map_locals(f, a, nil, table.pack(...)) end
+end
+
+-- local_map with arguments as a table, its local tensors typed by `types`.
+function dt._local_map_typed(f, a, types)
+  return function (...) return map_locals(f, a, types, table.pack(...)) end
 end
 
 return M

@@ -225,6 +225,10 @@ local function bits(dtype)
 end
 
 local function narrow(dtype)
+  if dtype ~= nil and not util.is_dtype(dtype) then
+    util.raise("TypeError", "finfo(): argument 'type' (position 1) must be "
+      .. "torch.dtype, not %s", util.type_text(dtype))
+  end
   return dtype ~= nil and dt.empty({0}, {dtype = dtype}):is_floating_point()
     and bits(dtype) < 32
 end
@@ -262,8 +266,13 @@ end
 -- The options of a move out of a call's arguments; `adds`: its backward adds
 -- gradients of several ranks.
 function M.options(x, a, adds)
+  local back = a.backward_options
+  if back ~= nil and type(back) ~= "table" then
+    util.raise("TypeError", "argument of type '%s' is not iterable",
+      util.type_text(back))
+  end
   if adds then check_precision(x, a) end
-  check_keys(a.backward_options)
+  check_keys(back)
   return {op_dtype = a.op_dtype, out_dtype = a.out_dtype,
     backward_options = a.backward_options}
 end

@@ -215,10 +215,18 @@ local function merged_spec(old, new)
   return out
 end
 
+-- What became P of V stays so, also when a later axis does not fit.
+local function keep_partial(t, types, n)
+  if util.is_tensor(t) then
+    core.set(t, {table.unpack(types, 1, n)}, core.spec(t))
+  end
+end
+
 -- The tensor's types together with what is asserted of it.
 local function merged_types(t, list)
-  local out, at = {}, {}
-  for i, old in ipairs(types_of(t) or {}) do
+  local out, at, became = {}, {}, false
+  local before = types_of(t) or {}
+  for i, old in ipairs(before) do
     out[i] = {old[1], old[2]}
     at[old[1]] = out[i]
   end
@@ -227,8 +235,9 @@ local function merged_types(t, list)
     if not old then
       out[#out + 1] = new
     elseif old[2] == "V" and new[2] == "P" then
-      old[2] = "P"
+      old[2], became = "P", true
     elseif old[2] ~= new[2] then
+      if became then keep_partial(t, out, #before) end
       wrong("SPMD type mismatch on axis %s: tensor has %s, expected %s",
         name_of(new[1]), arguments.long(old[2]), arguments.long(new[2]))
     end
@@ -304,13 +313,13 @@ end
 
 -- reinterpret_no_grad(t, axis, dst) -> t: R for I, or I for R.
 function M.reinterpret_no_grad(t, axis, dst)
-  if dst ~= "R" and dst ~= "I" then
-    util.raise("ValueError", "reinterpret_no_grad requires dst=R or dst=I; got "
-      .. "dst=%s", arguments.long(dst))
-  end
   if t.requires_grad then
     util.raise("ValueError", "reinterpret_no_grad requires "
       .. "tensor.requires_grad=False")
+  end
+  if dst ~= "R" and dst ~= "I" then
+    util.raise("ValueError", "reinterpret_no_grad requires dst=R or dst=I; got "
+      .. "dst=%s", arguments.long(dst))
   end
   if one_rank(axis) then return t end
   local got = core.type_on(t, axis)

@@ -36,6 +36,15 @@ local function same(x) return x:view(x.shape) end
 
 local function sum(x, g) return coll("all_reduce", x, g, {op = "sum"}) end
 
+-- spmd_types leaves making it contiguous to the caller: the gradient of a
+-- plain sum(), which is one number expanded, is refused.
+local function sum_whole(x, g)
+  if not x:is_contiguous() then
+    util.raise("AssertionError", "all_reduce input must be contiguous")
+  end
+  return sum(x, g)
+end
+
 local function shape_with(x, dim, n)
   local shape = {table.unpack(x.shape)}
   shape[dim + 1] = n
@@ -244,8 +253,8 @@ local function swapped(a) return {split = a.concat, concat = a.split} end
 -- name = {forward, inverse, arguments of the inverse (default: the same),
 -- name of the autograd class}
 local moves = {
-  sum_R = {sum, "sum_R", class = "_AllReduce"},
-  sum_I = {sum, "I_R", class = "_AllReduce"},
+  sum_R = {sum_whole, "sum_R", class = "_AllReduce"},
+  sum_I = {sum_whole, "I_R", class = "_AllReduce"},
   stack_R = {gather_stacked, "scatter_V", class = "_AllGatherStack"},
   stack_I = {gather_stacked, "pick_I", class = "_AllGatherStack"},
   join_R = {gather_joined, "scatter_S", class = "_AllGatherShard"},
@@ -345,7 +354,7 @@ function M.sum_into(x, g, name)
     function class.forward(ctx, t, group)
       ctx.g = group
       ctx:mark_dirty(t)
-      return t:copy_(sum(t, group))
+      return t:copy_(sum_whole(t, group))
     end
     function class.backward(ctx, grad)
       return M.run(moves[name][2], grad, ctx.g)

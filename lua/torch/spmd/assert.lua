@@ -337,6 +337,9 @@ end
 M.frozen = frozen
 
 F.normalize_mesh = def("normalize_mesh", {"axes"}, function (a)
+  if util.is_mesh(a.axes) then
+    util.raise("TypeError", "'int' object is not iterable")
+  end
   local items, n = V.items(a.axes)
   local ids = {}
   for i = 1, n do

@@ -160,10 +160,9 @@ end
 
 local function function_text(f)
   local python = V.python_of(f)
-  if python then return python end
-  local _, name = watch.key_of(V.plain_of[f] or f)
+  local _, name = watch.key_of(python or V.plain_of[f] or f)
   return name and ("<built-in method %s of type object at 0x0>"):format(name)
-    or V.from_lua(f)
+    or V.repr(python or V.from_lua(f))
 end
 
 -- A checkpoint with reentrance is an autograd Function of PyTorch's own.

@@ -98,7 +98,7 @@ M.spmd_type_to_dtensor_placement = args.def("spmd_type_to_dtensor_placement",
         .. "sharded.")
     end
     return util.raise("ValueError", "Unknown spmd type: %s",
-      V.repr(a.spmd_type))
+      V.str(a.spmd_type))
   end)
 
 -- ---- the module ----

@@ -8,6 +8,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local asserts = require "dt.spmd.assert"
 local axes = require "dt.spmd.axes"
 local state = require "dt.spmd.state"
 
@@ -17,25 +18,20 @@ local function name_of(p) return p:repr():match("^[%w_]+") end
 
 -- Which gradients go with a placement, and the type that the pair is.
 local PAIRS = {
-  Replicate = {Partial = "R", Replicate = "I", default = "Partial",
+  Replicate = {Partial = "R", Replicate = "I", default = "R",
     valid = "Partial (spmd.R) or Replicate (spmd.I)"},
-  Shard = {Shard = "V", Partial = "V", default = "Shard",
+  Shard = {Shard = "V", Partial = "V", default = "V",
     valid = "Shard (spmd.V)"},
-  Partial = {Replicate = "P", default = "Replicate",
-    valid = "Replicate (spmd.P)"},
+  Partial = {Replicate = "P", default = "P", valid = "Replicate (spmd.P)"},
 }
 
 local function kind_of(p, grad)
   local row = PAIRS[name_of(p)]
   if not row then
-    util.raise("ValueError", "local_map(spmd_types=True): unsupported placement "
-      .. "%s", tostring(p))
+    util.raise("ValueError", "local_map(spmd_types=True) does not support "
+      .. "placement type %s: %s", name_of(p), tostring(p))
   end
-  if not grad then
-    return row[row.default], row.default == "Partial" and dt.Partial()
-      or row.default == "Replicate" and dt.Replicate() or p
-  end
-  local kind = row[name_of(grad)]
+  local kind = row[grad and name_of(grad) or "default"]
   if not kind then
     util.raise("ValueError", "local_map(spmd_types=True) cannot represent this "
       .. "forward/backward placement pair:\nin_placements=%s, "
@@ -47,84 +43,123 @@ local function kind_of(p, grad)
       .. "that divergence, so the local_map region boundary respects tied "
       .. "FWD-BWD typing.", tostring(p), tostring(grad), tostring(p), row.valid)
   end
-  return kind, grad
+  return kind
 end
 
-local FITS = {R = {Replicate = true}, I = {Replicate = true},
-  V = {Shard = true, Partial = true}, P = {Partial = true}}
+local function given(list, i)
+  local v = list and list[i]
+  if v ~= nil and not util.is_none(v) then return v end
+end
 
-local function check_output(t, placements, ids)
-  if core.types(t) == nil then
-    util.raise("ValueError", "Output tensor has no spmd_types annotation but "
-      .. "out_placements expects one.")
+-- The local tensors get the types that in_placements say; without these, none.
+local function annotate(o, locals, ids)
+  for i = 1, locals.n do
+    local places = given(o.in_placements, i)
+    if places and util.is_tensor(locals[i]) then
+      local grads, types = given(o.in_grad_placements, i), {}
+      for d, p in ipairs(places) do
+        types[d] = {ids[d], kind_of(p, grads and grads[d])}
+      end
+      asserts.assert_type(locals[i], asserts.normalized(types))
+    end
   end
-  for i, p in ipairs(placements) do
-    local kind = core.type_on(t, ids[i])
-    if core.axis_info(ids[i]).size > 1 and kind
-       and not FITS[kind][name_of(p)] then
+end
+
+-- ---- what comes out ----
+
+-- The placements that a type may be behind the boundary, and that of its
+-- gradient; of a varying one that is the placement itself.
+local OUT = {R = {Replicate = dt.Partial()}, I = {Replicate = dt.Replicate()},
+  P = {Partial = dt.Replicate()}, V = {Shard = true, Partial = dt.Replicate()}}
+
+local function no_type_on(mesh, d, placement, known)
+  local names, dims = mesh.mesh_dim_names, {}
+  local function name(i) return names and names[i] or math.tointeger(i - 1) end
+  for i = 1, mesh.ndim do
+    if known[i] then
+      dims[#dims + 1] = names and ("'%s'"):format(names[i]) or tostring(i - 1)
+    end
+  end
+  util.raise("ValueError", "Output tensor has no spmd_types annotation on "
+    .. "DeviceMesh dimension %s but out_placements expects %s. Actual "
+    .. "annotations on this DeviceMesh are: [%s]", tostring(name(d)),
+    tostring(placement), table.concat(dims, ", "))
+end
+
+-- Types of an output, by the dims of the mesh.
+local function types_by_dim(t, ids)
+  local types, known = core.types(t), {}
+  if not types or #types == 0 then
+    util.raise("ValueError", "Output tensor has no spmd_types annotation but "
+      .. "out_placements expects one. Ensure the function's output is derived "
+      .. "from annotated inputs or is explicitly annotated.")
+  end
+  for i, id in ipairs(ids) do known[i] = core.type_on(t, id) or nil end
+  return known
+end
+
+-- The placements of an output's gradient.
+local function gradients_of(t, placements, ids, mesh)
+  local known, grads = types_by_dim(t, ids), {}
+  for d, p in ipairs(placements) do
+    local kind = known[d]
+    if not kind then no_type_on(mesh, d, p, known) end
+    local grad = OUT[kind][name_of(p)]
+    if not grad then
       util.raise("ValueError", "Output tensor placement mismatch on %s: "
         .. "out_placements=%s but spmd_types inferred spmd.%s",
-        core.axis_info(ids[i]).name, tostring(p), kind)
+        core.axis_info(ids[d]).name, tostring(p), kind)
     end
+    grads[d] = grad == true and p or grad
+  end
+  return grads
+end
+
+local function check_kind(v, places)
+  if util.is_none(places) and util.is_tensor(v) then
+    util.raise("ValueError", "out_placements has None for a Tensor output. "
+      .. "Provide placements for Tensor outputs and use None only for "
+      .. "non-Tensor outputs.")
+  elseif not util.is_none(places) and not util.is_tensor(v) then
+    util.raise("ValueError", "out_placements specifies %s but the "
+      .. "corresponding output is %s, not a Tensor", V.repr(V.from_lua(places)),
+      V.type_name(V.from_lua(v)))
   end
 end
 
 -- The body in a block of its own, over the mesh's axes.
-local function run_checked(f, list, mesh)
-  local ids, by_name = axes.of_mesh(mesh)
+local function run_checked(f, list, mesh, ids, by_name)
   local entered = state.set_mesh(ids, {by_name = by_name, device_mesh = mesh})
   local mode = state.enter {strict = true, ["local"] = true}
-  local out = table.pack(pcall(V.call, f, list))
+  local out = table.pack(pcall(V.call, f, V.list(list, list.n)))
   state.leave(mode)
   state.leave_mesh(entered)
   if not out[1] then error(out[2], 0) end
-  return out[2], ids
-end
-
-local function is_list(v)
-  return type(v) == "table" and util.is_placement(v[1])
+  local v = out[2]
+  return V.is_seq(v) and {n = v.n, table.unpack(v, 1, v.n)} or {v, n = 1}
 end
 
 local function typed(f, o)
+  local ids, by_name
+  local types = {
+    run = function (g, locals, mesh)
+      ids, by_name = axes.of_mesh(mesh)
+      annotate(o, locals, ids)
+      return run_checked(g, locals, mesh, ids, by_name)
+    end,
+    gradients = function (outs, placements, mesh)
+      local grads = {}
+      for i = 1, outs.n do
+        check_kind(outs[i], placements[i])
+        grads[i] = util.is_tensor(outs[i])
+          and gradients_of(outs[i], placements[i], ids, mesh) or dt.None
+      end
+      return grads
+    end,
+  }
+  local run = dt._local_map_typed(f, o, types)
   return V.builtin(function (a)
-    local ins, grads, mesh = o.in_placements, {}, o.device_mesh
-    local kinds = {}
-    for i = 1, a.n do
-      local t = a[i]
-      if util.is_dtensor(t) then
-        mesh = mesh or t.device_mesh
-        local pl = ins and is_list(ins[i]) and ins[i] or t.placements
-        local given = o.in_grad_placements
-        given = given and is_list(given[i]) and given[i] or nil
-        kinds[i], grads[i] = {}, {}
-        for d, p in ipairs(pl) do
-          kinds[i][d], grads[i][d] = kind_of(p, given and given[d])
-        end
-      else
-        grads[i] = dt.None
-      end
-    end
-    local outs = is_list(o.out_placements) and {o.out_placements}
-      or o.out_placements
-    local function body(...)
-      local list, ids = table.pack(...), axes.of_mesh(mesh)
-      for i = 1, list.n do
-        local types = {}
-        for d, kind in ipairs(kinds[i] or {}) do types[d] = {ids[d], kind} end
-        if kinds[i] then core.set(list[i], types) end
-      end
-      local v = run_checked(f, V.list(list, list.n), mesh)
-      local results = V.is_tuple(v) and v or {v, n = 1}
-      for i = 1, results.n do
-        if util.is_tensor(results[i]) and outs and is_list(outs[i]) then
-          check_output(results[i], outs[i], ids)
-        end
-      end
-      return table.unpack(results, 1, results.n)
-    end
-    local out = table.pack(dt.local_map(body, {out_placements = o.out_placements,
-      in_placements = ins, in_grad_placements = grads, device_mesh = mesh,
-      redistribute_inputs = o.redistribute_inputs})(table.unpack(a, 1, a.n)))
+    local out = table.pack(run(table.unpack(a, 1, a.n)))
     if out.n == 1 then return out[1] end
     return V.tuple(out, out.n)
   end, "local_map")

@@ -51,7 +51,7 @@ local rows = {
   reduce_scatter = {{{"output"}, {"input_list"}, {"op", "sum"},
     table.unpack(GROUP)}},
   all_to_all = {{{"output_tensor_list"}, {"input_tensor_list"},
-    table.unpack(GROUP)}},
+    table.unpack(GROUP)}, lists = {"output_tensor_list", "input_tensor_list"}},
   send = {{{"tensor"}, {"dst", None}, {"group", None}, {"tag", 0},
     {"group_dst", None}}},
   recv = {{{"tensor"}, {"src", None}, {"group", None}, {"tag", 0},
@@ -159,12 +159,22 @@ local function parts_of(t, axis)
   return core.type_on(t, axis) and {axis} or core.parts(axis, list) or {axis}
 end
 
+-- Are lists of tensors as long as the group is large?  What the operation
+-- refuses itself comes first.
+local function lists_fit(row, a, size)
+  for _, name in ipairs(row.lists or {}) do
+    if V.is_seq(a[name]) and a[name].n ~= size then return false end
+  end
+  return true
+end
+
 local function typed(fn, row, a, run)
   local group = args.given(a.group) and a.group or meshes.world_group()
   local axis = state.axis(group)
   if core.axis_info(axis).size == 1 then return run() end
   return checked.call(fn, labels_of(row, a, axis), function ()
     if not row.takes then
+      if not lists_fit(row, a, core.axis_info(axis).size) then run() end
       wrong("spmd_types: type checking for raw torch.distributed.%s is not yet "
         .. "implemented; use the spmd_types wrapper instead", fn)
     end

@@ -64,8 +64,9 @@ local function read_mesh(v)
   elseif V.is_dict(v) then
     for name, axis in V.each(v) do
       if not values.MeshAxis.test(axis) then
-        util.raise("AttributeError", "'%s' object has no attribute 'layout'",
-          group_text(axis))
+        -- A group has a size, and fails at what is asked next.
+        util.raise("AttributeError", "'%s' object has no attribute '%s'",
+          group_text(axis), axes.of_group(axis) and "layout" or "size")
       end
       ids[#ids + 1] = values.axis_id(axis)
       names[#names + 1] = {name, ids[#ids]}
@@ -83,10 +84,12 @@ local function read_mesh(v)
   return ids, names
 end
 
+-- The axes of more than one rank, each once.
 local function larger(ids)
-  local out = {}
+  local out, had = {}, {}
   for _, id in ipairs(ids) do
-    if size_of(id) > 1 then out[#out + 1] = id end
+    if size_of(id) > 1 and not had[id] then out[#out + 1] = id end
+    had[id] = true
   end
   return out
 end
