@@ -199,7 +199,12 @@ local function list_releases(o)
   end
   for _, f in facts(o, "since") do list_ruling(o, f) end
   list_wrong(o)
-  if o.untraced then add("op/untraced.def", full(o), '"%s",', full(o)) end
+  for _, f in facts(o, "untraced") do
+    local last = f.text:match "^until (%d+%.%d+)$"
+    if not last and f.text ~= "" then fail(f, "untraced, or untraced until R") end
+    add("op/untraced.def", full(o), 'X("%s", %s)', full(o),
+      last and number(last) or "DT_LAST_RELEASE")
+  end
 end
 
 -- ---- what holds of all overloads -------------------------------------------

@@ -43,7 +43,7 @@
 --   keeps-results I…       differentiable results that are kept, counted from 0
 --   differentiable I…      results that have a gradient; without it all have
 --   overwrites ARG | always  in place: whose gradient reads the old self
---   untraced               PyTorch's propagator tries its decomposition and gives
+--   untraced [until R]     PyTorch's propagator tries its decomposition and gives
 --                          up, whatever the placements
 --   strategy R [until R]   releases in which PyTorch has a strategy for it
 --   since R rule FN [filter FN][, FLAGS]   a ruling (DtRuling in op/opdef.h):

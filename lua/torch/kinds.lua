@@ -83,7 +83,12 @@ function M.check_device(v)
     util.raise("RuntimeError", "Expected one of %s device type at start of "
       .. "device string: %s", known_devices, v)
   elseif M.cpu_only and kind == "cuda" then
-    util.raise("AssertionError", "Torch not compiled with CUDA enabled")
+    if dt._switch("BUILT_WITH_CUDA") == 0 then
+      util.raise("AssertionError", "Torch not compiled with CUDA enabled")
+    end
+    util.raise("RuntimeError", "Found no NVIDIA driver on your system. Please "
+      .. "check that you have an NVIDIA GPU and installed a driver from "
+      .. "http://www.nvidia.com/Download/index.aspx")
   elseif M.cpu_only and kind == "xla" then
     util.raise("RuntimeError", "PyTorch is not linked with support for xla "
       .. "devices")

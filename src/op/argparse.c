@@ -521,7 +521,8 @@ static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtBindCall *c,
   OutCall o;
   for (int i = 0; i < p->n; i++) {
     const DtSchema *s = p->op[i]->sig;
-    if (c->self > 0 && inputs(s) != s->nargs) continue;
+    bool out = inputs(s) != s->nargs;
+    if (out && (c->self > 0 || (c->nkw > 0 && !dt_listed_has_out(s)))) continue;
     if (dt_bind_try(NULL, s, spread_out(s, c, &o), args) == DT_OK) {
       *op = p->op[i];
       return DT_OK;

@@ -40,6 +40,9 @@ void dt_listed_room (const char *line, int *min, int *max);
 /* Is the first of `line` that of the overload `s`, whose first `self`
 ** arguments a method does not list?  Pure. */
 bool dt_listed_is (const char *line, const DtSchema *s, int self);
+/* Has a function of torch the out= form `s`?  The list of its signatures says;
+** where there is none, every form is taken for one.  Pure. */
+bool dt_listed_has_out (const DtSchema *s);
 /* Append the types of a call's values, as errors have them. */
 void dt_bind_print_got (const DtBindCall *c, DtBuf *b);
 /* "base() received an invalid combination of arguments ...": the error. */

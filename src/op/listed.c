@@ -127,6 +127,35 @@ bool dt_listed_is (const char *line, const DtSchema *s, int self) {
   return i == n || p[i].star;
 }
 
+/* What only a factory lists, in place of which an out= form has its out. */
+static bool is_factory_piece (const Piece *p) {
+  return is_named(p, "dtype") || is_named(p, "layout") ||
+         is_named(p, "device") || is_named(p, "pin_memory") ||
+         is_named(p, "requires_grad");
+}
+
+bool dt_listed_has_out (const DtSchema *s) {
+  const char *line = dt_listed_find(s->base, false);
+  int inputs = 0;
+  if (line == NULL) return true;
+  for (int i = 0; i < s->nargs; i++)
+    inputs += !(s->arg[i].kwonly && s->arg[i].write);
+  for (; *line != '\0'; line = strchr(line, '\n') + 1) {
+    Piece p[MAX_PIECES];
+    int n = read_line(line, p), plain = 0, options = 0;
+    bool out = false, factory = false;
+    for (int i = 0; i < n; i++) {
+      part_optional(&p[i]);
+      out = out || is_named(&p[i], "out");
+      factory = factory || is_named(&p[i], "layout");
+      options += is_factory_piece(&p[i]);
+      plain += !p[i].star && !is_named(&p[i], "out");
+    }
+    if (out && plain - (factory ? options : 0) == inputs) return true;
+  }
+  return false;
+}
+
 /* ---- why it did not match ---- */
 
 /* No value's type is called "Number". */

@@ -2,6 +2,7 @@
 ** op/saved.c: what autograd keeps, from the tables saved.def, kept.def
 ** and untraced.def, which are made from the .ops texts of oplib. */
 #include "op/saved.h"
+#include "compat/release.h"
 
 #include <string.h>
 
@@ -68,16 +69,20 @@ const char *dt_saved_name (int i) {
   return i < (int)(sizeof kept / sizeof *kept) ? kept[i].name : NULL;
 }
 
-static const char *const untraced[] = {
+static const struct { const char *name; int last; } untraced[] = {
+#define X(name, last) { name, last },
 #include "op/untraced.def"
+#undef X
 };
 
-bool dt_untraced_has (const char *full) {
+bool dt_untraced_has (const char *full, int release) {
   for (size_t i = 0; i < sizeof untraced / sizeof *untraced; i++)
-    if (strcmp(untraced[i], full) == 0) return true;
+    if (strcmp(untraced[i].name, full) == 0)
+      return release <= untraced[i].last;
   return false;
 }
 
 const char *dt_untraced_name (int i) {
-  return i < (int)(sizeof untraced / sizeof *untraced) ? untraced[i] : NULL;
+  return i < (int)(sizeof untraced / sizeof *untraced) ? untraced[i].name
+                                                       : NULL;
 }

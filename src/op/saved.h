@@ -33,9 +33,9 @@ bool dt_saved_said (const DtSchema *sig);
 ** ".default"; NULL behind the last.  Pure. */
 const char *dt_saved_name (int i);
 
-/* Operators ("aten.vstack.default") whose decomposition PyTorch gives up on;
-** the i-th of them, NULL behind the last.  Pure. */
-bool dt_untraced_has (const char *full);
+/* Operators ("aten.vstack.default") whose decomposition PyTorch gives up on in
+** `release`; the i-th of them all, NULL behind the last.  Pure. */
+bool dt_untraced_has (const char *full, int release);
 const char *dt_untraced_name (int i);
 
 #endif

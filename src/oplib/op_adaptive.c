@@ -103,6 +103,23 @@ static DtStatus adaptive_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* In propagation the 2-d form is checked in Python, in its own order. */
+static DtStatus check_back_python (DtMetaCall *c) {
+  const DtMeta *g = c->in[0], *in = dt_in(c, 1);
+  for (int d = 1; d < g->ndim; d++)
+    DT_CHECK(c->cx, g->shape[d] > 0, DT_E_RUNTIME,
+             "adaptive_avg_pool2d_backward(): Expected grad_output to have "
+             "non-zero                       size for non-batch dimensions, "
+             "%s with dimension %d being empty", op_size_text(c, g).s, d);
+  DT_CHECK(c->cx, g->ndim == 3 || g->ndim == 4, DT_E_RUNTIME,
+           "adaptive_avg_pool2d_backward(): Expected 3D or 4D tensor, but got "
+           "%s", op_size_text(c, in).s);
+  DT_CHECK(c->cx, g->dtype == in->dtype, DT_E_RUNTIME, "expected dtype %s for "
+           "`grad_output` but got dtype %s", dt_dtype_info((DtDtype)in->dtype)->torch,
+           dt_dtype_info((DtDtype)g->dtype)->torch);
+  return DT_OK;
+}
+
 /* (grad, self[, indices]) */
 static DtStatus avg_back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0], *in = dt_in(c, 1);
@@ -111,6 +128,7 @@ static DtStatus avg_back_meta (DtMetaCall *c) {
   const char *name = nd == 2 ? "`grad_output`" : "`gradOutput_`";
   snprintf(fn, sizeof fn, "adaptive_avg_pool%dd_backward", nd);
   snprintf(called, sizeof called, "%s()", fn);
+  if (c->fake && nd == 2) DT_TRY(c->cx, check_back_python(c));
   DT_CHECK(c->cx, g->ndim == in->ndim, DT_E_RUNTIME, "%s_out_cpu_template: "
            "Expected dimensions %d for %s but got dimensions %d", fn,
            in->ndim, name, g->ndim);

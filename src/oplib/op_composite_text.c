@@ -478,9 +478,3 @@ T0(narrow_copy_out,
   "A copy of a range of a dim.",
   "v = narrow(self, dim, start, length); copy_(out, v)",
   "f32[8, 6], 0, 2, 4, out=f32[4, 6]");
-T0(_to_copy_out,
-  "_to_copy.out(Tensor self, *, bool non_blocking=False, MemoryFormat? "
-  "memory_format=None, Tensor(a!) out) -> Tensor(a!)",
-  "A copy, in another type.",
-  "x = clone(self); copy_(out, x)",
-  "f32[8, 6], out=f32[8, 6]");

@@ -98,9 +98,10 @@ static DtStatus scalars_meta (DtMetaCall *c) {
   const DtMeta *s = dt_in(c, 3);
   int n = dt_foreach_count(c->args);
   if (c->fake && (c->op->flags & DT_OP_LATER) != 0)
-    return infer_elements(c, n);
-  DT_CHECK(c->cx, !c->fake, DT_E_RUNTIME,
-           "Expected scalars to be on CPU, got meta instead.");
+    DT_TRY(c->cx, infer_elements(c, n));
+  else
+    DT_CHECK(c->cx, !c->fake, DT_E_RUNTIME,
+             "Expected scalars to be on CPU, got meta instead.");
   DT_TRY(c->cx, not_empty(c->cx, n));
   for (int k = 1; k < 3; k++)
     DT_CHECK(c->cx, c->args->v[k].u.list.n == n, DT_E_RUNTIME, "Tensor lists "

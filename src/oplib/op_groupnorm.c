@@ -7,6 +7,7 @@
 #include "base/sat.h"
 #include "oplib/op_spatial.h"
 #include "oplib/op_unwritten.h"
+#include "oplib/ruling_int.h"
 
 #include <string.h>
 
@@ -348,7 +349,7 @@ static DtHandle *group_sum (DtDecompCall *c, DtHandle *h, DtHandle *w,
 
 /* dx = c1 dy + c2 x + c3, the coefficients per group (c1 per channel). */
 static DtHandle *gn_input (DtDecompCall *c, DtHandle *ds, DtHandle *db,
-                           const int64_t *v, int64_t cpg) {
+                           const int64_t *v, int64_t cpg, bool fused) {
   DtHandle *w = dt_hin(c, 4), *mean = dt_hin(c, 2), *rstd = dt_hin(c, 3);
   DtHandle *dsv = group_sum(c, ds, w, v, cpg);
   DtHandle *dbv = group_sum(c, db, w, v, cpg), *c1, *c2, *c3, *t;
@@ -362,7 +363,9 @@ static DtHandle *gn_input (DtDecompCall *c, DtHandle *ds, DtHandle *db,
     t = EMIT("aten.new_ones.default", "tI", rstd, 3, ones);
     c1 = mul(c, c1, t);
   }
-  c2 = EMIT("aten.sub.Tensor", "tt", mul(c, dbv, mean), dsv);
+  c2 = fused ? EMIT("aten.addcmul.default", "ttt",
+                    EMIT("aten.neg.default", "t", dsv), dbv, mean)
+             : EMIT("aten.sub.Tensor", "tt", mul(c, dbv, mean), dsv);
   for (int i = 0; i < 3; i++) c2 = mul(c, c2, rstd);
   c2 = EMIT("aten.mul.Tensor", "tf", c2, s);
   c3 = mul(c, EMIT("aten.neg.default", "t", c2), mean);
@@ -389,7 +392,8 @@ static DtHandle *gn_weight (DtDecompCall *c, DtHandle *ds, DtHandle *db,
   return view(c, sum(c, a, 0), 1, v[1], 0, 0, 0);
 }
 
-static DtStatus gn_back_decomp (DtDecompCall *c) {
+/* `fused`: with addcmul, which keeps no partial. */
+static DtStatus gn_back_parts (DtDecompCall *c, bool fused) {
   int64_t v[4], mask[3] = { 1, 1, 1 }, cpg;
   DtMeta m;
   DtHandle *ds, *db;
@@ -406,12 +410,19 @@ static DtStatus gn_back_decomp (DtDecompCall *c) {
   c->nout = 3;
   c->out[0] = c->out[1] = c->out[2] = NULL;
   if (mask[0]) {
-    DtHandle *g = gn_input(c, ds, db, v, cpg);
+    DtHandle *g = gn_input(c, ds, db, v, cpg, fused);
     c->out[0] = EMIT("aten.view.default", "tI", g, (int)m.ndim, m.shape);
   }
   if (mask[1]) c->out[1] = gn_weight(c, ds, db, v, cpg);
   if (mask[2]) c->out[2] = sum(c, db, 0);
   return c->e->st;
+}
+
+static DtStatus gn_back_decomp (DtDecompCall *c) {
+  return gn_back_parts(c, false);
+}
+DtStatus op_rd_group_norm_back (DtDecompCall *c) {
+  return gn_back_parts(c, true);
 }
 
 /* group_norm: the sizes are read off the input. */

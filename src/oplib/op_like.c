@@ -540,6 +540,51 @@ const DtOpDef dt_op__to_copy = {
   .meta = like_meta, .kernel = op_k_copy0, .rulefn = to_copy_rules,
   .grad = to_copy_grad, .samples = to_samples
 };
+
+/* Into out=: converted to its type, also where it has it; a format asked for is
+** one more copy. */
+static DtStatus to_copy_out_decomp (DtDecompCall *c) {
+  DtHandle *out = c->in[dt_arg_slot(c->args, 3)];
+  DtHandle *h = EMIT("prims.convert_element_type.default", "td", c->in[0],
+                     (int)dt_emit_meta(c->e, out)->dtype);
+  if (!dt_arg_is_none(c->args, 2))
+    h = EMIT("aten.clone.default", "t memory_format=v", h, c->args->v[2]);
+  c->out[0] = EMIT("aten.copy_.default", "tt", out, h);
+  c->nout = 1;
+  return c->e->st;
+}
+
+/* ones_like and zeros_like into out=: a number everywhere, in its type. */
+static DtStatus like_out_decomp (DtDecompCall *c) {
+  DtHandle *out = c->in[dt_arg_slot(c->args, 2)];
+  DtHandle *h = EMIT("aten.full_like.default", "ti dtype=d memory_format=v",
+                     c->in[0], (int64_t)c->op->row[0],
+                     (int)dt_emit_meta(c->e, out)->dtype, c->args->v[1]);
+  c->out[0] = EMIT("aten.copy_.default", "tt", out, h);
+  c->nout = 1;
+  return c->e->st;
+}
+static const int row_ones[] = { 1 }, row_zeros[] = { 0 };
+static const char *const to_out_samples[] = { "f32[8, 6], out=f32[8, 6]",
+                                              NULL };
+const DtOpDef dt_op__to_copy_out = {
+  .schema = "aten::_to_copy.out(Tensor self, *, bool non_blocking=False, "
+            "MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+  .brief = "A copy, in another type.", .decomp = to_copy_out_decomp,
+  .samples = to_out_samples
+};
+const DtOpDef dt_op_ones_like_out = {
+  .schema = "aten::ones_like.out(Tensor self, *, MemoryFormat? "
+            "memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+  .brief = "Ones into a tensor.", .decomp = like_out_decomp, .row = row_ones,
+  .samples = to_out_samples
+};
+const DtOpDef dt_op_zeros_like_out = {
+  .schema = "aten::zeros_like.out(Tensor self, *, MemoryFormat? "
+            "memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+  .brief = "Zeros into a tensor.", .decomp = like_out_decomp,
+  .row = row_zeros, .samples = to_out_samples
+};
 const DtOpDef dt_op_to_dtype = {
   .schema = "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool "
             "non_blocking=False, bool copy=False, MemoryFormat? "

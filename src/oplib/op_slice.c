@@ -237,7 +237,7 @@ enum { ROW_SIZE, ROW_SIZES };
 static const int row_size[] = { ROW_SIZE }, row_sizes[] = { ROW_SIZES };
 
 static DtStatus split_sizes (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
-                             int64_t total, int d, int64_t *size, int *n) {
+                             int64_t total, int64_t *size, int *n) {
   int64_t sum = 0, k;
   *n = 0;
   if (op->row[0] == ROW_SIZE) {
@@ -265,8 +265,8 @@ static DtStatus split_sizes (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
   }
   DT_CHECK(cx, sum == total, DT_E_RUNTIME, "split_with_sizes expects "
            "split_sizes to sum exactly to %lld (input tensor's size at "
-           "dimension %d), but got split_sizes=%s", (long long)total, d,
-           text.s);
+           "dimension %lld), but got split_sizes=%s", (long long)total,
+           (long long)dt_arg_int(a, 2), text.s);
   return DT_OK;
 }
 
@@ -281,8 +281,7 @@ static DtStatus split_meta (DtMetaCall *c) {
            (dim >= -m->ndim && dim < m->ndim), DT_E_INDEX,
            "tuple index out of range");
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, m->ndim, &d));
-  DT_TRY(c->cx, split_sizes(c->cx, c->op, c->args, m->shape[d], d, size,
-                           &n));
+  DT_TRY(c->cx, split_sizes(c->cx, c->op, c->args, m->shape[d], size, &n));
   DT_CHECK(c->cx, n <= c->maxout, DT_E_LIMIT, "more than %d parts", c->maxout);
   for (int i = 0; i < n; i++) {
     dt_meta_copy(&c->out[i], m);
@@ -320,7 +319,7 @@ static DtStatus split_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
   DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 2, m.ndim, &d));
-  DT_TRY(c->e->cx, split_sizes(c->e->cx, c->op, c->args, m.shape[d], d, size,
+  DT_TRY(c->e->cx, split_sizes(c->e->cx, c->op, c->args, m.shape[d], size,
                                &n));
   for (int i = 0; i < c->nout && i < n; i++) {
     m.shape[d] = size[i];

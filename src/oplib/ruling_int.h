@@ -52,6 +52,7 @@ DtStatus op_rd_linear (DtDecompCall *c);
 DtStatus op_rd_addmv (DtDecompCall *c);
 DtStatus op_rd_polar (DtDecompCall *c);
 DtStatus op_rd_combinations (DtDecompCall *c);
+DtStatus op_rd_group_norm_back (DtDecompCall *c);
 #undef RULE
 #undef FILTER
 

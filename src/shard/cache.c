@@ -231,6 +231,11 @@ void dt_prop_outside_dispatch (DtCtx *cx, DtPropagator *p, bool outside) {
   dt_prop_clear(cx, p);
 }
 
+void dt_prop_hash_seed (DtCtx *cx, DtPropagator *p, unsigned seed) {
+  p->hash_seed = seed;
+  dt_prop_clear(cx, p);
+}
+
 DtStatus dt_prop_mark_traced (DtPropagator *p, const DtOpDef *op) {
   if (p->traced_mode != DT_TRACED_KEEP || dt_prop_was_traced(p, op))
     return DT_OK;

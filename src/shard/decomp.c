@@ -364,7 +364,7 @@ static DtStatus add_kinds (DtDecide *d, const DtPySet *all, int ndim,
   for (i = 0; i < n; i++) {
     DtPySet more;
     if (!dt_pl_is_shard_like(list[i])) continue;
-    DT_TRY(d->cx, dt_pyset_init(d->cx, d->arena, &more));
+    DT_TRY(d->cx, dt_pyset_init(d->cx, d->arena, d->p->hash_seed, &more));
     for (k = 0; k < ndim; k++) {
       DtPlacement p = list[i];
       p.dim = (int16_t)k;
@@ -381,7 +381,7 @@ static DtStatus make_options (DtDecide *d, Options *o, int64_t *count) {
   DtPySet all;
   int i, m;
   *count = 1;
-  DT_TRY(d->cx, dt_pyset_init(d->cx, d->arena, &all));
+  DT_TRY(d->cx, dt_pyset_init(d->cx, d->arena, d->p->hash_seed, &all));
   DT_TRY(d->cx, dt_pyset_add(d->cx, d->arena, &all, dt_pl_replicate()));
   for (i = 0; i < d->nin; i++)
     for (m = 0; m < d->in[i]->npl; m++)
@@ -536,7 +536,7 @@ DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   int64_t count;
   memset(&t, 0, sizeof t);
   *found = false;
-  if (dt_untraced_has(d->op->sig->full)) return DT_OK;
+  if (dt_untraced_has(d->op->sig->full, d->p->release)) return DT_OK;
   t.opt = DT_ANEWN(d->cx, d->arena, Options, d->nin + 1);
   t.at = DT_ANEWN(d->cx, d->arena, int, d->nin + 1);
   t.pl = DT_ANEWN(d->cx, d->arena, DtPlacement, d->nin + 1);

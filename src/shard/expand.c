@@ -61,7 +61,7 @@ static DtStatus shard_kinds (DtDecide *d, DtPlacement *kind, int *n) {
   DtPySet set;
   DtPlacement all[256];
   int i, m, k, count;
-  DT_TRY(d->cx, dt_pyset_init(d->cx, d->arena, &set));
+  DT_TRY(d->cx, dt_pyset_init(d->cx, d->arena, d->p->hash_seed, &set));
   for (i = 0; i < d->nin; i++)
     for (m = 0; m < d->in[i]->npl; m++)
       DT_TRY(d->cx, dt_pyset_add(d->cx, d->arena, &set, d->in[i]->pl[m]));
@@ -166,8 +166,6 @@ static void column_refs (Expand *x) {
   const DtSchema *sig = x->d->op->sig;
   int i, k = 0;
   for (i = 0; i < x->d->nin; i++) x->col[x->nout + i].ref = x->d->in[i];
-  if (x->opt.inplace && x->nout > 0 && x->d->nin > 0)
-    x->col[0].ref = x->d->in[0];
   if (x->d->args->schema != sig) return;
   for (i = 0; i < sig->nargs; i++) {
     int slot;
@@ -259,10 +257,18 @@ static bool is_same (const Expand *x, int c) {
   return (x->col[c].now->flags & K_SAME) != 0;
 }
 
+/* Must self move, or would the result be cut otherwise than self?  An out=
+** form named as in place (__lshift__) is asked the same, besides blocked_out(). */
 static bool blocked_inplace (const Expand *x) {
+  const Column *out = &x->col[0], *self = &x->col[x->nout];
   if (!x->opt.inplace || x->d->nin == 0) return false;
   if (!is_same(x, x->nout)) return true;
-  return x->nout > 0 && !is_none(x, 0) && !is_same(x, 0);
+  if (x->nout == 0 || is_none(x, 0)) return false;
+  for (int m = 0; m < x->ndim; m++)
+    if (!dt_pl_equal(out->pl[out->id[x->row[m]]],
+                     self->pl[self->id[x->row[m]]]))
+      return true;
+  return false;
 }
 
 static bool blocked_out (const Expand *x) {
@@ -485,9 +491,5 @@ DtStatus dt_expand_rows (DtSheet *s, const DtRows *rows, const DtExpand *o) {
       DT_TRY(s->d->cx, candidate(&x));
     while (next_combination(&x));
   }
-  /* out= forms named as in place (__lshift__): with self replicated it is
-  ** the out argument alone that stands in the way. */
-  if (x.out_form && x.d->nin > 0 && dt_spec_is_replicated(x.d->in[0]))
-    x.blocked = false;
   return s->n == 0 && x.blocked ? raise_inplace(&x) : DT_OK;
 }

@@ -98,6 +98,10 @@ DtTracedMode dt_prop_traced_mode (DtPropagator *p, DtTracedMode mode);
 ** which moves data rather than give a strided shard; else it is a view, or a
 ** copy and a view.  Drops the cache.  Local. */
 void dt_prop_outside_dispatch (DtCtx *cx, DtPropagator *p, bool outside);
+/* Hash partials otherwise from now on, as PyTorch does in each process
+** (PYTHONHASHSEED): where candidates tie, the order of a set decides.  Under 0,
+** the start, hashes are fixed ones.  Drops the cache.  Local. */
+void dt_prop_hash_seed (DtCtx *cx, DtPropagator *p, unsigned seed);
 /* Decide as the profile's release does from now on; the cache is dropped.
 ** Local. */
 void dt_prop_release (DtCtx *cx, DtPropagator *p, const DtProfile *profile);

@@ -24,6 +24,7 @@ struct DtPropagator {
   DtMap traced;                 /* operators whose decomposition was asked */
   DtTracedMode traced_mode;
   bool outside_dispatch;        /* see dt_prop_outside_dispatch */
+  unsigned hash_seed;           /* see dt_prop_hash_seed */
   int release;                  /* whose strategies count */
   int views;                    /* DtViewRules of it */
   bool checks_rows;             /* ROWS_CHECKED of it */
@@ -183,9 +184,10 @@ DtStatus dt_why_fill (DtCtx *cx, DtWhy *w, const DtSheet *s, DtPropVia via);
 /* Iteration order of a CPython set of placements. */
 typedef struct DtPySet {
   int n, mask, fill;            /* mask + 1 places */
+  unsigned seed;                /* see dt_prop_hash_seed */
   struct DtPyCell { bool used; uint64_t hash; DtPlacement pl; } *cell;
 } DtPySet;
-DtStatus dt_pyset_init (DtCtx *cx, DtArena *a, DtPySet *s);
+DtStatus dt_pyset_init (DtCtx *cx, DtArena *a, unsigned seed, DtPySet *s);
 DtStatus dt_pyset_add (DtCtx *cx, DtArena *a, DtPySet *s, DtPlacement p);
 DtStatus dt_pyset_copy (DtCtx *cx, DtArena *a, const DtPySet *src,
                         DtPySet *out);

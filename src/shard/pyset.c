@@ -8,6 +8,7 @@
 ** process, so a partial gets a fixed stand-in here.
 ** Facts: Objects/setobject.c and tupleobject.c, CPython 3.11. */
 #include <string.h>
+#include "base/hash.h"
 #include "shard/prop_int.h"
 
 enum { LINEAR_PROBES = 9, MIN_SIZE = 8, PERTURB_SHIFT = 5 };
@@ -31,12 +32,13 @@ static uint64_t hash_int (int64_t v) {
   return (uint64_t)(v == -1 ? -2 : v);
 }
 
-static uint64_t placement_hash (DtPlacement p) {
+static uint64_t placement_hash (unsigned seed, DtPlacement p) {
+  uint64_t text = UINT64_C(0x7c3a5eb1) * (p.op + 1u) + p.kind;
   switch (p.kind) {
     case DT_PL_REPLICATE: return (uint64_t)-2;
     case DT_PL_SHARD: return hash_int(p.dim);
     case DT_PL_STRIDED: return hash_pair(p.dim, p.u.sf);
-    default: return UINT64_C(0x7c3a5eb1) * (p.op + 1u) + p.kind;
+    default: return seed == 0 ? text : dt_hash_u64(text, seed);
   }
 }
 
@@ -47,7 +49,8 @@ static DtStatus table_new (DtCtx *cx, DtArena *a, DtPySet *s, int size) {
   return s->cell == NULL ? DT_E_NOMEM : DT_OK;
 }
 
-DtStatus dt_pyset_init (DtCtx *cx, DtArena *a, DtPySet *s) {
+DtStatus dt_pyset_init (DtCtx *cx, DtArena *a, unsigned seed, DtPySet *s) {
+  s->seed = seed;
   return table_new(cx, a, s, MIN_SIZE);
 }
 
@@ -81,6 +84,7 @@ static DtStatus resize_set (DtCtx *cx, DtArena *a, DtPySet *s, int minused) {
   int size = MIN_SIZE, i;
   while (size <= minused) size *= 2;
   DT_TRY(cx, table_new(cx, a, &t, size));
+  t.seed = s->seed;
   for (i = 0; i <= s->mask; i++)
     if (s->cell[i].used) insert_placement(&t, s->cell[i].pl, s->cell[i].hash);
   *s = t;
@@ -89,7 +93,7 @@ static DtStatus resize_set (DtCtx *cx, DtArena *a, DtPySet *s, int minused) {
 
 DtStatus dt_pyset_add (DtCtx *cx, DtArena *a, DtPySet *s, DtPlacement p) {
   int before = s->n;
-  insert_placement(s, p, placement_hash(p));
+  insert_placement(s, p, placement_hash(s->seed, p));
   if (s->n == before || s->fill * 5 < s->mask * 3) return DT_OK;
   return resize_set(cx, a, s, s->n * 4);
 }
@@ -112,7 +116,7 @@ DtStatus dt_pyset_merge (DtCtx *cx, DtArena *a, DtPySet *s,
 
 DtStatus dt_pyset_copy (DtCtx *cx, DtArena *a, const DtPySet *src,
                         DtPySet *out) {
-  DT_TRY(cx, dt_pyset_init(cx, a, out));
+  DT_TRY(cx, dt_pyset_init(cx, a, src->seed, out));
   return dt_pyset_merge(cx, a, out, src);
 }
 
