@@ -10,6 +10,7 @@
 --
 -- Nothing here knows a class.  Every step is linear in the text.
 
+local glossary = require "dt.diagnose.glossary"
 local json = require "dt.io.json"
 local lpeg = require "lpeg"
 local P, R, S = lpeg.P, lpeg.R, lpeg.S
@@ -285,7 +286,7 @@ function M.read(text)
   local lines = gather(main, by_key, order)
   local doc = {lines = lines, ranks = sorted_keys(ranks), raised = {}}
   for line, set in pairs(raised) do doc.raised[line] = sorted_keys(set) end
-  doc.text = table.concat(lines, "\n")
+  doc.text = glossary.gloss(table.concat(lines, "\n"))
   doc.flat = doc.text:gsub("%s+", " ")
   doc.squash = M.squash(doc.text)
   return doc

@@ -18,6 +18,12 @@ return {
    "~FSDP2|fully_shard|DTensor|tp_plan|tp_device|tensor_parallel|fsdp"},
   {"fsdp2-non-float-parameter", 0.9, "Integer parameters are unsupported"},
   {"fsdp2-non-float-parameter", 0.88, "Cannot flatten integer dtype tensors"},
+  {"optimizer-built-before-sharding", 0.64, "optimizer", "=fsdp",
+   "~not receiving|does not receive|doesn't receive|does not hold|not see the "
+   .. "wrapped|holds no|holds nothing|no parameters of|does not reference|"
+   .. "doesn't reference|won't be updated|will not be updated|old parameters"},
+  {"optimizer-built-before-sharding", 0.93,
+   "The optimizer does not seem to reference any FSDP parameters"},
   {"fsdp2-mixed-dtype-group", 0.92,
    "FSDP reduce-scatter expects uniform gradient dtype"},
   {"fsdp2-mixed-dtype-group", 0.9, "FlatParameter", "requires uniform dtype"},

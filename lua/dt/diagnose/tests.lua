@@ -71,6 +71,17 @@ M.texts = {
     "collective timeout", "Timeout at NCCL work", "hangs", "deadlock",
     "is stuck", "gets stuck", "never returns", "freezes", "hanging",
     "waits forever", "hang"},
+  names_collective = {"all_reduce", "allreduce", "all-reduce", "all_gather",
+    "allgather", "all-gather", "reduce_scatter", "reduce-scatter",
+    "all_to_all", "broadcast", "barrier", "collective"},
+  -- who takes part in it
+  not_all_ranks = {"one rank decides", "some ranks", "not all ranks",
+    "other ranks do not", "other ranks don't", "others do not", "others never",
+    "only rank 0", "subset of the ranks", "subset of ranks", "ranks skip",
+    "rank skips", "skipped on", "conditional collective", "while another",
+    "another decides", "ranks disagree", "ranks take different",
+    "on one rank but", "every rank has to", "all ranks have to",
+    "all ranks must", "every rank must", "all ranks need to"},
   -- one number on each rank
   per_rank_words = {"different numbers", "differs per rank",
     "different on each rank", "differ between ranks", "each rank prints",

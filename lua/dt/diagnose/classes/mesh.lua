@@ -243,6 +243,9 @@ return {
        .. "different shapes|non-uniform", "~shape|size", "=dt"},
      {0.6, "from_local", "~uneven|not evenly|different sizes|unequal|"
        .. "different number of rows|non-uniform", "~full_tensor|run_check|rows"},
+     {0.7, "~uneven|unequal|not divisible", "~infer|infers|inferring|"
+       .. "inferred|inference of the", "~global size|global shape|logical size|"
+       .. "logical shape|shape inference|original size", "DTensor"},
      {0.55, "DTensor.from_local", "~wrong shape|incorrect shape|global shape",
       "!SequenceParallel"},
    },

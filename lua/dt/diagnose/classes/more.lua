@@ -179,6 +179,9 @@ return {
        .. "mutate_type|is not yet implemented|is ambiguous|"
        .. "smaller dimensions is not supported|StridedShard placement"},
      {0.8, "SpmdTypeError"},
+     {0.66, "~spmd_typecheck|spmd typecheck|spmd_types|spmd type check",
+      "~typecheck|type check|mutate_type|assert_type|local_map",
+      "~fail|error|reject|wrong|complain|refuse"},
      {0.85, "RuleCheckError"},
      {0.85, "rulecheck: "},
      {0.85, "src must be P, got"},

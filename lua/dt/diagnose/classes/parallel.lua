@@ -14,6 +14,10 @@ return {
      {0.93, "~num_attention_heads|num_key_value_heads|n_kv_heads|num_heads|"
        .. "num_query_groups|n_heads|number of heads|attention heads|kv heads",
       "~must be divisible by|not divisible by|divisible by", "=tp"},
+     {0.8, "~ulysses|sequence parallel|context parallel",
+      "~attn_heads|attention_heads|num_heads|attention heads|kv heads|"
+      .. "kv_heads|num_attention_head", "~divisible|divides|must divide|"
+      .. "multiple of", "!~sequence length|seq_len|seqlen"},
      {0.66, "=tp", "~num_key_value_heads|n_kv_heads|num_kv_heads|num_heads",
       "~validat|% tp|divisib|fraction|replicat"},
      {0.86, "is invalid for input of size", "=heads_fraction", "=tp",
@@ -395,6 +399,8 @@ return {
      {0.66, "~.shape|.numel()|.size()|numel", "DTensor", "~global shape|"
        .. "global size|logical shape|full size|global numel|unsharded size|"
        .. "global number of", "~local", "!from_local", "!full_tensor()",
+      "!" .. MIXED, "!" .. MISSING},
+     {0.64, "/global [%a%-]+ shape", "DTensor", "~local", "!from_local",
       "!" .. MIXED, "!" .. MISSING},
      {0.7, "~global shape of the DTensor|global shape of a DTensor|global "
        .. "shape instead of|global shape rather than|global size instead of",

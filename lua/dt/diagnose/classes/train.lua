@@ -395,6 +395,8 @@ return {
       "~hang|deadlock|timeout|stuck|Watchdog", "=dt"},
      {0.78, "=collective_of_one_rank", "=stuck", "=dt"},
      {0.7, "=collective_of_one_rank", "=stuck"},
+     {0.62, "=stuck", "=names_collective", "=not_all_ranks",
+      "!FSDP", "!fully_shard"},
      {0.55, "=stuck", "=dt", "=skip_words", "!=fsdp"},
      {0.56, "~get_model_state_dict|get_state_dict|get_optimizer_state_dict|"
        .. "full_state_dict|_state_dict_utils|rank0_only|save_pretrained|"
@@ -413,7 +415,10 @@ return {
       lua = "local full = x:full_tensor(); if dt.rank() == 0 then "
         .. "print(full) end",
       torch = "full = x.full_tensor()\nif rank == 0: print(full)"},
-     {"decide with a CPU group or objects"},
+     {"let all ranks take the decision together: reduce the flag, then test "
+       .. "what came back",
+      torch = "skip = torch.tensor(float(skip), device=device)\n"
+        .. "dist.all_reduce(skip, op=dist.ReduceOp.MAX)"},
      {"turn the flight recorder on and compare",
       torch = "TORCH_NCCL_TRACE_BUFFER_SIZE=2000"},
    },
