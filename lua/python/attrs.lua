@@ -107,7 +107,21 @@ local function added(v, name)
   return vars and rawget(vars, name)
 end
 
+-- The types of data whose class is the builtin of their name.
+local PLAIN = {}
+for name in ([[str bool int float list tuple dict set frozenset complex bytes
+  bytearray range]]):gmatch "%S+" do PLAIN[name] = true end
+
+local function plain_class(v)
+  local name = not (type(v) == "table" and rawget(v, "_class"))
+    and V.type_name(v)
+  return name and PLAIN[name] and not util.is_tensor(v)
+    and not (V.is_tuple(v) and rawget(v, "is_size")) and builtin_names[name]
+end
+
 local function missing(v, name)
+  local plain = name == "__doc__" and plain_class(v)
+  if plain then return rawget(plain, "doc") or None end
   local x = added(v, name)
   if x ~= nil then return x end
   if module_name[v] then
@@ -151,18 +165,6 @@ end
 
 local OF_ONE_KIND = {type = true, ellipsis = true, slice = true,
   NotImplementedType = true}
-
--- The types of data whose class is the builtin of their name.
-local PLAIN = {}
-for name in ([[str bool int float list tuple dict set frozenset complex bytes
-  bytearray range]]):gmatch "%S+" do PLAIN[name] = true end
-
-local function plain_class(v)
-  local name = not (type(v) == "table" and rawget(v, "_class"))
-    and V.type_name(v)
-  return name and PLAIN[name] and not util.is_tensor(v)
-    and not (V.is_tuple(v) and rawget(v, "is_size")) and builtin_names[name]
-end
 
 local function class_of(v)
   local plain = plain_class(v)
@@ -262,7 +264,8 @@ end
 
 -- The fields of a function that are not attributes of the program's.
 local OWN_OF_FUNCTION = {}
-for word in ([[name plain params body env generator note doc where value call
+for word in ([[name plain params body env generator cleans note doc where value
+  call
   __name__ bound_to full_name binds shown text abstract
   __module__ __annotations__]]):gmatch "%S+" do
   OWN_OF_FUNCTION[word] = true
@@ -417,6 +420,7 @@ local class_fact = {
     end, "register")
   end,
   mro = function (c) return classes.mro_method(c) end,
+  __subclasses__ = function (c) return classes.subclasses(c) end,
 }
 
 -- The names of Lua's functions; false where one function has several.

@@ -2,11 +2,19 @@
 -- python/box_facts.lua: what lists, dicts, sets, tuples and generators have
 -- that is no method; the fields by which they are kept are no attributes.
 
+local util = require "dt.util"
 local V = require "python.values"
 
 local None = require("dt").None
 
 local function says_false() return false end
+
+-- The frame of a generator that has ended is None; another one is not kept.
+local function frame(v)
+  if rawget(v, "has_ended") and v.has_ended() then return None end
+  return util.raise("NotImplementedError", "the frame of a generator that has "
+    .. "not ended is not part of dtrepl")
+end
 
 -- What values of data have that is no method: f(v) by name.
 local BOX = {
@@ -16,7 +24,7 @@ local BOX = {
   default = {default_factory = function (v) return v.default end},
   -- The state of a module (torch/module_state.lua).
   state = {_metadata = function (v) return rawget(v, "_metadata") end},
-  generator = {gi_running = says_false, __name__ = function (v)
+  generator = {gi_running = says_false, gi_frame = frame, __name__ = function (v)
       return v.func and (v.func.plain or v.func.name) or "<genexpr>"
     end, __qualname__ = function (v)
       return v.func and v.func.name or "<genexpr>"

@@ -415,8 +415,19 @@ function generator.send(g, args)
 end
 function generator.__next__(g) return generator.send(g, {}) end
 function generator.__iter__(g) return g end
+-- What g.throw(type, value) raises: the value, where it is of the type, or what
+-- the type makes of it.
+local function thrown(kind, value)
+  if value == nil or value == None then return exceptions.raised(kind) end
+  if V.is_error(value) then return value end
+  if not exceptions.is_class(kind) then
+    util.raise("TypeError", "instance exception may not have a separate value")
+  end
+  return kind.make(V.is_tuple(value) and value or V.list({value}, 1))
+end
+
 function generator.throw(g, args)
-  local err = exceptions.raised(args[1])
+  local err = thrown(args[1], args[2])
   if not g.throw then error(err, 0) end
   local more, v = g.throw(err)
   if not more then stopped(v) end

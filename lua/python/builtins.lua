@@ -360,6 +360,7 @@ def("ascii", function (a) return V.ascii(a[1]) end)
 def("format", function (a) return format.value(a[1], a[2] or "") end)
 
 def("bool", function (a) return a.n > 0 and V.truth(a[1]) end)
+B.bool.doc = "bool(x): True or False, as x is true or not."
 def("abs", function (a)
   local v = a[1]
   local own = V.special(v, "__abs__")

@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local bind = require "python.bind"
 local exceptions = require "python.exceptions"
+local abandoned = require "python.abandoned"
 local protect = require "python.protect"
 local foreign = require "python.foreign"
 local object = require "python.object"
@@ -108,6 +109,7 @@ function M.generate(body)
     return true, v
   end
   local g = V.generator(resume)
+  g.has_ended = function () return coroutine.status(co) == "dead" end
   g.throw = function (err)
     if coroutine.status(co) == "dead" then error(err, 0) end
     if not begun then                 -- ends before its first line
@@ -116,6 +118,29 @@ function M.generate(body)
     return resume(THROW, err)
   end
   return g
+end
+
+-- A generator with a finally or a with: that is run when it is lost.
+local function watch(g)
+  local next, throw = g.next, g.throw
+  abandoned.watch(g, function ()
+    local exit = exceptions.classes.GeneratorExit.make(V.list({}, 0))
+    local ok, more = pcall(throw, exit)
+    if ok and more then
+      more = exceptions.classes.RuntimeError.make(
+        V.list {"generator ignored GeneratorExit"})
+    elseif ok or exceptions.catches(exceptions.classes.GeneratorExit, more)
+       or exceptions.catches(exceptions.classes.StopIteration, more) then
+      return
+    end
+    io.stderr:write("Exception ignored in a generator: ",
+      exceptions.line(exceptions.exception(more)), "\n")
+  end)
+  g.next = function (sent)
+    local more, v = next(sent)
+    if not more then abandoned.forget(g) end
+    return more, v
+  end
 end
 
 -- ---- calls ----
@@ -170,6 +195,7 @@ local function call_python(f, args, kw)
       return v
     end)
     g.func = f
+    if f.cleans then watch(g) end
     return g
   end
   local signal, v = f.body(env)

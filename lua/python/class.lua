@@ -305,6 +305,25 @@ local function inherit(class, order, last)
   end
 end
 
+-- The classes made directly below each one, in order.
+local directly_below = setmetatable({}, {__mode = "k"})
+
+local function note_below(base, class)
+  local list = directly_below[base] or setmetatable({n = 0}, {__mode = "v"})
+  directly_below[base] = list
+  list.n = list.n + 1
+  list[list.n] = class
+end
+
+-- subclasses(class): what class.__subclasses__ is.
+function M.subclasses(class)
+  return builtin(function ()
+    local out, list = {}, directly_below[class] or {n = 0}
+    for i = 1, list.n do out[#out + 1] = list[i] end
+    return V.list(out)
+  end, "__subclasses__")
+end
+
 -- The names of abstract methods that nothing replaces, in order.
 local function abstract_of(class)
   local out, seen = {}, {}
@@ -456,6 +475,11 @@ local function exception_class(name, bases, members, noted, kw)
   return class
 end
 
+-- set_mixin(f): f(base) is the class with the methods that an abstract class of
+-- collections.abc gives those below it, or nil (std/typing.lua).
+local mixin
+function M.set_mixin(f) mixin = f end
+
 -- make(name, bases, members, fields, noted, kw): a class; `members` are the
 -- names of its body, `fields` those assigned or annotated there, in order,
 -- `noted` only the annotated ones, `kw` what else was in its brackets.
@@ -465,7 +489,8 @@ function M.make(name, bases, members, fields, noted, kw)
       b = rawget(b, "origin")         -- Box[int] as a base is Box
     end
     local is_record = getmetatable(b) == V.builtin_mt and rawget(b, "maker")
-    bases[i] = is_record and M.record_class(b) or M.below and M.below(b) or b
+    bases[i] = is_record and M.record_class(b) or mixin and mixin(b)
+      or M.below and M.below(b) or b
   end
   local is_meta
   bases, is_meta = without_type(bases)
@@ -507,6 +532,7 @@ function M.make(name, bases, members, fields, noted, kw)
   end
   local order = order_of(name, above)
   table.insert(order, 1, class)
+  for _, b in ipairs(above) do note_below(b, class) end
   class.__order = order
   if #above > 1 then inherit(class, order, last) end
   if members.__slots__ ~= nil then M.set_slots(class, members.__slots__, members) end

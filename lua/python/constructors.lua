@@ -439,9 +439,24 @@ function M.fromkeys(class, a)
   end
 end
 
+-- What each type is, in a line.
+local DOC <const> = {
+  str = "str(object='') or str(bytes, encoding, errors): a text.",
+  int = "int(x=0) or int(text, base=10): an integer of any size.",
+  float = "float(x=0): a number of 64 bits with a fraction.",
+  complex = "complex(real=0, imag=0): a number with two parts.",
+  list = "list(iterable=()): items in order, which can be changed.",
+  tuple = "tuple(iterable=()): items in order, which cannot be changed.",
+  dict = "dict(mapping or iterable of pairs, **kwargs): values by their keys.",
+  set = "set(iterable=()): different items, without an order.",
+  frozenset = "frozenset(iterable=()): a set that cannot be changed.",
+  bytes = "bytes(source, encoding, errors): numbers from 0 to 255.",
+  bytearray = "bytearray(source, encoding, errors): bytes, which can be changed.",
+}
+
 for name, f in pairs(calls) do
   local class = builtin(f, name)
-  class.__qualname__, class.is_data = name, name
+  class.__qualname__, class.is_data, class.doc = name, name, DOC[name]
   for key, g in pairs(class_methods[name] or {}) do
     class[key] = builtin(g, key)
   end

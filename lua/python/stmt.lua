@@ -20,6 +20,7 @@ local call_expr = require "python.call_expr"
 local classes = require "python.class"
 local exceptions = require "python.exceptions"
 local protect = require "python.protect"
+local abandoned = require "python.abandoned"
 
 local None = dt.None
 local truth = V.truth
@@ -240,6 +241,21 @@ local function refuse_async(name, line)
   end
 end
 
+-- Is there a try or a with in the statements, which a generator may wait in?
+local function has_cleanup(list)
+  for _, n in ipairs(list) do
+    if n.kind == "try" or n.kind == "with" then return true end
+    if n.kind ~= "def" and n.kind ~= "class" and (has_cleanup(n.body or {})
+       or has_cleanup(n.orelse or {})) then
+      return true
+    end
+    for _, c in ipairs(n.cases or {}) do
+      if has_cleanup(c.body) then return true end
+    end
+  end
+  return false
+end
+
 S["def"] = function (n)
   local decorate, bound = decorators(n), nil
   local name, generator = n.name, n.generator
@@ -251,11 +267,11 @@ S["def"] = function (n)
   end)
   local params = make_params(n, bound)
   if n.async then body, generator = refuse_async(name, n.line), false end
-  local doc = doc_of(n.body)
+  local doc, cleans = doc_of(n.body), generator and has_cleanup(n.body)
   return function (env)
     local f = setmetatable({name = full, plain = name, params = params(env),
       body = body, env = env.class and env.up or env, generator = generator,
-      note = n.note, doc = doc, where = where}, V.func_mt)
+      cleans = cleans, note = n.note, doc = doc, where = where}, V.func_mt)
     env_of.assign(env, name, decorate(env, f))
   end
 end
@@ -594,8 +610,9 @@ local function drop_of(t)
   elseif t.kind == "name" then
     local held = compile(t)         -- raises when there is nothing
     return function (env)
-      held(env)
+      local lost = V.is_generator(held(env))
       env_of.assign(env, t.name, nil)
+      if lost then abandoned.settle() end
     end
   end
   local drops = {}

@@ -17,6 +17,7 @@ local builtins = require "python.builtins"
 local exceptions = require "python.exceptions"
 local protect = require "python.protect"
 local atexit = require "python.std.atexit"
+local abandoned = require "python.abandoned"
 local sources = require "python.sources"
 local testing = require "torch.testing"
 local args = require "python.args"
@@ -232,6 +233,7 @@ function M.environment(file, ...)
   provide(V.list {file, ...})
   processes = 0
   atexit.begin()
+  abandoned.begin()
   local env = names.environment(tell_missing_import)
   env.vars.__name__ = "__main__"
   env.vars.__file__, env.vars.__doc__ = file, None
@@ -292,6 +294,7 @@ end
 local function flushed(...)
   local out = table.pack(protect.passing(...))
   atexit.run()
+  abandoned.finish()
   builtins.flush()
   if not out[1] then
     local e = out[2]

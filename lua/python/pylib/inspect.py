@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """inspect: what functions and classes say of themselves.  Texts and frames are
 not kept and are refused by name."""
+import enum
 import types
 
 import _functions
@@ -10,13 +11,33 @@ class _empty:
     """Marks a default or an annotation that is not there."""
 
 
+class _ParameterKind(enum.IntEnum):
+    POSITIONAL_ONLY = 0, "positional-only"
+    POSITIONAL_OR_KEYWORD = 1, "positional or keyword"
+    VAR_POSITIONAL = 2, "variadic positional"
+    KEYWORD_ONLY = 3, "keyword-only"
+    VAR_KEYWORD = 4, "variadic keyword"
+
+    def __new__(cls, value, description):
+        kind = int.__new__(cls, value)
+        kind._value_ = value
+        kind.description = description
+        return kind
+
+    def __str__(self):
+        return self.name
+
+
 class Parameter:
-    POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD = 0, 1
-    VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD = 2, 3, 4
+    POSITIONAL_ONLY = _ParameterKind.POSITIONAL_ONLY
+    POSITIONAL_OR_KEYWORD = _ParameterKind.POSITIONAL_OR_KEYWORD
+    VAR_POSITIONAL = _ParameterKind.VAR_POSITIONAL
+    KEYWORD_ONLY = _ParameterKind.KEYWORD_ONLY
+    VAR_KEYWORD = _ParameterKind.VAR_KEYWORD
     empty = _empty
 
     def __init__(self, name, kind, *, default=_empty, annotation=_empty):
-        self.name, self.kind = name, kind
+        self.name, self.kind = name, _ParameterKind(kind)
         self.default, self.annotation = default, annotation
 
     def replace(self, **changes):

@@ -230,6 +230,29 @@ local function iter_unpack(format, v)
   end, "unpack_iterator")
 end
 
+-- pack_into(format, buffer, at, values, first): the bytes go into a bytearray.
+local function pack_into(format, buffer, at, values, first)
+  if not V.is_bytearray(buffer) then
+    util.raise("TypeError", "argument must be read-write bytes-like object, not "
+      .. "%s", V.type_name(buffer))
+  end
+  local data, size = pack(format, values, first).s, #buffer.s
+  at = V.index_of(at)
+  if at < 0 and at + size < 0 then
+    refuse("offset %d out of range for %d-byte buffer", at, size)
+  elseif at < 0 and #data > -at then
+    refuse("no space to pack %d bytes at offset %d", #data, at)
+  end
+  at = at < 0 and at + size or at
+  if size - at < #data then
+    refuse("pack_into requires a buffer of at least %d bytes for packing %d "
+      .. "bytes at offset %d (actual buffer size is %d)", at + #data, #data, at,
+      size)
+  end
+  buffer.s = buffer.s:sub(1, at) .. data .. buffer.s:sub(at + #data + 1)
+  return dt.None
+end
+
 local function offset(a, i, kw)
   local v = a[i]
   if v == nil and kw then v = V.dict_get(kw, "offset") end
@@ -247,6 +270,9 @@ local function struct(a)
     unpack_from = V.builtin(function (b, kw)
       return unpack_from(format, b[1], offset(b, 2, kw))
     end, "unpack_from"),
+    pack_into = V.builtin(function (b)
+      return pack_into(format, b[1], b[2], b, 3)
+    end, "pack_into"),
     iter_unpack = V.builtin(function (b)
       return iter_unpack(format, b[1])
     end, "iter_unpack")}, {__name = "_struct.Struct"}))
@@ -260,9 +286,7 @@ for name, f in pairs {Struct = struct,
   end,
   iter_unpack = function (a) return iter_unpack(a[1], a[2]) end,
   calcsize = function (a) return (select(3, parsed(a[1]))) end,
-  pack_into = function ()
-    util.raise("NotImplementedError", "struct.pack_into is not part of dtrepl")
-  end} do
+  pack_into = function (a) return pack_into(a[1], a[2], a[3], a, 4) end} do
   M[name] = V.builtin(f, name)
 end
 M.error = error_class

@@ -12,6 +12,7 @@ local tools = require "python.std.tools"
 local files = require "python.std.files"
 local streams = require "python.std.streams"
 local exceptions = require "python.exceptions"
+local abandoned = require "python.abandoned"
 
 local M = {}
 local None = dt.None
@@ -186,7 +187,7 @@ end
 -- What a program would wait for, and what to write instead.
 local instead = {["socket.socket"] = "no connection is opened"}
 
-for _, name in ipairs {"gc", "faulthandler", "signal",
+for _, name in ipairs {"faulthandler", "signal",
   "pdb", "socket", "platform"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end
@@ -200,6 +201,13 @@ for _, name in ipairs {"gc", "faulthandler", "signal",
     end or nothing, key)
   end})))
 end
+provide("gc", namespace(setmetatable({collect = builtin(function ()
+  abandoned.settle()
+  collectgarbage()
+  return 0
+end, "collect")}, {__index = function (_, key)
+  return not key:find("^__") and builtin(nothing, key) or nil
+end})))
 -- importlib.import_module("a.b"): the module itself.
 module("importlib", {import_module = function (a, kw)
   local name = a[1]
@@ -318,49 +326,21 @@ module("traceback", {
   format_exception_only = function (a) return V.list {last_line(a[2] or a[1])} end,
   print_stack = nothing,
 })
--- warnings: what a `with catch_warnings(record=True)` hears is kept in the list
--- that it gives; "always" repeats what was said before.
-local hears, repeated = nil, false
-
-local function repeats(on)
-  repeated = on
-  dt._warn_always(on)
+-- _warnings: what pylib/warnings.py asks of the engine: hear(f): f(text) for
+-- each of its warnings from now on (None: nobody), which gives the one that
+-- heard before; repeat(on): what was said before is said again.
+local hears
+module("_warnings", {hear = function (a)
+  local before, f = hears or None, a[1]
+  hears = f
+  dt._hear_warnings(f ~= None and function (text)
+    V.call(f, V.list({text}, 1))
+  end or nil)
+  return before
+end, ["repeat"] = function (a)
+  dt._warn_always(a[1])
   return None
-end
-
-local function catch_warnings(_, kw)
-  local list, old, before = V.list({}, 0), nil, nil
-  local recorded = kwarg(kw, "record") == true
-  local function keep(text)
-    list.n = list.n + 1
-    list[list.n] = namespace {message = text, category = namespace {
-      __name__ = "UserWarning"}}
-  end
-  return namespace {
-    __enter__ = function ()
-      old, before = hears, repeated
-      if not recorded then return None end
-      hears = keep
-      dt._hear_warnings(keep)
-      return list
-    end,
-    __exit__ = function ()
-      hears = old
-      dt._hear_warnings(old)
-      repeats(before)
-      return false
-    end}
-end
-
-module("warnings", {filterwarnings = nothing,
-  simplefilter = function (a) return repeats(a[1] == "always") end,
-  warn = function (a)
-    if hears then
-      hears(V.str(a[1]))
-      return None
-    end
-    return log("UserWarning: " .. V.str(a[1]))
-  end, catch_warnings = catch_warnings})
+end})
 module("string", {}, {ascii_lowercase = "abcdefghijklmnopqrstuvwxyz",
   ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits = "0123456789",
   ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",

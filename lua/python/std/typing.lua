@@ -322,6 +322,23 @@ aliases.set_is_instance(builtins.is_class)
 for _, name in ipairs {"typing", "typing_extensions"} do
   attrs.provide(name, attrs.namespace(M))
 end
+-- What stands in a class's order for such a name among its bases; none while
+-- the module of these classes is being made.
+local making_mixins = false
+classes.set_mixin(function (base)
+  local name = aliases.is_hint(base) and rawget(base, "name")
+  if making_mixins or not name or not rawequal(rawget(base, "test"),
+     rawget(abc[name] or {}, "test")) and not (M[name] and abc[name]
+     and rawget(base, "module") == "typing.") then
+    return nil
+  end
+  making_mixins = true
+  local ok, module = pcall(attrs.module, "_collections_abc")
+  making_mixins = false
+  if not ok then error(module, 0) end
+  return module[name]
+end)
+
 attrs.provide("collections.abc", attrs.namespace(abc))
 attrs.module("collections").abc = attrs.module "collections.abc"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """functools: what is easier said in Python."""
+import types
 import typing
 from functools import wraps
 
@@ -207,10 +208,19 @@ WRAPPER_UPDATES = ("__dict__",)
 
 def update_wrapper(wrapper, wrapped, assigned=WRAPPER_ASSIGNMENTS,
                    updated=WRAPPER_UPDATES):
-    if assigned != WRAPPER_ASSIGNMENTS or updated != WRAPPER_UPDATES:
-        raise NotImplementedError("functools.update_wrapper with other names "
-                                  "is not part of dtrepl")
-    return wraps(wrapped)(wrapper)
+    if (isinstance(wrapper, types.FunctionType)
+            and assigned == WRAPPER_ASSIGNMENTS and updated == WRAPPER_UPDATES):
+        return wraps(wrapped)(wrapper)
+    for name in assigned:
+        try:
+            value = getattr(wrapped, name)
+        except AttributeError:
+            continue
+        setattr(wrapper, name, value)
+    for name in updated:
+        getattr(wrapper, name).update(getattr(wrapped, name, {}))
+    wrapper.__wrapped__ = wrapped
+    return wrapper
 
 
 def _is_class(x):
