@@ -108,6 +108,20 @@ return {
    "ZeroRedundancyOptimizer(params, optimizer_class, **defaults)",
    "Each rank keeps the state of some parameters, steps them and broadcasts them.",
    "from torch.distributed.optim import ZeroRedundancyOptimizer"},
+  {"torch.distributed.pipelining.PipelineStage",
+   "PipelineStage(submodule, stage_index, num_stages, device, group=None)",
+   "One part of a model that is cut by hand; a schedule runs it. Cutting a traced "
+   .. "model (pipeline, SplitPoint) is not part of dtrepl.",
+   "from torch.distributed.pipelining import PipelineStage"},
+  {"torch.distributed.pipelining.ScheduleGPipe "
+   .. "torch.distributed.pipelining.Schedule1F1B "
+   .. "torch.distributed.pipelining.ScheduleInterleaved1F1B "
+   .. "torch.distributed.pipelining.ScheduleLoopedBFS",
+   "ScheduleGPipe(stage, n_microbatches, loss_fn), .step(x), "
+   .. ".step(target=y, losses=[])",
+   "Forward and backward of a batch in microbatches over all stages; the last two "
+   .. "take a list of stages.",
+   "from torch.distributed.pipelining import ScheduleGPipe"},
 
   -- devices
   {"torch.cuda.is_available torch.cuda.device_count torch.cuda.current_device "
