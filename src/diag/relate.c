@@ -354,6 +354,22 @@ static bool match_orders (Ask *q, int n, const DtElements *rank,
   return false;
 }
 
+/* Signs, masks, ranks of rows: their mean over the ranks may be anything. */
+static bool has_few_sizes (const DtElements *a) {
+  enum { FEW = 2 };
+  double size[FEW] = {0};
+  int n = 0;
+  for (int64_t i = 0; i < a->n; i++) {
+    double x = fabs(a->v[i]);
+    int k = 0;
+    while (k < n && size[k] != x) k++;
+    if (k < n || x == 0) continue;
+    if (n == FEW) return false;
+    size[n++] = x;
+  }
+  return a->n > 1;
+}
+
 DtStatus dt_relate (DtCtx *cx, int n, const DtElements *rank,
                     const DtElements *one, double near, double size,
                     DtArena *arena, DtOrders *orders, DtRelation *out) {
@@ -373,6 +389,8 @@ DtStatus dt_relate (DtCtx *cx, int n, const DtElements *rank,
   }
   if (!found && q.st == DT_OK)
     found = match_orders(&q, n, rank, arena, orders, out);
+  if (found && out->kind == DT_REL_ADDEND && out->factor != 1 && has_few_sizes(one))
+    out->kind = DT_REL_NONE;
   if (!found)
     out->kind = q.best <= DT_RELATE_FAR * q.near ? DT_REL_UNKNOWN : DT_REL_NONE;
   dt_arena_release(&cx->scratch, top);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=300
+# TEST: timeout=900
 # Programs of tests/findings/pairs: silently wrong ones, where the finding must
 # be told unasked at its line with its tensor, and their right twins, of which
 # nothing may be said.  The first line of each says what is to be found:

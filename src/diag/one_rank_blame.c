@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+** diag/one_rank_blame.c: which line is to be mended where the runs part in an
+** update of a parameter.
+**
+** The update is where a wrong gradient is first seen, and seldom where it went
+** wrong.  A gradient that is one addend of one rank's was not summed: under tensor
+** parallelism nobody reduces gradients, so the line is that of the forward that
+** takes the parameter with tensors that are cut.  Gradients that are all one
+** rank's but for the same factor come from a loss that is a share already when it
+** is averaged again; if only some are, from how those parameters were sharded. */
+#include "diag/one_rank_int.h"
+
+#include <string.h>
+
+static bool begins (const DtRecOp *r, const char *with) {
+  return strncmp(r->label, with, strlen(with)) == 0;
+}
+
+static bool is_update (const DtRecOp *r) {
+  return r->op != NULL && !r->backward && (r->op->flags & DT_OP_INPLACE) != 0;
+}
+
+/* The parameter that is written with what operator `i` makes as its result `out`,
+** at the same line: by itself, or by a later operator of the optimizer. */
+static const DtRecVar *find_parameter (const DtRuns *u, DtParting *f) {
+  const int line = u->op[f->op]->line;
+  for (int i = f->op; i < u->nop && u->op[i]->line == line; i++)
+    if (is_update(u->op[i]) && f->out < u->op[i]->nin &&
+        u->op[i]->in[f->out].param) {
+      f->written = dt_runs_pair(u, i) ? &dt_runs_pair(u, i)[0]->in[f->out] : NULL;
+      return &u->op[i]->in[f->out];
+    }
+  return NULL;
+}
+
+/* Was what operator `i` takes made in backward, but for views of it; or is it what
+** a parameter is updated with? */
+static bool is_gradient (const DtRuns *u, int i, int j) {
+  enum { FAR = 8 };
+  if (j > 0 && u->op[i]->in[0].param && is_update(u->op[i])) return true;
+  for (int n = 0; n < FAR; n++) {
+    int key = u->dep[u->first[i] + 2 * j];
+    if (key == 0) return false;
+    i = dt_op_of_key(key);
+    if (u->op[i]->backward) return true;
+    if (u->op[i]->nin == 0) return false;
+    j = 0;
+  }
+  return false;
+}
+
+static bool has_distributed (const DtRuns *u) {
+  for (int i = 0; i < u->nop; i++)
+    for (int j = 0; j < u->op[i]->nin; j++)
+      if (u->op[i]->in[j].param && u->op[i]->in[j].spec) return true;
+  return false;
+}
+
+/* The first operator of forward that takes the parameter, or a view of it, with
+** another tensor; -1. */
+static int find_use (const DtRuns *u, const DtRecVar *p) {
+  for (int i = 0; i < u->nop; i++) {
+    const DtRecOp *r = u->op[i];
+    if (r->op == NULL || r->backward || is_update(r) || r->nin < 2) continue;
+    for (int j = 0; j < r->nin; j++)
+      if (!r->in[j].none && r->in[j].storage == p->storage) return i;
+  }
+  return -1;
+}
+
+int dt_runs_find_loss (const DtRuns *u, int i, int *out) {
+  for (; i >= 0; i--) {
+    if (!u->op[i]->backward || !begins(u->op[i], "aten.ones_like") ||
+        u->op[i]->nin == 0) continue;
+    int key = u->dep[u->first[i]];
+    *out = key > 0 ? (key - 1) % DT_RUN_RESULTS : 0;
+    return key > 0 ? dt_op_of_key(key) : -1;
+  }
+  return -1;
+}
+
+/* Do all updates around operator `i` take gradients with that factor? */
+static DtStatus is_common_factor (DtRuns *u, int i, double factor, bool *yes) {
+  const DtRecOp *r = u->op[i];
+  DtRelation rel;
+  int at = i;
+  *yes = true;
+  while (at > 0 && !u->op[at - 1]->backward) at--;
+  for (; at < u->nop && !u->op[at]->backward && *yes; at++) {
+    if (strcmp(u->op[at]->label, r->label) != 0 || u->op[at]->line != r->line)
+      continue;
+    for (int j = 1; j < u->op[at]->nin && *yes; j++) {
+      if (u->op[at]->in[j].none || u->op[at]->in[j].param ||
+          u->op[at]->in[j].lndim == 0) continue;
+      DtStatus st = dt_runs_relate(u, at, false, j, &rel);
+      if (st != DT_OK) return st;
+      *yes = !dt_rel_explains(rel) || rel.factor == factor;
+    }
+  }
+  return DT_OK;
+}
+
+static DtStatus blame_scale (DtRuns *u, DtParting *f) {
+  const DtRecVar *p = find_parameter(u, f);
+  int out = 0, loss = dt_runs_find_loss(u, f->op, &out);
+  DtRelation rel;
+  bool common;
+  DtStatus st = is_common_factor(u, f->op, f->rel.factor, &common);
+  if (st != DT_OK) return st;
+  if (!common) {
+    if (p != NULL && p->spec && p->origin.line > 0) {
+      f->line = p->origin.line;
+      f->file = p->origin.file;
+      f->says = "; the gradients of other parameters are not scaled so";
+    }
+    return DT_OK;
+  }
+  if (loss < 0) return DT_OK;
+  st = dt_runs_relate(u, loss, true, out, &rel);
+  if (st == DT_OK && rel.kind == DT_REL_ADDEND && !dt_rel_is_scaled(rel)) {
+    f->line = u->op[loss]->line;
+    f->file = u->op[loss]->file;
+    f->says = "; the loss is one addend of one rank's, and the gradients are "
+              "averaged besides";
+  }
+  return st;
+}
+
+DtStatus dt_runs_blame (DtRuns *u, DtParting *f) {
+  const DtRecOp *r = u->op[f->op];
+  f->line = r->line;
+  f->file = r->file;
+  f->says = "";
+  f->written = NULL;
+  if (f->leaf || !is_update(r) || !is_gradient(u, f->op, f->in)) return DT_OK;
+  if (f->scaled) return blame_scale(u, f);
+  const DtRecVar *p = find_parameter(u, f);
+  int use = p && !p->spec && f->rel.kind == DT_REL_ADDEND && has_distributed(u)
+              ? find_use(u, p) : -1;
+  if (use >= 0) {
+    f->line = u->op[use]->line;
+    f->file = u->op[use]->file;
+    f->says = "; the parameter is taken here, and nothing sums its gradient over "
+              "the ranks";
+  }
+  return DT_OK;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+** diag/one_rank_int.h: what the files of the comparison with one rank share: the
+** runs side by side (one_rank.c), what lies in the past of a result
+** (one_rank_past.c), the search for the operator where the runs part
+** (one_rank_search.c), and the line that is to be mended (one_rank_blame.c). */
+#ifndef DT_DIAG_ONE_RANK_INT_H
+#define DT_DIAG_ONE_RANK_INT_H
+
+#include "diag/finding.h"
+#include "diag/relate.h"
+
+enum { DT_RUN_NUMBERS = 24 };
+typedef struct DtRunNumbers { int n; double v[DT_RUN_NUMBERS]; } DtRunNumbers;
+
+/* The records side by side. */
+typedef struct DtRuns {
+  DtDiag *g;
+  DtCtx *cx;
+  DtArena arena;
+  int n;                        /* ranks */
+  int nop;
+  const DtRecOp **op;           /* of the one-rank run, oldest first */
+  const DtRecOp **pair;         /* [nop][n]; NULL: it has no pair */
+  int *dep;                     /* two of each input: a result (result_key) */
+  int *first;                   /* [nop + 1]: where an operator's begin */
+  uint32_t *past;               /* results in the past of what is looked at, a
+                                ** bit each */
+  uint32_t *taken;              /* results that a later operator takes */
+  DtOrders orders;
+  double near;
+  DtRunNumbers size, literal;        /* of parts, and in the program */
+  const char *why;              /* the search ended without a finding */
+} DtRuns;
+
+/* What the program claims to have computed: an input or result of an operator.
+** The kinds are looked at one after the other. */
+enum { DT_CLAIM_READ, DT_CLAIM_COMPARED, DT_CLAIM_LEFT, DT_NCLAIMS };
+typedef struct DtRunClaim { int kind, op, at; bool after; } DtRunClaim;
+
+/* What is found: an operator of the past and how it takes its inputs. */
+typedef struct DtParting {
+  int op;                       /* -1: none */
+  int in, out;                  /* the input and result to be shown */
+  DtRelation rel;               /* of that input */
+  bool scaled;                  /* an input is but for a factor */
+  bool leaf;                    /* it has no inputs */
+  const char *file; int line;   /* what is to be mended: dt_runs_blame() */
+  const char *says;             /* why there, static */
+  const DtRecVar *written;      /* the parameter that rank 0 updates; or NULL */
+} DtParting;
+
+/* The last of many results stand for each other. */
+enum { DT_RUN_RESULTS = 32 };
+
+/* A result of operator `i` as a number; 0 is none. */
+static inline int dt_result_key (int i, int out) {
+  return i * DT_RUN_RESULTS + (out < DT_RUN_RESULTS ? out : DT_RUN_RESULTS - 1) + 1;
+}
+
+static inline int dt_op_of_key (int key) { return (key - 1) / DT_RUN_RESULTS; }
+
+static inline uint32_t dt_bit_of_key (int key) {
+  return (uint32_t)1 << ((key - 1) % DT_RUN_RESULTS);
+}
+
+/* Is there a splitting that explains the tensor?  Pure. */
+static inline bool dt_rel_explains (DtRelation r) {
+  return r.kind == DT_REL_COPY || r.kind == DT_REL_PART ||
+         r.kind == DT_REL_ADDEND;
+}
+
+static inline bool dt_rel_is_scaled (DtRelation r) { return r.factor != 1; }
+
+/* That operator of all ranks, or NULL.  Pure. */
+const DtRecOp *const *dt_runs_pair (const DtRuns *u, int i);
+
+/* Find what made the inputs of each operator.  NOMEM.  Local. */
+DtStatus dt_runs_link (DtRuns *u);
+
+/* Mark the past of result `out` of operator `i` in u->past.  Pure. */
+void dt_runs_mark_past (DtRuns *u, int i, int out);
+
+/* Mark what operator `i` takes, its input `j` or, where it is marked itself, all.
+** Pure. */
+void dt_runs_mark_input (DtRuns *u, int i, int j);
+void dt_runs_mark_inputs (DtRuns *u, int i);
+
+/* What the j-th tensor before or after operator `i` of the ranks is of that of
+** one rank; UNKNOWN where some rank does not have it.  NOMEM.  Local. */
+DtStatus dt_runs_relate (DtRuns *u, int i, bool after, int j, DtRelation *out);
+
+/* The operator in the past of result `out` of operator `end` where the runs
+** part: f->op, or -1.  u->why: they may part by right.  NOMEM.  Local. */
+DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f);
+
+/* The loss whose backward came last before operator `i`: what made it, and which
+** of its results it is; -1.  Pure. */
+int dt_runs_find_loss (const DtRuns *u, int i, int *out);
+
+/* Set the place of what was found, and why it is that.  NOMEM.  Local. */
+DtStatus dt_runs_blame (DtRuns *u, DtParting *f);
+
+/* How far apart, as a share, two numbers are the same. */
+extern const double dt_runs_near;
+
+#endif

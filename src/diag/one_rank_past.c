@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+** diag/one_rank_past.c: what lies in the past of a result, and what the tensors of
+** the ranks are of those of one rank (relate.c). */
+#include "diag/one_rank_int.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/hash.h"
+#include "base/map.h"
+
+const double dt_runs_near = 2e-5;
+static const double NEAR_NARROW = 5e-2;
+
+/* A sum or difference may be smaller than what it was made of (an error that is
+** kept); its rounding is not.  This share of the inputs counts as its size: 1e-6
+** of them, 2.5e-3 in 16 bits, is rounding. */
+static const double SHARE_OF_INPUTS = 5e-2;
+
+/* That operator of all ranks, or NULL. */
+const DtRecOp *const *dt_runs_pair (const DtRuns *u, int i) {
+  const DtRecOp *const *p = &u->pair[i * u->n];
+  for (int r = 0; r < u->n; r++)
+    if (p[r] == NULL) return NULL;
+  return p;
+}
+
+/* --- the past --- */
+
+/* Tensor and storage -> the result that made or wrote it last. */
+typedef struct Makers { DtMap tensor, storage; } Makers;
+
+static bool eq_pointer (const void *a, const void *b) { return a == b; }
+
+static uint64_t id_hash (int64_t id) {
+  return dt_hash_u64(DT_HASH_SEED, (uint64_t)id);
+}
+
+static int last_of (const DtMap *m, int64_t id) {
+  return (int)(intptr_t)dt_map_get(m, id_hash(id), (void *)(intptr_t)id);
+}
+
+static DtStatus set_last (DtMap *m, int64_t id, int key) {
+  return dt_map_put(m, id_hash(id), (void *)(intptr_t)id,
+                    (void *)(intptr_t)key);
+}
+
+
+/* Did the operator write memory, not only look at it? */
+static bool wrote (const DtRecOp *r, const DtRecVar *v) {
+  if (r->op == NULL) return true;
+  for (int i = 0; i < r->nin; i++)
+    if (!r->in[i].none && r->in[i].storage == v->storage)
+      return r->in[i].version != v->version;
+  return true;
+}
+
+/* How many tensors an operator writes that gives none: the list that it is in
+** place of (_foreach_mul_). */
+static int count_written (const DtRecOp *r) {
+  const DtValue *v = r->args.n > 0 ? &r->args.v[0] : NULL;
+  if (r->op == NULL || r->nout > 0 || !(r->op->flags & DT_OP_INPLACE) ||
+      v == NULL || v->kind != DT_V_LIST)
+    return 0;
+  return v->u.list.n < r->nin ? v->u.list.n : r->nin;
+}
+
+static DtStatus link_operator (DtRuns *u, Makers *m, int i) {
+  const DtRecOp *r = u->op[i];
+  int *dep = &u->dep[u->first[i]];
+  DtStatus st = DT_OK;
+  for (int j = 0; j < r->nin; j++) {
+    if (r->in[j].none) continue;
+    dep[2 * j] = last_of(&m->tensor, r->in[j].id);
+    dep[2 * j + 1] = last_of(&m->storage, r->in[j].storage);
+    for (int k = 2 * j; k < 2 * j + 2; k++)
+      if (dep[k] > 0) u->taken[dt_op_of_key(dep[k])] |= dt_bit_of_key(dep[k]);
+  }
+  for (int j = 0; j < count_written(r) && st == DT_OK; j++)
+    if (!r->in[j].none)
+      st = set_last(&m->storage, r->in[j].storage, dt_result_key(i, j));
+  for (int j = 0; j < r->nout && st == DT_OK; j++) {
+    if (r->out[j].none) continue;
+    st = set_last(&m->tensor, r->out[j].id, dt_result_key(i, j));
+    if (st == DT_OK && wrote(r, &r->out[j]))
+      st = set_last(&m->storage, r->out[j].storage, dt_result_key(i, j));
+  }
+  return st;
+}
+
+DtStatus dt_runs_link (DtRuns *u) {
+  Makers m;
+  DtStatus st = DT_OK;
+  u->first[0] = 0;
+  for (int i = 0; i < u->nop; i++)
+    u->first[i + 1] = u->first[i] + 2 * u->op[i]->nin;
+  u->dep = DT_ANEWN(u->cx, &u->arena, int, u->first[u->nop] + 1);
+  if (u->dep == NULL) return DT_E_NOMEM;
+  dt_map_init(&m.tensor, u->cx, eq_pointer);
+  dt_map_init(&m.storage, u->cx, eq_pointer);
+  for (int i = 0; i < u->nop && st == DT_OK; i++)
+    st = link_operator(u, &m, i);
+  dt_map_fini(&m.tensor);
+  dt_map_fini(&m.storage);
+  return st;
+}
+
+void dt_runs_mark_input (DtRuns *u, int i, int j) {
+  for (int k = u->first[i] + 2 * j, n = 0; n < 2; k++, n++)
+    if (u->dep[k] > 0)
+      u->past[dt_op_of_key(u->dep[k])] |= dt_bit_of_key(u->dep[k]);
+}
+
+void dt_runs_mark_inputs (DtRuns *u, int i) {
+  for (int j = 0; u->past[i] != 0 && j < u->op[i]->nin; j++)
+    dt_runs_mark_input(u, i, j);
+}
+
+/* Operators are in order, so one pass back. */
+void dt_runs_mark_past (DtRuns *u, int i, int out) {
+  memset(u->past, 0, (size_t)u->nop * sizeof *u->past);
+  u->past[i] = dt_bit_of_key(dt_result_key(i, out));
+  for (; i >= 0; i--) dt_runs_mark_inputs(u, i);
+}
+
+/* --- relations --- */
+
+/* The j-th tensor before or after an operator of all ranks. */
+typedef struct Seen { DtElements rank[DT_RELATE_RANKS], one; } Seen;
+
+/* false: not known on some rank. */
+static bool read_all (DtRuns *u, int i, bool after, int j, Seen *s,
+                      DtStatus *st) {
+  const DtRecOp *const *p = dt_runs_pair(u, i), *r = u->op[i];
+  *st = DT_OK;
+  if (p == NULL || j >= (after ? r->nout : r->nin)) return false;
+  for (int k = 0; k < u->n; k++) {
+    if ((after ? p[k]->nout : p[k]->nin) != (after ? r->nout : r->nin) ||
+        !dt_elements_read(u->cx, after ? &p[k]->out[j] : &p[k]->in[j],
+                          &s->rank[k], st))
+      return false;
+  }
+  return dt_elements_read(u->cx, after ? &r->out[j] : &r->in[j], &s->one, st);
+}
+
+/* The largest element that the operator takes on one rank. */
+static double size_of_inputs (DtRuns *u, const DtRecOp *r) {
+  DtElements e;
+  DtStatus st;
+  double most = 0;
+  for (int j = 0; j < r->nin; j++)
+    if (dt_elements_read(u->cx, &r->in[j], &e, &st))
+      for (int64_t k = 0; k < e.n; k++)
+        if (isfinite(e.v[k]) && fabs(e.v[k]) > most) most = fabs(e.v[k]);
+  return most;
+}
+
+/* Is its result made of sums, which may cancel? */
+static bool may_cancel (const DtRecOp *r) {
+  static const char *const names[] = {
+    "aten.sub", "aten.rsub", "aten.add", "aten.sum", "aten.mm", "aten.bmm",
+    "aten.convolution", "aten._foreach_add", "aten._foreach_sub"
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strncmp(r->label, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
+DtStatus dt_runs_relate (DtRuns *u, int i, bool after, int j, DtRelation *out) {
+  DtArenaMark top = dt_arena_mark(&u->cx->scratch);
+  DtStatus st = DT_OK;
+  Seen *s = DT_ANEWN(u->cx, &u->cx->scratch, Seen, 1);
+  *out = (DtRelation){.kind = DT_REL_UNKNOWN, .factor = 1};
+  if (s == NULL) st = DT_E_NOMEM;
+  if (st == DT_OK && read_all(u, i, after, j, s, &st)) {
+    double share = may_cancel(u->op[i]) ? SHARE_OF_INPUTS : dt_runs_near;
+    double size = after ? share * size_of_inputs(u, u->op[i]) : 0;
+    if (s->one.narrow && !s->one.whole) u->near = NEAR_NARROW;
+    st = dt_relate(u->cx, u->n, s->rank, &s->one, u->near, size, &u->arena,
+                   &u->orders, out);
+  }
+  dt_arena_release(&u->cx->scratch, top);
+  return st;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+** diag/one_rank_search.c: where do the runs part?
+**
+** Programs may differ from one rank by right: they draw other random numbers,
+** cut the batch again into small ones, keep parameters of their own between
+** averages, count on sizes that hold for N ranks only.  All that is met in the
+** past as well, and ends the search without a finding: silence is better than
+** a false alarm. */
+#include "diag/one_rank_int.h"
+
+#include <math.h>
+#include <string.h>
+
+
+
+static bool is_past (const DtRuns *u, int i, int out) {
+  return (u->past[i] & dt_bit_of_key(dt_result_key(i, out))) != 0;
+}
+
+/* --- what may differ by right --- */
+
+static bool begins (const DtRecOp *r, const char *with) {
+  return strncmp(r->label, with, strlen(with)) == 0;
+}
+
+static bool same_draw (const DtRecDraw *a, const DtRecDraw *b) {
+  return a && b && a->seed == b->seed && a->at == b->at && a->end == b->end;
+}
+
+/* DtRunNumbers that were drawn otherwise than on one rank. */
+static bool draws_otherwise (const DtRuns *u, int i) {
+  const DtRecOp *const *p = dt_runs_pair(u, i);
+  for (int r = 0; p != NULL && u->op[i]->draw && r < u->n; r++)
+    if (!same_draw(p[r]->draw, u->op[i]->draw)) return true;
+  return false;
+}
+
+/* A choice of elements: which, depends on sizes. */
+static bool chooses (const DtRecOp *r) {
+  static const char *const names[] = {
+    "aten.split", "aten.unbind", "aten.select.", "aten.slice.", "aten.index",
+    "aten.narrow", "aten.masked_select", "aten.tensor_split", "aten.unfold"
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (begins(r, names[i])) return true;
+  return false;
+}
+
+/* A choice that differs from the one on one rank because the program cuts what it
+** has into still smaller pieces (micro-batches), or counts with sizes that hold
+** for these ranks.  The same leading piece on all ranks, and all but a few
+** elements of a part, are no such thing. */
+static bool cuts_otherwise (const DtRuns *u, int i, int j, DtRelation in,
+                            DtRelation out) {
+  const DtRecOp *r = dt_runs_pair(u, i)[0];
+  int64_t had = 1, got = 1;
+  for (int d = 0; d < r->in[0].lndim; d++) had *= r->in[0].lshape[d];
+  for (int d = 0; d < r->out[j].lndim; d++) got *= r->out[j].lshape[d];
+  if (in.kind == DT_REL_COPY && out.alike) return false;
+  return 2 * got <= had || in.kind == DT_REL_COPY;
+}
+
+/* Statistics of a batch normalization are each rank's own, unless it says
+** otherwise. */
+static bool is_batch_norm (const DtRecOp *r) {
+  return strstr(r->label, "batch_norm") != NULL;
+}
+
+static bool is_number (const DtValue *v) {
+  return v->kind == DT_V_INT || v->kind == DT_V_FLOAT || v->kind == DT_V_BOOL;
+}
+
+/* Are numbers that the program gives other ones on other ranks? */
+static bool numbers_differ (const DtRuns *u, int i) {
+  const DtRecOp *const *p = dt_runs_pair(u, i);
+  for (int r = 1; r < u->n && p[0]->op != NULL; r++)
+    for (int k = 0; k < p[0]->args.n && k < p[r]->args.n; k++)
+      if (is_number(&p[0]->args.v[k]) && is_number(&p[r]->args.v[k]) &&
+          !dt_value_equal(&p[0]->args.v[k], &p[r]->args.v[k]))
+        return true;
+  return false;
+}
+
+/* Attention of heads that the program gives to the ranks, one each, without
+** counting them: on one rank it is one large head. */
+static bool is_one_head (const DtRecOp *r, DtRelation in) {
+  return (strstr(r->label, "attention") != NULL && in.kind == DT_REL_PART &&
+          in.dim == r->in[0].lndim - 1) ||
+         (begins(r, "aten._softmax.") && in.kind == DT_REL_ADDEND);
+}
+
+static bool writes (const DtRecOp *r) {
+  return r->op != NULL && (r->op->flags & DT_OP_INPLACE) != 0;
+}
+
+/* --- numbers that hold for these ranks only --- */
+
+static void keep_number (DtRunNumbers *n, double v) {
+  for (int i = 0; i < n->n; i++)
+    if (n->v[i] == v) return;
+  if (n->n < DT_RUN_NUMBERS) n->v[n->n++] = v;
+}
+
+/* Sizes of parts, and what the program divides and multiplies by. */
+static void keep_numbers (DtRuns *u, int i, int j, DtRelation r) {
+  const DtRecVar *v = &dt_runs_pair(u, i)[0]->in[j];
+  const DtArgs *a = &u->op[i]->args;
+  if (r.kind == DT_REL_PART && r.dim < v->lndim && v->lshape[r.dim] > 2)
+    keep_number(&u->size, (double)v->lshape[r.dim]);
+  if (u->op[i]->op == NULL || u->op[i]->backward ||
+      !(begins(u->op[i], "aten.div") || begins(u->op[i], "aten.mul")))
+    return;
+  for (int k = 0; k < a->n; k++) {
+    const DtValue *x = &a->v[k];
+    double f = x->kind == DT_V_INT ? (double)x->u.i
+             : x->kind == DT_V_FLOAT ? x->u.f : 0;
+    if (f != 0) keep_number(&u->literal, fabs(f) < 1 ? 1 / f : f);
+  }
+}
+
+/* Does the program divide by a number that is the size of a part, which is
+** larger on one rank? */
+static bool counts_parts (const DtRuns *u) {
+  for (int i = 0; i < u->size.n; i++)
+    for (int k = 0; k < u->literal.n; k++)
+      if (fabs(u->size.v[i] - u->literal.v[k]) < 1e-6) return true;
+  return false;
+}
+
+/* --- the search --- */
+
+/* Parameters that are averaged now and then (local SGD): each rank's are its own
+** between. */
+static bool is_own_parameter (const DtRecVar *v, DtRelation r) {
+  return v->param && r.kind == DT_REL_ADDEND && dt_rel_is_scaled(r) && !r.alike;
+}
+
+/* An input that no splitting explains although all results of its maker are: each
+** rank takes another one of them, one rank the first (chunk(4)[rank] where the
+** program knows that there are 4). */
+static DtStatus is_other_result (DtRuns *u, int i, int j, bool *other) {
+  int key = u->dep[u->first[i] + 2 * j];
+  DtRelation made = {.kind = DT_REL_UNKNOWN};
+  DtStatus st = DT_OK;
+  *other = false;
+  if (key == 0 || u->op[dt_op_of_key(key)]->nout < 2) return DT_OK;
+  st = dt_runs_relate(u, dt_op_of_key(key), true, (key - 1) % DT_RUN_RESULTS, &made);
+  *other = st == DT_OK && dt_rel_explains(made);
+  return st;
+}
+
+/* Relations of all inputs; *explained: each has one, and there are some.
+** u->why is set where the search is to end. */
+static DtStatus look_at_inputs (DtRuns *u, int i, DtParting *f, bool *explained) {
+  const DtRecOp *r = u->op[i];
+  DtRelation rel;
+  int n = 0;
+  *explained = true;
+  f->scaled = false;
+  for (int j = 0; j < r->nin && u->why == NULL; j++) {
+    if (r->in[j].none) continue;
+    DtStatus st = dt_runs_relate(u, i, false, j, &rel);
+    if (st != DT_OK) return st;
+    if (is_own_parameter(&r->in[j], rel) && !writes(r))
+      u->why = "each rank updates parameters of its own";
+    if (!dt_rel_explains(rel)) *explained = false;
+    if (rel.kind == DT_REL_NONE) {
+      bool other;
+      st = is_other_result(u, i, j, &other);
+      if (st != DT_OK) return st;
+      if (other) u->why = "each rank takes another tensor of a list";
+    }
+    if (dt_rel_is_scaled(rel)) f->scaled = true;
+    if (dt_runs_pair(u, i) != NULL) keep_numbers(u, i, j, rel);
+    if (n++ == 0 || (f->rel.kind == DT_REL_COPY && rel.kind != DT_REL_COPY) ||
+        (dt_rel_is_scaled(rel) && !dt_rel_is_scaled(f->rel))) {
+      f->rel = rel;
+      f->in = j;
+    }
+  }
+  f->leaf = n == 0;
+  return DT_OK;
+}
+
+/* Has result `j` of the operator, which is not explained, a reason of its own to
+** differ?  Sets u->why. */
+static void look_for_reason (DtRuns *u, int i, int j, const DtParting *f,
+                             DtRelation out) {
+  const DtRecOp *r = u->op[i];
+  if (is_batch_norm(r))
+    u->why = "batch statistics are each rank's own";
+  else if (numbers_differ(u, i))
+    u->why = "the program gives each rank a number of its own";
+  else if (!f->leaf && is_one_head(r, f->rel))
+    u->why = "heads may be one for each rank";
+  else if (f->leaf && !(begins(r, "aten.arange") && out.alike))
+    u->why = "the ranks make tensors of their own";
+  else if (!f->leaf && chooses(r) && cuts_otherwise(u, i, j, f->rel, out))
+    u->why = "the ranks choose other elements than one rank does";
+  else if (f->scaled && counts_parts(u))
+    u->why = "a number in the program is the size of a part";
+}
+
+static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
+  const DtRecOp *r = u->op[i];
+  DtRelation out;
+  bool explained;
+  if (dt_runs_pair(u, i) == NULL || begins(r, "aten.empty") ||
+      begins(r, "aten.new_empty"))
+    return DT_OK;
+  if (draws_otherwise(u, i)) {
+    u->why = "the ranks draw other random numbers than one rank does";
+    return DT_OK;
+  }
+  DtStatus st = look_at_inputs(u, i, f, &explained);
+  if (st != DT_OK || !explained || u->why != NULL || (f->leaf && r->draw))
+    return st;
+  for (int j = 0; j < r->nout; j++) {
+    if (!is_past(u, i, j)) continue;
+    st = dt_runs_relate(u, i, true, j, &out);
+    if (st != DT_OK) return st;
+    if (out.kind != DT_REL_NONE) continue;
+    look_for_reason(u, i, j, f, out);
+    if (u->why != NULL) return DT_OK;
+    f->op = i;
+    f->out = j;
+    return DT_OK;
+  }
+  return DT_OK;
+}
+
+/* The first faulty operator before `end` in the past that is marked. */
+static DtStatus search_past (DtRuns *u, int end, DtParting *f) {
+  DtStatus st = DT_OK;
+  f->op = -1;
+  u->near = dt_runs_near;
+  u->orders.n = u->size.n = u->literal.n = 0;
+  for (int i = 0; i <= end && st == DT_OK && f->op < 0 && u->why == NULL; i++)
+    if (u->past[i] != 0) st = look_at_operator(u, i, f);
+  return st;
+}
+
+/* Leave of the past only what leads to `end` through tensors that no splitting
+** explains.  What is packed and sent looks like nothing on its way, and is a part
+** again where it is taken: the fault is none of that. */
+static DtStatus narrow_past (DtRuns *u, int end, int out) {
+  DtRelation rel;
+  memset(u->past, 0, (size_t)u->nop * sizeof *u->past);
+  u->past[end] = dt_bit_of_key(dt_result_key(end, out));
+  for (int i = end; i >= 0; i--)
+    for (int j = 0; u->past[i] != 0 && j < u->op[i]->nin; j++) {
+      if (u->op[i]->in[j].none) continue;
+      DtStatus st = dt_runs_relate(u, i, false, j, &rel);
+      if (st != DT_OK) return st;
+      if (!dt_rel_explains(rel)) dt_runs_mark_input(u, i, j);
+    }
+  return DT_OK;
+}
+
+/* The first faulty operator on the way that leads to a result; f->op -1: none. */
+static DtStatus search_way (DtRuns *u, int end, int out, DtParting *f) {
+  DtStatus st = narrow_past(u, end, out);
+  f->op = -1;
+  return st == DT_OK ? search_past(u, end, f) : st;
+}
+
+/* A gradient is wrong because the loss is, where that is nothing of one rank's: its
+** value leads to no parameter, so it is not on the way. */
+static DtStatus search_loss (DtRuns *u, int end, DtParting *f) {
+  int out = 0, loss = dt_runs_find_loss(u, end, &out);
+  DtRelation rel;
+  DtStatus st = DT_OK;
+  f->op = -1;
+  if (loss < 0) return DT_OK;
+  st = dt_runs_relate(u, loss, true, out, &rel);
+  return st == DT_OK && rel.kind == DT_REL_NONE ? search_way(u, loss, out, f) : st;
+}
+
+DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f) {
+  DtParting near, loss;
+  dt_runs_mark_past(u, end, out);
+  DtStatus st = search_past(u, end, f);
+  if (st != DT_OK || f->op < 0 || u->why != NULL) return st;
+  st = search_way(u, end, out, &near);
+  if (u->why != NULL) f->op = -1;
+  if (st != DT_OK || near.op < 0) return st;
+  *f = near;
+  if (!u->op[f->op]->backward && !writes(u->op[f->op])) return DT_OK;
+  st = search_loss(u, f->op, &loss);
+  if (u->why != NULL) f->op = -1;
+  else if (st == DT_OK && loss.op >= 0) *f = loss;
+  return st;
+}
