@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
 ** bind/l_base.c: what differs from plain Lua: print goes to a buffer of the
 ** shell, pairs has one order on all ranks, files and processes are limited. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "bind/bind.h"
 
 /* As luaL_tolstring, but what Lua would show by its address gets a number in
@@ -199,12 +201,22 @@ static bool path_is_temp (const char *p) {
          dtL_path_is_below(p + n + 1);
 }
 
+/* The working folder's own name before a path that stays below it. */
+static bool path_is_here (const char *p) {
+  char here[PATH_MAX];
+  size_t n;
+  if (*p != '/' || getcwd(here, sizeof here) == NULL) return false;
+  n = strlen(here);
+  return n > 1 && strncmp(p, here, n) == 0 && p[n] == '/' &&
+         dtL_path_is_below(p + n + 1);
+}
+
 void dtL_check_path (lua_State *L, const char *path) {
   const DtBindOpts *o = &dtL_state(L)->o;
   if (o->trust) return;
   if (o->sandbox)
     dtL_errorf(L, DT_E_SANDBOX, "no files in the sandbox: %s", path);
-  if (!dtL_path_is_below(path) && !path_is_temp(path))
+  if (!dtL_path_is_below(path) && !path_is_temp(path) && !path_is_here(path))
     dtL_errorf(L, DT_E_SANDBOX, "'%s' lies outside the working folder; run "
                "with --trust to allow it", path);
 }

@@ -23,6 +23,15 @@ check "loaded lines ran" test "$(head -3 "$out" | tr '\n' ' ')" = "1 2 7 "
 printf 'x + 4\n' >>"$tmp/want"
 check "loaded lines are saved too" cmp -s "$tmp/b.dt" "$tmp/want"
 
+# A script's files: the working folder may be named whole, what only begins
+# like it may not.
+mkdir "$tmp/in" "$tmp/into"
+(cd "$tmp/in" && play "x = dt.ones(2)\\n:export html $tmp/in/a.html\\n:export html $tmp/into/b.html\\n:export html $tmp/in/../c.html\\n")
+check "a page in the working folder, by its whole name" test -s "$tmp/in/a.html"
+check "none in a folder beside it" test ! -e "$tmp/into/b.html"
+check "none above it" test ! -e "$tmp/c.html"
+check "what is refused is told" has "'$tmp/into/b.html' lies outside the working folder"
+
 # Tests' blocks are passed over, errors do not end the file.
 cat >"$tmp/c.dt" <<'END'
 :testcase one
