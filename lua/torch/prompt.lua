@@ -26,17 +26,26 @@ local function common(v)
     or type(v) == "number" or type(v) == "string" or type(v) == "boolean"
 end
 
--- Was it, or its class, written in a program?
-local function is_own(v)
-  if V.is_function(v) then return true end
-  if type(v) ~= "table" then return false end
-  local class = rawget(v, "_class")
-  return rawget(v, "__python") or class and rawget(class, "__python")
-end
-
 local function field_text(v, name)
   local ok, text = pcall(attrs.get, v, name)
   return ok and type(text) == "string" and text or nil
+end
+
+-- Was it, or its class, written in a program?  Classes of torch that are
+-- written in Python here say that they are torch's.
+local function is_own(v)
+  if V.is_function(v) then return V.type_name(v) == "function" end
+  if type(v) ~= "table" then return false end
+  local class = rawget(v, "_class")
+  local python = rawget(v, "__python") or class and rawget(class, "__python")
+  return python and not (field_text(v, "__module__") or ""):find("^torch%.")
+end
+
+-- What a function without a name of its own is called in this session.
+local function bound_name(v)
+  for name, x in pairs(env and env.vars or {}) do
+    if type(name) == "string" and rawequal(x, v) then return name end
+  end
 end
 
 -- help(x) at the prompt: the page on what x is called; of what a program
@@ -45,7 +54,7 @@ local function show_help(a)
   local v, page = a[1], nil
   if not is_own(v) then
     local name = type(v) == "string" and v or v == nil and ""
-      or field_text(v, "__name__") or V.type_name(v)
+      or field_text(v, "__name__") or bound_name(v) or V.type_name(v)
     local found, got = pcall(dt.debug.command, "help", name)
     if not found and type(v) == "string" then error(got, 0) end
     page = found and got.text:gsub("%s+$", "")
@@ -62,9 +71,10 @@ end
 -- Python's own, then those that Lua's lines left.
 local function session()
   local e = script.left or script.environment("prompt")
-  local given = getmetatable(e.vars).__index
+  local mt = getmetatable(e.vars)
+  local given = mt.__index
   local help = V.builtin(show_help, "help")
-  setmetatable(e.vars, {__index = function (vars, name)
+  setmetatable(e.vars, {asked = mt.asked, __index = function (vars, name)
     if name == "help" then return help end
     local v = rawget(_G, name)
     if v ~= nil and common(v) then return v end

@@ -183,6 +183,14 @@ static DtStatus check_variable (DtControl *c, const DtBreak *b) {
   return DT_OK;
 }
 
+/* An overload by its whole name, or by that without "aten.". */
+static bool names_overload (DtSession *s, const char *name) {
+  char full[256];
+  snprintf(full, sizeof full, "aten.%s", name);
+  return dt_registry_find(s->cx, s->registry, name) != NULL ||
+         dt_registry_find(s->cx, s->registry, full) != NULL;
+}
+
 /* Does the operator exist?  A pattern that no operator matches would never
 ** hit. */
 static DtStatus check_op (DtControl *c, const DtBreak *b) {
@@ -195,7 +203,7 @@ static DtStatus check_op (DtControl *c, const DtBreak *b) {
     snprintf(full, sizeof full, "%s.%s.default", pk->ns, pk->base);
     if (dt_bp_op_matches(b->arg, full)) return DT_OK;
   }
-  if (dt_registry_find(s->cx, s->registry, b->arg)) return DT_OK;
+  if (names_overload(s, b->arg)) return DT_OK;
   dt_error_clear(s->cx);
   if (strpbrk(b->arg, "*?") && strchr(b->arg, '.') &&
       strncmp(b->arg, "aten.", 5) != 0) return DT_OK;   /* a user's, later */
