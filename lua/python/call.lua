@@ -505,7 +505,8 @@ function M.call(f, args, kw)
       kw)
   end
   if f == None or type(f) == "number" or type(f) == "string"
-     or type(f) == "boolean" or V.is_seq(f) or V.is_dict(f) then
+     or type(f) == "boolean" or V.is_seq(f) or V.is_dict(f)
+     or type(f) == "userdata" and type(mt) == "table" and not mt.__call then
     util.raise("TypeError", "'%s' object is not callable", V.type_name(f))
   end
   if type(f) == "table" and getmetatable(args[1]) == V.func_mt

@@ -246,6 +246,10 @@ local function unsupported(op, a, b)
     util.raise("TypeError", "can only concatenate str (not \"%s\") to str",
       V.type_name(b))
   end
+  if op == "+" and V.is_tuple(a) and a.is_size then
+    util.raise("TypeError", "can only concatenate tuple (not %s) to torch.Size",
+      V.type_name(b))
+  end
   if op == "+" and V.is_seq(a) then
     util.raise("TypeError", "can only concatenate %s (not \"%s\") to %s",
       V.type_name(a), V.type_name(b), V.type_name(a))
@@ -896,6 +900,11 @@ local function put_slice(l, s, x, deletes)
   for i = l.n + 1, old do l[i] = nil end
 end
 
+-- Its name where it is indexed: a torch.Size is a tuple there.
+local function sequence_name(v)
+  return V.is_tuple(v) and v.is_size and "tuple" or V.type_name(v)
+end
+
 local function place(v, i, what)
   if util.is_tensor(i) then i = foreign.of(i).index(i) end
   if math.type(i) ~= "integer" then
@@ -905,12 +914,12 @@ local function place(v, i, what)
       util.raise("IndexError", "cannot fit 'int' into an index-sized integer")
     elseif math.type(i) ~= "integer" then
       util.raise("TypeError", "%s indices must be integers or slices, not %s",
-        V.type_name(v), V.type_name(given))
+        sequence_name(v), V.type_name(given))
     end
   end
   if i < 0 then i = i + v.n end
   if i < 0 or i >= v.n then
-    util.raise("IndexError", "%s%s index out of range", V.type_name(v),
+    util.raise("IndexError", "%s%s index out of range", sequence_name(v),
       what or "")
   end
   return i + 1

@@ -672,6 +672,7 @@ function M.type_name(v)
       return (v.record.structseq and v.record.__module__ .. "." or "")
         .. v.record.__name__
     end
+    if mt == tuple_mt and rawget(v, "is_size") then return "torch.Size" end
     if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt then
       return mt.__name
     end

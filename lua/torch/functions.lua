@@ -33,7 +33,13 @@ end
 
 -- x.split(split_size, dim): PyTorch's own name of the sizes.
 local split = A.def("split", {"self", "split_size", "dim?"}, function (a)
-  local list = V.from_lua(a.self:split(V.to_lua(a.split_size), a.dim))
+  local size, dim = V.to_lua(a.split_size), a.dim
+  if dim == nil then dim = 0 end          -- None is given, and refused
+  local whole = math.type(size) == "integer" or type(size) == "boolean"
+    or dt.is_tensor(size)
+  local parts = whole and a.self:split(size, dim)
+    or dt.split_with_sizes(a.self, size, dim)
+  local list = V.from_lua(parts)
   return V.is_list(list) and V.tuple(list, list.n) or list
 end)
 function method.split(t, args, kw)

@@ -97,6 +97,14 @@ static DtValue list_value (Conv *c, int idx, int depth) {
   return out;
 }
 
+static DtValue tensor_value (Conv *c, DtVar *t) {
+  DtValue v = dt_v_slot(add_slot(c, t));
+  v.py = (uint8_t)(t->spec != NULL ? DT_CLASS_DTENSOR
+                   : t->is_param   ? DT_CLASS_PARAMETER
+                                   : DT_CLASS_TENSOR);
+  return v;
+}
+
 static DtValue to_value (Conv *c, int idx, int depth) {
   lua_State *L = c->L;
   DtVar *t;
@@ -112,8 +120,7 @@ static DtValue to_value (Conv *c, int idx, int depth) {
     case LUA_TTABLE: return list_value(c, idx, depth);
     default: break;
   }
-  if ((t = dtL_test_tensor(L, idx)) != NULL)
-    return dt_v_slot(add_slot(c, t));
+  if ((t = dtL_test_tensor(L, idx)) != NULL) return tensor_value(c, t);
   if ((d = dtL_to_dtype(L, idx)) != DT_DTYPE_NONE) return dt_v_dtype(d);
   dtL_errorf(release_conversion(c), DT_E_TYPE,
              "a %s cannot be an operator's argument",

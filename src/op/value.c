@@ -362,7 +362,10 @@ const char *dt_value_pytype (const DtValue *v) {
     case DT_V_DEVICE: return "torch.device";
     case DT_V_LAYOUT: return "torch.layout";
     case DT_V_MEMFMT: return "torch.memory_format";
-    case DT_V_TENSOR: return "Tensor";
+    case DT_V_TENSOR:
+      return v->py == DT_CLASS_DTENSOR     ? "DTensor"
+             : v->py == DT_CLASS_PARAMETER ? "Parameter"
+                                           : "Tensor";
     case DT_V_GENERATOR: return "torch._C.Generator";
     default: return v->py == 1 ? "list" : "tuple";
   }

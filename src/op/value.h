@@ -22,11 +22,17 @@ typedef enum DtValueKind {
   DT_V_GENERATOR
 } DtValueKind;
 
+/* What Python calls a tensor: isinstance takes all three, error texts tell them
+** apart. */
+typedef enum DtTensorClass { DT_CLASS_TENSOR, DT_CLASS_DTENSOR,
+                             DT_CLASS_PARAMETER } DtTensorClass;
+
 typedef struct DtValue DtValue;
 struct DtValue {
   uint8_t kind;
   uint8_t py;                   /* LIST: 1 Python's list, 2 its tuple, 0 not
-                                   known; for error texts only */
+                                   known; TENSOR: a DtTensorClass; for error
+                                   texts only */
   union {
     bool b;
     int64_t i;                  /* INT; DTYPE, DEVICE, LAYOUT, MEMFMT codes */
@@ -112,7 +118,7 @@ uint64_t dt_value_hash (uint64_t h, const DtValue *v);
 /* Call `f` for each tensor slot of a value, in order.  Pure. */
 typedef void (*DtSlotVisit) (void *ud, int *slot);
 void dt_value_slots (DtValue *v, DtSlotVisit f, void *ud);
-/* Python's name of a value's type: "int", "NoneType", "Tensor".  Pure. */
+/* Python's name of a value's type: "int", "NoneType", "DTensor".  Pure. */
 const char *dt_value_pytype (const DtValue *v);
 
 #endif
