@@ -917,8 +917,9 @@ function M.member(module, name)
     if v == nil then v = added(m, name) end
     if v == nil then v = modules[module .. "." .. name] or m[name] end
   end
-  if v == nil then v = modules[module .. "." .. name] or modules[name] end
+  if v == nil then v = modules[module .. "." .. name] end
   if v == nil and source then v = source(module .. "." .. name) end
+  if v == nil then v = modules[name] end
   local written = ok and getmetatable(m)
   if v == nil and not (type(written) == "table" and written.all) then
     v = M.anywhere and M.anywhere(name, module)

@@ -199,13 +199,19 @@ local function refuses(e, a, b)
   return given and rawequal(given[1], a) and rawequal(given[2], b)
 end
 
+-- True counts as 1, but with a tensor, whose type it leaves alone.
+local function numbers(a, b)
+  if tensorish(a, b) then return a, b end
+  return number(a), number(b)
+end
+
 -- | & ^ << >>: integers only.
 local function bits(op, f, exact)
   f = mixed(f, exact)
   return function (x, y)
+    if tensorish(x, y) then return f(x, y) end       -- mask & True is a mask
     local a, b = number(x), number(y)
-    if not tensorish(a, b) and (math.type(a) == "float"
-       or math.type(b) == "float") then
+    if math.type(a) == "float" or math.type(b) == "float" then
       refuse_operands(op, x, y)
     end
     return f(a, b)
@@ -436,7 +442,7 @@ M.binary = {
       if #a + #b > MOST then no_memory() end
       return a .. b
     end
-    return plus(number(a), number(b))
+    return plus(numbers(a, b))
   end,
   ["-"] = function (a, b)
     local view = V.is_view(a)
@@ -445,27 +451,27 @@ M.binary = {
     if V.is_set(a) then
       return sets.difference(a, operand("-", a, b, view))
     end
-    return minus(number(a), number(b))
+    return minus(numbers(a, b))
   end,
   ["*"] = function (a, b)
     if V.is_seq(a) then return times(a, b) end
     if V.is_seq(b) then return times(b, a) end
     if type(a) == "string" then return repeated(a, b) end
     if type(b) == "string" then return repeated(b, a) end
-    return product(number(a), number(b))
+    return product(numbers(a, b))
   end,
-  ["/"] = function (a, b) return ratio(number(a), number(b)) end,
-  ["//"] = function (a, b) return quotient(number(a), number(b)) end,
+  ["/"] = function (a, b) return ratio(numbers(a, b)) end,
+  ["//"] = function (a, b) return quotient(numbers(a, b)) end,
   ["%"] = function (a, b)
     if type(a) == "string" then return format.percent(a, b) end
-    return modulo(number(a), number(b))
+    return modulo(numbers(a, b))
   end,
   ["**"] = function (a, b)
     if tensorish(a, b) then
       if not util.is_tensor(a) then return A.rpow(b, a) end
       return A.pow(a, b)
     end
-    return power(number(a), number(b))
+    return power(numbers(a, b))
   end,
   ["@"] = function (a, b) return dt.matmul(a, b) end,
   ["|"] = function (a, b)
@@ -752,7 +758,8 @@ local function to_index(v)
     for i = 1, v.n do out[i] = to_index(v[i]) end
     return out
   end
-  return V.to_lua(v)
+  local tensor = V.is_object(v) and V.special(v, "__tensor__")   -- an array's
+  return tensor and tensor() or V.to_lua(v)
 end
 
 -- The whole subscript of a tensor: a list picks by its numbers.

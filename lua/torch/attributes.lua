@@ -190,7 +190,6 @@ local tensor_method = {
     t.requires_grad = args[1] == nil or V.truth(args[1])
     return t
   end,
-  numpy = function (t) return t end,
   tolist = function (t)
     return holds_complex(t) and V.complex_list(t) or V.from_lua(t:tolist())
   end,

@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local arrays = require "torch.arrays"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local args = require "python.args"
@@ -96,7 +97,12 @@ F.asarray = def("asarray", {"obj", "*", "dtype?", "device?", "copy?",
   end)
 
 F.from_numpy = def("from_numpy", {"ndarray"}, function (a)
-  return a.ndarray:detach()
+  local t = arrays.tensor_of(a.ndarray)
+  if not t then
+    util.raise("TypeError", "expected np.ndarray (got %s)",
+      V.type_name(a.ndarray))
+  end
+  return t:detach()
 end)
 
 F.typename = def("typename", {"obj"}, function (a)

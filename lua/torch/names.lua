@@ -8,6 +8,7 @@ local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local arrays = require "torch.arrays"
 local attributes = require "torch.attributes"
 local calls = require "python.call"
 local eval = require "python.eval"
@@ -74,6 +75,8 @@ end
 local builtins = require "python.builtins"
 local B, class = builtins.names, builtins.class
 M.builtins = B
+attrs.provide("builtins", attrs.namespace(setmetatable({}, {__index = B,
+  __newindex = B, __name = "module", names = function () return B end})))
 
 require "python.std.itertools"
 require "python.std.operator"
@@ -100,8 +103,10 @@ M.F = space({logsigmoid = function (x) return dt.log_sigmoid(x) end}, F, dt)
 -- torch.Tensor(2, 3): sizes; torch.Tensor([1, 2]): numbers, of the default
 -- type; torch.Tensor(t): t.
 local function new_tensor(a)
-  local one, sizes = a[1], a
-  if util.is_tensor(one) then return one:detach() end
+  local one, sizes = arrays.unwrap(a[1]), a
+  if util.is_tensor(one) then
+    return one == a[1] and one:detach() or one:to(dt.get_default_dtype())
+  end
   if V.is_seq(one) then
     if not rawget(one, "is_size") then
       return dt.tensor(V.to_lua(one), {dtype = dt.get_default_dtype()})
@@ -442,6 +447,7 @@ end
 
 require("torch.functions").provide(M.torch)
 require("torch.more").provide(M.torch)
+arrays.provide(M.torch)
 require("torch.functorch").provide(M.torch)
 
 -- The name of a module that `from module import *` asked for.

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- torch/stdlib.lua: the modules of Python's own that programs over torch
--- name: copy, pickle, numpy (io: serialize.lua).  A pickle is the object itself in a box: it
+-- name: copy, pickle (io: serialize.lua).  A pickle is the object itself in a box: it
 -- is never written down.
 
 local dt = require "dt"
@@ -37,29 +37,6 @@ attrs.provide("pickle", namespace {
 })
 
 M.save, M.load = serialize.define(pickled, unpickled)
-
--- ---- numpy ----
-
-local function as_array(a)
-  if util.is_tensor(a[1]) then
-    return attributes.tensor_method.numpy(a[1], V.list({}, 0))
-  end
-  return dt.tensor(V.to_lua(a[1]))
-end
-
--- Nothing of numpy draws numbers here, so a seed of its own changes nothing.
-local random = namespace {seed = V.builtin(function () return None end, "seed")}
-attrs.provide("numpy.random", random)
-attrs.provide("numpy", namespace {random = random,
-  array = builtin(as_array, "array"), asarray = builtin(as_array, "asarray"),
-  pi = math.pi, inf = math.huge, nan = 0 / 0,
-  sqrt = math.sqrt, prod = builtin(function (a)
-    local items, n = V.items(a[1])
-    local p = 1
-    for i = 1, n do p = p * items[i] end
-    return p
-  end, "prod"),
-})
 
 M.tensors = tensors
 return M

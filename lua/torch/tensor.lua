@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local arrays = require "torch.arrays"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local kinds = require "torch.kinds"
@@ -237,7 +238,7 @@ function method.numpy(t)
     util.raise("RuntimeError", "Can't call numpy() on Tensor that requires "
       .. "grad. Use tensor.detach().numpy() instead.")
   end
-  return t
+  return arrays.array_of(t)
 end
 refuses("numpy", ".numpy() is not supported for tensor subclasses.")
 method.__array__ = method.numpy
