@@ -45,7 +45,8 @@ def _axis(axis):
 
 
 class ndarray:
-    _is_array = True                    # python.values knows it by this
+    __module__ = "numpy"
+    _is_array = True                    # torch/arrays.lua knows it by this
 
     def __new__(cls, shape, dtype=float):
         return empty(shape, dtype)
