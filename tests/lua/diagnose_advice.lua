@@ -308,4 +308,75 @@ text, code, r = first_fix("fully_shard of many small modules: pre_forward hooks 
 T.eq(r.class.id, "dispatch-overhead")
 T.has(text, "fewer and larger units")
 
+-- ---- the report's own names ------------------------------------------------
+
+text, code, r = first_fix("FSDP2, the grad norm that I log is too small:\n"
+  .. "gnorm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
+  .. "log(gnorm.item())")
+T.eq(r.class.id, "grad-norm-is-partial-dtensor")
+T.eq(code, "gnorm.full_tensor().item()")
+T.ok(r.op ~= "aten.log.default", "log() of item() is Python's: " .. tostring(r.op))
+
+text, code, r = first_fix("RuntimeError: aten.convolution.default: got mixed "
+  .. "torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor "
+  .. "before calling distributed operators!\nFSDP2; we call "
+  .. "model.encode_image(x) outside forward")
+T.eq(r.class.id, "mixed-fsdp2-non-forward-entry")
+T.has(code, 'register_fsdp_forward_method(model, "encode_image")')
+
+r = diagnose.read("NotImplementedError: Operator mylib.twist.default does not "
+  .. "have a sharding strategy registered.")
+T.ok(r.fixes[3].torch:find("torch.ops.mylib.twist.default", 1, true),
+  "the report's operator: " .. r.fixes[3].torch)
+
+-- An old operator is lacking in old releases only.
+text, code, r = first_fix("NotImplementedError: Operator "
+  .. "aten.linalg_vector_norm.default does not have a sharding strategy "
+  .. "registered.")
+T.has(text, "upgrade: aten.linalg_vector_norm.default")
+T.eq(r.fixes[1].fixed_in, "2.4")
+
+-- No release has it: nothing is upgraded.
+text = first_fix("NotImplementedError: Operator aten.no_such_thing.default does "
+  .. "not have a sharding strategy registered.")
+T.ok(not text:find("upgrade", 1, true), text)
+
+-- ---- FSDP1 and libraries ----------------------------------------------------
+
+text, code = first_fix("ValueError: Cannot flatten integer dtype tensors, FSDP "
+  .. "with a quantised model")
+T.has(text, "flattens none")
+
+text, code, r = first_fix("ValueError: Cannot pass both process_group and "
+  .. "device_mesh at the same time. Please just pass only one of them.")
+T.has(text, "pass the mesh alone")
+T.ok(r.cause:find("HYBRID_SHARD", 1, true), r.cause)
+
+text, code, r = first_fix("ValueError: The optimizer does not seem to reference "
+  .. "any FSDP parameters. HINT: Make sure to create the optimizer after setting "
+  .. "up the model by referencing `self.trainer.model.parameters()` in the "
+  .. "`configure_optimizers()` hook.")
+T.eq(r.class.id, "optimizer-built-before-sharding")
+T.has(code, "self.trainer.model.parameters()")
+
+text, code, r = first_fix("Training hangs: one rank decides to skip the step, "
+  .. "the others wait in all_reduce")
+T.eq(r.class.id, "collective-sequence-mismatch")
+T.has(code, "dist.ReduceOp.MAX")
+
+-- ---- Chinese ---------------------------------------------------------------
+
+r = diagnose.read "上下文并行：seq_len 不能被 world_size 整除，如何处理"
+T.eq(r.class.id, "cp-seq-divisibility")
+T.has(r.doc.text, "整除")
+
+r = diagnose.read "DeepSpeed-Ulysses需要num_attn_heads能够整除并行度，8卡，qwen2.5的num_attn_heads是28"
+T.eq(r.class and r.class.id, "tp-heads-not-divisible")
+
+-- Text of 3 MB in Chinese takes time in proportion.
+local long = ("梯度不一致，报错，"):rep(120000)
+local began = os.clock()
+diagnose.read(long)
+T.ok(os.clock() - began < 5, "3 MB: " .. os.clock() - began)
+
 T.finish()

@@ -165,9 +165,45 @@ local function rewritten(f, line)
   end
 end
 
--- An operator that a fix names as an example gives way to the report's own.
+-- What a fix calls `norm` is what the report calls the result of one of these.
+local reductions = {clip_grad_norm_ = true, get_total_norm = true,
+  vector_norm = true}
+
+-- The name that the report gives a gradient norm, or nil.
+local function norm_in(r)
+  for _, s in ipairs(code.statements(r.doc)) do
+    local target = s.tree.kind == "assign" and s.tree.targets[1]
+    if target then
+      for _, call in ipairs(code.calls(s.tree)) do
+        if reductions[call.name] then return name_of(target) end
+      end
+    end
+  end
+end
+
+-- Methods beside forward that read weights.
+local entries = {"generate", "encode_image", "encode_text", "encode", "decode",
+  "get_image_features", "get_text_features", "sample", "score", "prefill",
+  "compute_loss", "predict"}
+
+-- Of those the one that the report calls, else the function of its own that
+-- raised; nil where neither is there.
+local function entry_in(r)
+  local flat = r.doc.flat
+  for _, name in ipairs(entries) do
+    if flat:find("[%.%s_]" .. name .. "%f[^%w_]") then return name end
+  end
+  local own = r.user_frame and r.user_frame.func:match "^[%a_][%w_]*$"
+  return own and own ~= "forward" and own ~= "main" and own or nil
+end
+
+-- An operator or method that a fix names as an example gives way to the
+-- report's own.
 local function with_operator(text, op)
   local ns = op and op:match "^([%w_]+)%."
+  if text and ns then
+    text = text:gsub("torch%.ops%.ns%.op%.default", "torch.ops." .. op)
+  end
   if not text or not ns or ns == "aten" or ns == "prims" then return text end
   return (text:gsub("npu%.npu_fusion_attention%.default",
     (op:gsub("%%", "%%%%"))))
@@ -198,25 +234,33 @@ end
 -- The fixes of the report's class, likeliest first.  `allows(f)` says whether
 -- the fix's own condition holds.
 function M.fixes(r, allows)
-  local list, release = {}, sure_release(r)
+  local list, release, absent = {}, sure_release(r), false
   local since, story = op_story(r)
   if r.class.id == "missing-sharding-strategy"
     or r.class.id == "index-put-and-select"
     and r.doc.flat:find("sharding strategy", 1, true) then
     if since and later(release, since) then
       list[1] = {text = "upgrade: " .. story, fixed_in = since}
+    elseif story and r.class.id == "missing-sharding-strategy"
+      and later(release, "2.4") and not (r.torch and r.torch.range) then
+      list[1] = {text = ("upgrade: %s has a strategy there"):format(r.op),
+        fixed_in = "2.4"}
     elseif story then
       r.notes[#r.notes + 1] = story
     elseif r.op and r.op:find "^aten%." then
+      absent = true
       r.notes[#r.notes + 1] = r.op .. " has no strategy in any release to "
         .. releases.newest
     end
   end
   local names, left = names_in(r), {}
+  names.norm = norm_in(r)
+  names.generate = entry_in(r)
   for i, f in ipairs(candidates(r, allows)) do
     local old = f[1]:find "^upgrade" and f.fixed_in
       and not later(release, f.fixed_in) and r.torch.how == "stated"
-    if not (i == 1 and list[1] and f[1]:find "^upgrade") and not old then
+    local said = i == 1 and (list[1] or absent) and f[1]:find "^upgrade"
+    if not said and not old then
       local to = done(r, f) and left or list
       to[#to + 1] = {text = f[1], fixed_in = f.fixed_in,
         lua = with_operator(with_names(f.lua, names), r.op),

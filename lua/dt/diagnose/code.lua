@@ -158,6 +158,20 @@ local function is_of_sizes(t)
   return name:find "shape" or name:find "size" or name:find "stride"
 end
 
+-- log(x.item()), max(0, n.item()): a function of Python's, of numbers.
+local function takes_number(t)
+  if t.fn.kind ~= "name" or not t.args or #t.args == 0 then return false end
+  for _, a in ipairs(t.args) do
+    local value = a.kind and a or a.value
+    local fn = value and value.kind == "call" and value.fn
+    if not (value and (value.kind == "const"
+      or fn and fn.kind == "attr" and fn.name == "item")) then
+      return false
+    end
+  end
+  return true
+end
+
 -- The names of the operators in a tree, in the order they are evaluated:
 -- {{"sub", 2}, ...}, the second how many operands can be tensors.
 function M.operators(tree)
@@ -183,7 +197,7 @@ function M.operators(tree)
     elseif t.kind == "item" and t.index and t.index.kind == "name"
       and not is_of_sizes(t.value) then
       add("index", 2)
-    elseif t.kind == "call" and t.fn then
+    elseif t.kind == "call" and t.fn and not takes_number(t) then
       local path = M.dotted(t.fn)
       add(path, 1 + #(t.args or {}))
     end

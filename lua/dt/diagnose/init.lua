@@ -140,7 +140,9 @@ end
 
 -- How libraries print a number of heads that the degree does not divide.
 local heads_over = {"[Hh]eads? %((%d+)%) must be divisible by %l[%w_ ]- %((%d+)%)",
-  "AssertionError: (%d+) is not divisible by (%d+)"}
+  "AssertionError: (%d+) is not divisible by (%d+)",
+  "(%d+) attention heads.- (%d+)[ -]GPU",
+  "(%d+) heads? .- (%d+)[ -]GPU"}
 
 -- Numbers that follow from the sizes in a message.
 local function note_sizes(r)

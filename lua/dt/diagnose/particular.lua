@@ -72,6 +72,43 @@ return {
    torch = "MixedPrecisionPolicy(param_dtype=torch.bfloat16,\n"
      .. "                     reduce_dtype=torch.float32)"},
 
+  {class = "collective-sequence-mismatch",
+   only = {"~skips|skipped|skipping|_skip|early exit|leaves the loop|"
+     .. "conditional collective|one rank decides|ranks disagree|found_inf|"
+     .. "GradScaler"},
+   cause = "A condition that comes out differently on the ranks stands before "
+     .. "a collective: those that pass it wait for those that do not.",
+   "let all ranks take the decision together: reduce the flag, then test what "
+     .. "came back",
+   torch = "skip = torch.tensor(float(skip), device=device)\n"
+     .. "dist.all_reduce(skip, op=dist.ReduceOp.MAX)\n"
+     .. "if skip.item() == 0: optimizer.step()"},
+
+  {class = "optimizer-built-before-sharding",
+   only = {"~configure_optimizers|LightningModule|lightning"},
+   "make the optimizer where Lightning has wrapped the model already",
+   torch = "def configure_optimizers(self):\n"
+     .. "    return AdamW(self.trainer.model.parameters())"},
+  {class = "optimizer-built-before-sharding",
+   only = {"~accelerate|accelerator"},
+   "hand both to one prepare(), which exchanges the optimizer's parameters",
+   torch = "model, optimizer = accelerator.prepare(model, optimizer)"},
+
+  {class = "mesh-arguments",
+   only = {"Cannot pass both process_group and device_mesh"}, alone = true,
+   cause = "FSDP1 got a process group and a mesh, which both say who shards "
+     .. "with whom. With HYBRID_SHARD and auto_wrap_policy torch 2.2 hands its "
+     .. "children both by itself.",
+   "pass the mesh alone; where only the mesh was passed, upgrade",
+   fixed_in = "2.3",
+   torch = "FSDP(model, device_mesh=mesh,\n"
+     .. "     sharding_strategy=ShardingStrategy.HYBRID_SHARD)"},
+  {class = "mesh-arguments",
+   only = {"Cannot pass both process_group and device_mesh"}, alone = true,
+   "or fully_shard, for which a mesh of two dimensions means the same",
+   lua = "dt.fully_shard(model, {mesh = mesh})",
+   torch = "fully_shard(model, mesh=mesh)"},
+
   {class = "tp-heads-not-divisible", only = {"~vllm|sglang"},
    "a degree that divides the heads, and the other GPUs by pipeline "
      .. "parallelism, which cuts no head"},

@@ -174,12 +174,15 @@ return {
      .. "view inside, so it shows without a view in your code.",
    fixes = {
      {"upgrade: an evenly sharded inner dimension works",
-      fixed_in = "2.12"},
+      fixed_in = "2.12", only = {"!~uneven|not evenly|unequal"}},
      {"shard the leftmost dimension, or replicate, before the layer",
       lua = 'x:redistribute(mesh, "S(0)")',
       torch = "x.redistribute(placements=[Shard(0)])"},
      {"gather at the module's boundary",
-      lua = "tp.PrepareModuleInput{...}", torch = "PrepareModuleInput(...)"},
+      lua = "tp.PrepareModuleInput{input_layouts = Shard(1), "
+        .. "desired_input_layouts = Replicate()}",
+      torch = "PrepareModuleInput(input_layouts=Shard(1),\n"
+        .. "                   desired_input_layouts=Replicate())"},
      {"reshape instead of view, where moving is fine"},
    },
    ask = {"Which module calls the view, and how is its input sharded?"}},

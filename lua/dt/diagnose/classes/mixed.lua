@@ -98,8 +98,8 @@ return {
      {"tell FSDP2 about the method", fixed_in = "2.4",
       torch = 'register_fsdp_forward_method(model, "generate")'},
      {"gather around the region that uses the weight, and reshard "
-       .. "after it", torch = "module.unshard() ... "
-        .. "module.reshard()"},
+       .. "after it", torch = "module.unshard()\n"
+        .. "y = helper(module, x)\nmodule.reshard()"},
      {"apply fully_shard to the root too, after its blocks",
       lua = "dt.fully_shard(model, {mesh = mesh})",
       torch = "fully_shard(model, mesh=mesh)"},
@@ -127,10 +127,14 @@ return {
      {"register the sharding of the operator and of its backward",
       fixed_in = "2.5",
       lua = "dt.register_sharding(op, function (...) return rules end)",
-      torch = "@register_sharding(torch.ops.ns.op.default)"},
+      torch = "@register_sharding(torch.ops.ns.op.default)\n"
+        .. "def rule(x, *rest):\n"
+        .. "    return [([Replicate()], [Replicate(), *[None] * len(rest)])]"},
      {"run the region on local tensors",
       lua = "tp.local_map(f, out_placements, in_placements)",
-      torch = "local_map(f, out_placements=..., in_placements=...)"},
+      torch = "y = local_map(f, out_placements=[Replicate()],\n"
+        .. "              in_placements=([Replicate()],),\n"
+        .. "              redistribute_inputs=True)(x)"},
      {"or replicate the inputs first",
       lua = 'x:redistribute(x.device_mesh, "R")',
       torch = "x.redistribute(placements=[Replicate()])"},

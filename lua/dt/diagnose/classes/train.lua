@@ -577,9 +577,23 @@ return {
      .. "without its requires_grad flag.",
    fixes = {
      {"store as floating point, or keep the flag",
-      torch = "nn.Parameter(q, requires_grad=False)"},
+      torch = "nn.Parameter(q, requires_grad=False)",
+      only = {"!Cannot flatten integer dtype"}},
+     {"fully_shard, which shards each parameter by itself and flattens none",
+      torch = "fully_shard(block); fully_shard(model)",
+      only = {"Cannot flatten integer dtype"}},
+     {"keep the integers in floating-point storage of the same number of bits",
+      torch = "BitsAndBytesConfig(load_in_4bit=True,\n"
+        .. "    bnb_4bit_quant_storage=torch.bfloat16)",
+      only = {"~bitsandbytes|4bit|4-bit|qlora|nf4|bnb"}},
+     {"or leave them out: each rank keeps them whole",
+      torch = "FSDP(model, ignored_states=[p for p in model.parameters()\n"
+        .. "    if not p.is_floating_point()])",
+      only = {"Cannot flatten integer dtype"}},
      {"or ignore those parameters: each rank keeps them whole",
-       torch = "fully_shard(m, ignored_params=...)"},
+      torch = "fully_shard(m, ignored_params={p for p in m.parameters()\n"
+        .. "    if not p.is_floating_point()})",
+      only = {"!Cannot flatten integer dtype"}},
    },
    ask = {}},
 }
