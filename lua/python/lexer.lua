@@ -237,9 +237,9 @@ local function number_ends(src, at, line)
   end
 end
 
--- All tokens of a text.
-function M.tokens(src)
-  local out, levels, open, line = {}, {}, {}, 1
+-- All tokens of a text, whose first line has that number.
+function M.tokens(src, first)
+  local out, levels, open, line = {}, {}, {}, first or 1
   local fresh, widths = true, {}
   check_bytes(src)
   local at = src:match("^\xef\xbb\xbf()") or 1

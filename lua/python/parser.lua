@@ -136,21 +136,45 @@ end
 
 local parse_text
 
+-- The expression of a replacement, which may go over lines.
+local function replacement(p, text)
+  if not text:find("%S") then
+    refuse(p, "f-string: empty expression not allowed")
+  end
+  return parse_text("(" .. text .. ")", p)
+end
+
 -- The place behind a replacement's expression, from the one after "{".
 local function expression_end(p, s, i)
   local depth, quote = 0, nil
   while true do
     local d = s:sub(i, i)
-    if d == "" then bad(p, "an f-string does not end") end
+    if d == "" then refuse(p, "f-string: expecting '}'") end
     if quote then
-      if d == quote then quote = nil end
-    elseif d == "'" or d == '"' then quote = d
+      if s:sub(i, i + #quote - 1) == quote then i, quote = i + #quote - 1, nil end
+    elseif d == "'" or d == '"' then
+      quote = s:sub(i, i + 2) == d:rep(3) and d:rep(3) or d
+      i = i + #quote - 1
+    elseif d == "#" then
+      refuse(p, "f-string expression part cannot include '#'")
     elseif d:find("[%(%[{]") then depth = depth + 1
     elseif depth == 0 and (d == "}" or d == ":" or (d == "!"
       and s:sub(i + 1, i + 1) ~= "=")) then return i
     elseif d:find("[%)%]}]") then depth = depth - 1 end
     i = i + 1
   end
+end
+
+-- The letter behind a "!", and the place behind it.
+local function conversion(p, s, i)
+  local letter = s:match("^[rsa]", i)
+  if not letter then
+    refuse(p, "f-string: invalid conversion character: expected 's', 'r', or "
+      .. "'a'")
+  elseif not s:find("^[:}]", i + 1) then
+    refuse(p, "f-string: expecting '}'")
+  end
+  return letter, i + 1
 end
 
 -- The parts of an f-string: texts and {expr, conv, fmt}; fmt are parts again.
@@ -172,6 +196,8 @@ local function fstring(p, s, at, inside, prefix)
       text, at = text .. s:sub(at, at + 1 + #name), at + 2 + #name
     elseif (c == "{" or c == "}") and s:sub(at + 1, at + 1) == c then
       text, at = text .. c, at + 2
+    elseif c == "}" then
+      refuse(p, "f-string: single '}' is not allowed")
     elseif c == "{" then
       local i = expression_end(p, s, at + 1)
       local inner, conv, fmt = s:sub(at + 1, i - 1), nil, nil
@@ -179,10 +205,10 @@ local function fstring(p, s, at, inside, prefix)
       if said then inner = inner:match("^(.*)=%s*$") end
       put_text()
       if said then parts[#parts + 1] = said end
-      if s:sub(i, i) == "!" then conv, i = s:sub(i + 1, i + 1), i + 2 end
+      if s:sub(i, i) == "!" then conv, i = conversion(p, s, i + 1) end
       if s:sub(i, i) == ":" then fmt, i = fstring(p, s, i + 1, true, prefix) end
       if said and not conv and not fmt then conv = "r" end
-      parts[#parts + 1] = {expr = parse_text(inner), conv = conv, fmt = fmt}
+      parts[#parts + 1] = {expr = replacement(p, inner), conv = conv, fmt = fmt}
       at = i + 1
     else
       text, at = text .. c, at + 1
@@ -449,7 +475,9 @@ local function parameters(p, stop)
           :format(a.name))
       end
       seen[a.name] = true
-      if stop == ")" and take(p, ":") then a.note = annotation(p, expr) end
+      if stop == ")" and take(p, ":") then
+        a.note = annotation(p, a.star == 1 and P.starred or expr)
+      end
       if take(p, "=") then a.default = expr(p)
       elseif defaults and not only and not a.star then
         refuse(p, "non-default argument follows default argument")
@@ -968,9 +996,16 @@ function statement(p, list)
   list[#list + 1] = n
 end
 
-function parse_text(text)
-  local p = setmetatable({t = lexer.tokens(text), i = 1}, P)
-  return exprlist(p)
+-- parse_text(text[, outer]): one expression; outer: the parser of the text in
+-- which it stands.
+function parse_text(text, outer)
+  local line = outer and outer.t[outer.i][3]
+  local p = setmetatable({t = lexer.tokens(text, line), i = 1,
+    fn = outer and outer.fn}, P)
+  local e = exprlist(p)
+  take(p, "\n", "newline")
+  if p.t[p.i][1] ~= "end" then bad(p, "one expression expected") end
+  return e
 end
 
 -- The statements of a text.
