@@ -665,6 +665,16 @@ local NAMES_OF_CLASS = {__module__ = "__home", __name__ = "__name",
 local NAMES_OF_FUNCTION = {__name__ = "plain", __qualname__ = "name",
   __doc__ = "doc"}
 
+-- Types of data and functions that are built in keep the attributes they have.
+local function refuse_set(v, name)
+  if rawget(v, "is_data") then
+    util.raise("TypeError", "cannot set %s attribute of immutable type '%s'",
+      V.repr(name), v.__name__)
+  elseif rawequal(rawget(builtin_names, rawget(v, "__name__") or 0), v) then
+    missing(v, name)
+  end
+end
+
 -- v.name = x where no __setattr__ of the program is asked.
 function M.set_plain(v, name, x)
   if name == "__class__" then return classes.change_class(v, x) end
@@ -684,6 +694,7 @@ function M.set_plain(v, name, x)
     missing(v, name)
   end
   if class and classes.set(v, class, name, x) then return end
+  if getmetatable(v) == V.builtin_mt then refuse_set(v, name) end
   local other = foreign.of(v)
   if other and other.set and other.set(v, name, x, class) then return end
   local of_program = type(v) == "table" and rawget(v, "__python")
@@ -727,6 +738,16 @@ function M.delete_plain(v, name)
   end
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.delete(v, class, name) then return end
+  if V.is_tuple(v) and rawget(v, "record") and V.of_record(v, name) ~= nil then
+    util.raise("AttributeError", "can't delete attribute")
+  end
+  local keeps = type(v) == "table" and (class or getmetatable(v) == V.func_mt)
+  if (plain_class(v) or getmetatable(v) == V.func_mt or type(v) == "table"
+     and rawget(v, "__python")) and not (keeps and rawget(v, name) ~= nil
+     or type(v) == "table" and rawget(v, "__python")
+     and rawget(v, NAMES_OF_CLASS[name] or name) ~= nil) then
+    missing(v, name)
+  end
   local other = foreign.of(v)
   if other and other.delete then other.delete(v, name) else v[name] = nil end
 end

@@ -681,9 +681,28 @@ function M.delete_object(v, name)
   end
 end
 
+-- object's __init__ was given arguments: the class, or one above it, has an
+-- __init__ that handed them on, or takes none.
+local function check_no_more(v)
+  local class = type(v) == "table" and rawget(v, "_class")
+  if not class or not object.is_plain_class(class) or class.__native then
+    return
+  end
+  if V.raw(class.__init__) then
+    util.raise("TypeError", "object.__init__() takes exactly one argument (the "
+      .. "instance to initialize)")
+  elseif not class.__new__ then
+    util.raise("TypeError", "%s.__init__() takes exactly one argument (the "
+      .. "instance to initialize)", class.__name)
+  end
+end
+
 -- What every object has: f(v, args).
 M.of_object = {
-  __init__ = function () return None end,
+  __init__ = function (v, args, kw)
+    if args and args.n > 0 or kw and V.count(kw) > 0 then check_no_more(v) end
+    return None
+  end,
   __repr__ = function (v) return V.object_text(v) end,
   __str__ = function (v) return V.repr(v) end,
   __hash__ = function (v) return V.identity(v) >> 4 end,

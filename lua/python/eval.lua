@@ -21,7 +21,13 @@ local M = {call = calls.call, getattr = attrs.get}
 
 -- Run a text in an environment {vars = ...}; `name` is that of its file.
 function M.run(text, env, name)
-  local list = parser.parse(text)
+  local ok, list = pcall(parser.parse, text)
+  if not ok then
+    if type(list) == "table" and list.lineno and name then
+      list.filename, list.explain = name, parser.shown(list, name)
+    end
+    error(list, 0)
+  end
   local first = list[1]
   if env.vars.__doc__ == None and first and first.kind == "expr"
      and first.value.kind == "const" and type(first.value.value) == "string" then

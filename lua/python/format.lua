@@ -11,6 +11,17 @@ local exceptions = require "python.exceptions"
 
 local M = {}
 
+-- Two signs between thousands.
+local function refuse_commas(spec)
+  local two = spec:match("^[+ %-]?z?#?%d*([,_][,_])")
+  if not two then return end
+  if two == ",_" or two == "_," then
+    util.raise("ValueError", "Cannot specify both ',' and '_'.")
+  end
+  util.raise("ValueError", "Cannot specify '%s' with '%s'.", two:sub(1, 1),
+    two:sub(2))
+end
+
 local function parse(spec, kind_name)
   local whole = spec
   local s = {fill = " ", precision = nil}
@@ -25,6 +36,7 @@ local function parse(spec, kind_name)
   local sign, z, alt, zero, width, comma, precision, kind =
     spec:match("^([+ %-]?)(z?)(#?)(0?)(%d*)([,_]?)%.?(%d*)([%a%%]?)$")
   if not sign then
+    refuse_commas(spec)
     util.raise("ValueError", "Invalid format specifier '%s' for object of type "
       .. "'%s'", whole, kind_name)
   end
@@ -35,7 +47,10 @@ local function parse(spec, kind_name)
   end
   s.width = tonumber(width) or 0
   if s.width > 1 << 27 then util.raise("MemoryError", "") end
-  s.precision = spec:find(".", 1, true) and tonumber(precision) or nil
+  if precision == "" and spec:find(".", 1, true) then
+    util.raise("ValueError", "Format specifier missing precision")
+  end
+  s.precision = tonumber(precision)
   s.kind = kind
   if s.precision and s.precision > 99 and kind ~= "s" and kind ~= "" then
     util.raise("ValueError", "a precision of more than 99 is not part of "
@@ -157,6 +172,35 @@ local NO_SPEC = {bytes = true, bytearray = true, list = true, tuple = true,
   NotImplementedType = true, range = true, generator = true, type = true, slice = true,
   dict_keys = true, dict_values = true, dict_items = true}
 
+-- A complex number: both parts as floats; without a letter in brackets, and
+-- without a real part that is 0.
+local function complex_value(v, s)
+  if s.kind ~= "" and not FLOAT[s.kind] and s.kind ~= "n" or s.kind == "%" then
+    util.raise("ValueError", "Unknown format code '%s' for object of type "
+      .. "'complex'", s.kind)
+  elseif s.align == "=" then
+    util.raise("ValueError", s.zero and "Zero padding is not allowed in complex "
+      .. "format specifier" or "'=' alignment flag is not allowed in complex "
+      .. "format specifier")
+  end
+  local function part(x, sign)
+    local before, s_sign = nil, s.sign
+    s.sign = sign or s_sign
+    local digits
+    before, digits = number_text(x, s)
+    s.sign = s_sign
+    if s.kind == "" then digits = digits:gsub("%.0$", "") end
+    return before .. digits
+  end
+  local re, im = v.re, v.im
+  if s.kind ~= "" then
+    return padded("", part(re) .. part(im, "+") .. "j", s, s.align or ">")
+  elseif re == 0 and 1 / re > 0 then
+    return padded("", part(im) .. "j", s, s.align or ">")
+  end
+  return padded("", "(" .. part(re) .. part(im, "+") .. "j)", s, s.align or ">")
+end
+
 -- format(v, spec)
 function M.value(v, spec)
   local own = V.special(v, "__format__")
@@ -193,6 +237,7 @@ function M.value(v, spec)
     local sign, text = number_text(v, s)
     return padded(sign, text, s, s.align or ">")
   end
+  if V.is_complex(v) then return complex_value(v, s) end
   if s.kind ~= "" and s.kind ~= "s" then
     util.raise("ValueError", "Unknown format code '%s' for object of type "
       .. "'%s'", s.kind, V.type_name(v))
@@ -242,6 +287,24 @@ local function character(x)
   return x
 end
 
+-- %.3d: an integer of so many digits at least.
+local function whole_digits(x, flags, width, least, kind)
+  local sign, text = M.value(x, (flags:match("[+ ]") or "") .. kind)
+    :match("^([+%- ]?)(.*)$")
+  if least > 99 then
+    util.raise("ValueError", "a precision of more than 99 is not part of "
+      .. "dtrepl")
+  end
+  text = ("0"):rep(least - #text) .. text
+  if flags:find("#", 1, true) and PREFIX[kind] then
+    sign = sign .. PREFIX[kind]
+  end
+  local missing = (tonumber(width) or 0) - #sign - #text
+  if flags:find("-", 1, true) then return sign .. text .. (" "):rep(missing) end
+  if flags:find("0", 1, true) then return sign .. ("0"):rep(missing) .. text end
+  return (" "):rep(missing) .. sign .. text
+end
+
 -- One %-conversion of x.
 local function conversion(x, flags, width, precision, kind)
   if kind ~= "s" and kind ~= "r" and kind ~= "a" then x = V.unbox(x) end
@@ -283,6 +346,9 @@ local function conversion(x, flags, width, precision, kind)
   end
   local align = flags:find("-", 1, true) and "<" or kind == "s" and ">" or ""
   local zero = flags:find("0", 1, true) and align == "" and "0" or ""
+  if precision ~= "" and (kind == "d" or PREFIX[kind]) then
+    return whole_digits(x, flags, width, tonumber(precision:sub(2)), kind)
+  end
   return M.value(x, align .. (flags:match("[+ ]") or "")
     .. (flags:match("#") or "") .. zero .. width .. precision .. kind)
 end
@@ -291,9 +357,9 @@ end
 local get, item
 function M.set_reach(of_name, of_key) get, item = of_name, of_key end
 
--- The pieces of a template of %: f(conversion) gives the text of each one,
--- where conversion is {flags, width, precision, kind, x}; the rest as it is.
-local function percent_with(template, v, one)
+-- The pieces of a template of %: one(x, flags, width, precision, kind) gives the
+-- text of each conversion, whose letters are `kinds`; the rest as it is.
+local function percent_with(template, v, one, kinds)
   local items, n = {v}, 1
   if V.is_tuple(v) then items, n = v, v.n end
   local out, at, used = {}, 1, 0
@@ -327,7 +393,7 @@ local function percent_with(template, v, one)
       if width:sub(1, 1) == "-" then flags, width = flags .. "-", width:sub(2) end
       precision = dot == "" and "" or "." .. starred(precision)
       if precision == "." then precision = ".0" end
-      if not ("diouxXeEfFgGcrsab"):find(kind, 1, true) then
+      if not kinds:find(kind, 1, true) then
         util.raise("ValueError", "unsupported format character '%s' (0x%x) at "
           .. "index %d", kind, kind:byte(), stop - 2)
       end
@@ -354,7 +420,9 @@ local function percent_with(template, v, one)
 end
 
 -- template % v
-function M.percent(template, v) return percent_with(template, v, conversion) end
+function M.percent(template, v)
+  return percent_with(template, v, conversion, "diouxXeEfFgGcrsa")
+end
 
 -- The bytes with blanks around them, as wide as a conversion asks for.
 local function fitted(text, flags, width)
@@ -386,7 +454,7 @@ function M.percent_bytes(template, v)
       kind = "a"
     end
     return conversion(x, flags, width, precision, kind)
-  end)
+  end, "diouxXeEfFgGcrsab")
 end
 
 -- numbering(): which argument a field without a name takes, and which one with

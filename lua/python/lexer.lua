@@ -16,16 +16,20 @@ local longest = {"**=", "//=", ">>=", "<<=", "...", "**", "//", "->", "==",
 local escapes = {n = "\n", t = "\t", r = "\r", ["\\"] = "\\", ["'"] = "'",
   ['"'] = '"', a = "\a", b = "\b", f = "\f", v = "\v", ["\n"] = ""}
 
-local function bad(line, what, class)
-  util.raise(class or "SyntaxError", "line %d of the Python text: %s", line,
-    what)
+-- e.at is the byte of the text that the error points to, where that is known.
+local function bad(line, what, class, at)
+  local _, e = pcall(util.raise, class or "SyntaxError",
+    "line %d of the Python text: %s", line, what)
+  e.lineno, e.msg, e.at = line, what, at
+  error(e, 0)
 end
 M.refuse = bad
 
 -- The text ends inside of something: where it is typed, more is to come.
-local function ends_early(line, what)
-  util.raise_for("ends early", "SyntaxError", "line %d of the Python text: %s",
-    line, what)
+local function ends_early(line, what, _, at)
+  local _, e = pcall(bad, line, what, nil, at)
+  e.reason = "ends early"
+  error(e, 0)
 end
 
 -- Punctuation, arrows, mathematics and pictures are no letters of a name, and
@@ -115,7 +119,8 @@ local function read_string(src, at, prefix, line)
       local last = line + select(2, src:sub(start, i - 1):gsub("\n", ""))
       local refuse = triple and ends_early or bad
       refuse(triple and line or last, ("unterminated %sstring literal (detected "
-        .. "at line %d)"):format(triple and "triple-quoted " or "", last))
+        .. "at line %d)"):format(triple and "triple-quoted " or "", last), nil,
+        at - #prefix)
     end
     if c == "\\" then
       i = i + 2
@@ -199,18 +204,18 @@ end
 
 local CLOSE = {[")"] = "(", ["]"] = "[", ["}"] = "{"}
 
--- A bracket that opens or closes; `open` holds {sign, line}.
-local function bracket(open, op, line)
+-- A bracket that opens or closes; `open` holds {sign, line, place}.
+local function bracket(open, op, line, at)
   if op:find("^[%(%[{]$") then
     if #open >= NESTED then bad(line, "too many nested parentheses") end
-    open[#open + 1] = {op, line}
+    open[#open + 1] = {op, line, at}
   elseif CLOSE[op] then
     local last = table.remove(open)
-    if not last then bad(line, "unmatched '" .. op .. "'") end
+    if not last then bad(line, "unmatched '" .. op .. "'", nil, at) end
     if last[1] ~= CLOSE[op] then
       bad(line, ("closing parenthesis '%s' does not match opening parenthesis "
         .. "'%s'%s"):format(op, last[1], last[2] ~= line and " on line "
-        .. last[2] or ""))
+        .. last[2] or ""), nil, at)
     end
   end
 end
@@ -237,8 +242,9 @@ local function number_ends(src, at, line)
   end
 end
 
--- All tokens of a text, whose first line has that number.
-function M.tokens(src, first)
+-- All tokens of a text, whose first line has that number; places, where it is
+-- given, gets the byte at which each one begins.
+function M.tokens(src, first, places)
   local out, levels, open, line = {}, {}, {}, first or 1
   local fresh, widths = true, {}
   check_bytes(src)
@@ -264,6 +270,10 @@ function M.tokens(src, first)
       fresh = false
     end
     local c = src:sub(at, at)
+    if places then
+      for i = #places + 1, #out do places[i] = at end      -- indent, dedent
+      places[#out + 1] = at
+    end
     if c == "\n" then
       if #open == 0 and out[#out] and out[#out][1] ~= "newline"
          and out[#out][1] ~= "indent" and out[#out][1] ~= "dedent" then
@@ -299,14 +309,14 @@ function M.tokens(src, first)
       at = at + #word
     else
       local op = read_op(src, at)
-      bracket(open, op, line)
+      bracket(open, op, line, at)
       add("op", op)
       at = at + #op
     end
   end
   if #open > 0 then
     local last = open[#open]
-    ends_early(last[2], "'" .. last[1] .. "' was never closed")
+    ends_early(last[2], "'" .. last[1] .. "' was never closed", nil, last[3])
   end
   if out[#out] and out[#out][1] ~= "newline" then add("newline", "\n") end
   while #levels > 1 do

@@ -14,6 +14,7 @@ local boxes = require "python.boxes"
 local unicode = require "python.unicode"
 local quick = require "python.quick"
 local protect = require "python.protect"
+local counters = require "python.counters"
 local sets = boxes.set
 
 local M = {}
@@ -222,6 +223,7 @@ local function merged(a, b)
   local d = V.dict()
   for k, v in V.each(a) do V.dict_set(d, k, v) end
   for k, v in V.each(b) do V.dict_set(d, k, v) end
+  if counters.is(a) then return d end
   d.factory, d.shown_as, d.ordered = a.factory, a.shown_as, a.ordered
   d.default, d.data_class = a.default, rawget(a, "data_class")
   return d
@@ -393,31 +395,12 @@ local function repeated(text, n)
   return text:rep(n)
 end
 
--- A sign of two Counters: what is counted more than zero times.
-local function counters(op, f)
-  return function (a, b)
-    if not (a.absent_value and V.is_dict(b) and b.absent_value) then
-      unsupported(op, a, b)
-    end
-    local d = V.dict()
-    d.shown_as, d.absent_value = a.shown_as, 0
-    d.data_class = rawget(a, "data_class")
-    local function add(k)
-      local n = f(V.dict_get(a, k) or 0, V.dict_get(b, k) or 0)
-      if n > 0 then V.dict_set(d, k, n) end
-    end
-    for k in V.each(a) do add(k) end
-    for k in V.each(b) do
-      if V.dict_get(a, k) == nil then add(k) end
-    end
-    return d
-  end
+-- A sign of two Counters.
+local function counted(op, a, b)
+  local d = counters.sign(op, a, b)
+  if d == nil then unsupported(op, a, b) end
+  return d
 end
-local counts = {
-  ["+"] = counters("+", function (x, y) return x + y end),
-  ["-"] = counters("-", function (x, y) return x - y end),
-  ["&"] = counters("&", math.min), ["|"] = counters("|", math.max),
-}
 
 -- The right operand of a set's sign, as a list of arguments.
 local function operand(op, a, b, any)
@@ -437,7 +420,7 @@ end
 M.binary = {
   ["+"] = function (a, b)
     if V.is_seq(a) and V.is_seq(b) then return concat(a, b) end
-    if V.is_dict(a) then return counts["+"](a, b) end
+    if V.is_dict(a) then return counted("+", a, b) end
     if type(a) == "string" and type(b) == "string" then
       if #a + #b > MOST then no_memory() end
       return a .. b
@@ -447,7 +430,7 @@ M.binary = {
   ["-"] = function (a, b)
     local view = V.is_view(a)
     a = left_set(a, b, view)
-    if V.is_dict(a) then return counts["-"](a, b) end
+    if V.is_dict(a) then return counted("-", a, b) end
     if V.is_set(a) then
       return sets.difference(a, operand("-", a, b, view))
     end
@@ -475,7 +458,7 @@ M.binary = {
   end,
   ["@"] = function (a, b) return dt.matmul(a, b) end,
   ["|"] = function (a, b)
-    if V.is_dict(a) and a.absent_value then return counts["|"](a, b) end
+    if counters.is(a) and counters.is(b) then return counted("|", a, b) end
     if V.is_dict(a) then
       if not V.is_dict(b) then unsupported("|", a, b) end
       return merged(a, b)
@@ -489,7 +472,7 @@ M.binary = {
   ["&"] = function (a, b)
     local view = V.is_view(a)
     a = left_set(a, b, view)
-    if V.is_dict(a) then return counts["&"](a, b) end
+    if V.is_dict(a) then return counted("&", a, b) end
     if V.is_set(a) then
       return sets.intersection(a, operand("&", a, b, view))
     end
@@ -537,6 +520,7 @@ M.unary = {
     if special then return special() end
     local given = a
     a = V.unbox(a)
+    if counters.is(a) then return counters.unary("-", a) end
     refuse_unary("-", a, given)
     a = number(a)
     if V.is_complex(a) then return V.complex(-a.re, -a.im) end
@@ -548,11 +532,7 @@ M.unary = {
     if special then return special() end
     local given = a
     a = V.unbox(a)
-    if V.is_dict(a) and a.absent_value then
-      local none = V.dict()
-      none.absent_value = 0
-      return counts["+"](a, none)
-    end
+    if counters.is(a) then return counters.unary("+", a) end
     refuse_unary("+", a, given)
     return number(a)
   end,
@@ -602,6 +582,7 @@ function M.augmented(op)
       boxes.methods_of(a).update(a, V.list({b}, 1))
       return a
     end
+    if counters.change(op, a, b) then return a end
     if V.is_set(a) and not a.frozen and V.is_set(b) and IN_PLACE[op] then
       sets[IN_PLACE[op]](a, V.list({b}, 1))
       return a
@@ -647,6 +628,9 @@ local function ordered(name, f)
       if name == "gt" then return V.less(b, a) end
       return V.equal(a, b) == true or V.less(name == "le" and a or b,
         name == "le" and b or a)
+    end
+    if counters.is(a) and counters.is(b) then
+      return counters.ordered(name, a, b)
     end
     local s, t = V.as_set(a), V.as_set(b)
     if V.is_set(s) and V.is_set(t) then
@@ -1069,7 +1053,8 @@ function M.setitem(v, i, x)
   if special then
     special(i, x)
   elseif V.is_tuple(v) then
-    util.raise("TypeError", "'tuple' object does not support item assignment")
+    util.raise("TypeError", "'%s' object does not support item assignment",
+      V.type_name(v))
   elseif V.is_list(v) then
     if is_slice(i) then return put_slice(v, i, x) end
     v[place(v, i, " assignment")] = x

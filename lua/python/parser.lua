@@ -1008,9 +1008,52 @@ function parse_text(text, outer)
   return e
 end
 
+-- What an error points to: its line, and the place in it, counted from 1, as
+-- SyntaxError has them.  A parser's error points to the token at hand.
+local function point(e, text, p)
+  local line = e.lineno
+  if not e.at and p and p.t[p.i] and p.t[p.i][3] == line then
+    local places = {}
+    lexer.tokens(text, nil, places)
+    e.at = places[p.i]
+  end
+  local first = 1
+  for _ = 2, line do first = (text:find("\n", first, true) or #text) + 1 end
+  e.text = text:match("^[^\n]*", first)
+  if e.at and e.at >= first and e.at <= first + #e.text then
+    e.offset = (utf8.len(text:sub(first, e.at - 1)) or e.at - first) + 1
+  end
+  e.at = nil
+end
+
+-- shown(e, file): the lines by which CPython shows where a text is no Python.
+function M.shown(e, file)
+  local lines = {("File \"%s\", line %d"):format(file, e.lineno)}
+  local spaces, words = e.text:match("^([ \t]*)(.-)%s*$")
+  if words ~= "" then lines[2] = "  " .. words end
+  if e.offset and e.offset > #spaces and words ~= "" then
+    lines[3] = "  " .. (" "):rep(e.offset - #spaces - 1) .. "^"
+  end
+  return table.concat(lines, "\n  ")
+end
+
+local statements
+
 -- The statements of a text.
 function M.parse(text)
-  local p = setmetatable({t = lexer.tokens(text), i = 1}, P)
+  local p = setmetatable({i = 1}, P)
+  local ok, list = pcall(function ()
+    p.t = lexer.tokens(text)
+    return statements(p)
+  end)
+  if ok then return list end
+  if type(list) == "table" and list.lineno then
+    point(list, text, p.t and p)
+  end
+  return error(list, 0)
+end
+
+function statements(p)
   local list = {}
   while p.t[p.i][1] ~= "end" do
     if p.t[p.i][1] == "newline" or p.t[p.i][1] == "dedent" then

@@ -105,6 +105,16 @@ local function hidden(c) return unicode.is("hidden", c) and escaped(c) or c end
 
 local plain_repr
 
+-- What __str__ or __repr__ gave, which has to be a text.
+local function said_text(name, text)
+  text = V.unbox(text)
+  if type(text) ~= "string" then
+    util.raise("TypeError", "%s returned non-string (type %s)", name,
+      V.type_name(text))
+  end
+  return text
+end
+
 function M.repr(v)
   local mt = type(v) == "table" and getmetatable(v)
   if mt == list_mt or mt == dict_mt then
@@ -127,7 +137,7 @@ function plain_repr(v)
     return q .. out .. q
   end
   local special = V.special(v, "__repr__")
-  if special then return special() end
+  if special then return said_text("__repr__", special()) end
   if type(v) == "table" and rawget(v, "shown") then return v.shown end
   if type(v) == "table" and rawget(v, "_boxed") ~= nil then
     return V.repr(v._boxed)
@@ -207,16 +217,6 @@ function plain_repr(v)
       util.tuple_text(v.placements))
   end
   return V.str(v)
-end
-
--- What __str__ or __repr__ gave, which has to be a text.
-local function said_text(name, text)
-  text = V.unbox(text)
-  if type(text) ~= "string" then
-    util.raise("TypeError", "%s returned non-string (type %s)", name,
-      V.type_name(text))
-  end
-  return text
 end
 
 function M.str(v)

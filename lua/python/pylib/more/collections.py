@@ -53,6 +53,37 @@ class ChainMap:
     def copy(self):
         return type(self)(self.maps[0].copy(), *self.maps[1:])
 
+    __copy__ = copy
+
+    @classmethod
+    def fromkeys(cls, iterable, *args):
+        return cls(dict.fromkeys(iterable, *args))
+
+    def popitem(self):
+        try:
+            return self.maps[0].popitem()
+        except KeyError:
+            raise KeyError("No keys found in the first mapping.") from None
+
+    def __or__(self, other):
+        if not isinstance(other, (dict, ChainMap)):
+            return NotImplemented
+        m = self.copy()
+        m.maps[0].update(other)
+        return m
+
+    def __ror__(self, other):
+        if not isinstance(other, (dict, ChainMap)):
+            return NotImplemented
+        m = dict(other)
+        for child in reversed(self.maps):
+            m.update(child)
+        return type(self)(m)
+
+    def __ior__(self, other):
+        self.maps[0].update(other)
+        return self
+
     def new_child(self, m=None, **kwargs):
         if m is None:
             m = kwargs
