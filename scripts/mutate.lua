@@ -2,7 +2,9 @@
 -- mutate.lua: do tests notice small wrong changes?
 --
 --   mutate.lua FILE [COUNT [SEED]]     changes in FILE
---   mutate.lua --draw [COUNT [SEED]]   changes drawn from src and lua
+--   mutate.lua --draw [COUNT [SEED [ROOM…]]]
+--                                      changes drawn from src and lua, or from
+--                                      the files and folders given
 --
 -- Changes one comparison, term, index, check or constant at a time, in a copy
 -- of the tree under build/mutants, builds, and runs those tests of the quick
@@ -19,7 +21,7 @@ local count = tonumber(arg[2] or 10)
 local seed = tonumber(arg[3] or 1)
 if not path or not count or not seed then
   io.stderr:write("usage: mutate.lua FILE [COUNT [SEED]]\n",
-    "       mutate.lua --draw [COUNT [SEED]]\n")
+    "       mutate.lua --draw [COUNT [SEED [ROOM...]]]\n")
   os.exit(2)
 end
 
@@ -132,7 +134,9 @@ local function all_places()
     add_places(places, path)
     return places
   end
-  local p = io.popen("find src lua -name '*.c' -o -name '*.lua' | LC_ALL=C sort")
+  local trees = #arg > 3 and table.concat(arg, " ", 4) or "src lua"
+  local p = io.popen(("find %s -name '*.c' -o -name '*.lua' | LC_ALL=C sort")
+    :format(trees))
   for name in p:lines() do
     if not holds_data(name) then add_places(places, name) end
   end

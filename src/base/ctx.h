@@ -25,6 +25,8 @@ typedef struct DtError {
   const char *reason;             /* a literal for code that decides by the
                                   ** error, whose text is PyTorch's; or NULL */
   DtBuf message;
+  size_t own;                     /* bytes of the message that the raiser wrote,
+                                  ** when a line of its caller follows; or 0 */
   DtBuf explain;
   char *cause;                    /* message of an earlier, kept error */
   const char *cause_pyclass;

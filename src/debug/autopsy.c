@@ -319,13 +319,12 @@ static bool torch_words (const DtFailed *f) {
 /* In early releases propagation's own line goes first, and hides the reason
 ** that a rule gave; here the reason is printed below it. */
 static void print_reason (DtSession *s, const DtFailed *f, DtBuf *out) {
-  const char *wrap = strstr(f->message, "\n\nSharding propagation failed");
   const char *pyclass = NULL;
   DtBuf reason, old;
-  if (wrap == NULL) return;
+  if (f->own == 0) return;
   dt_buf_init(&reason, s->cx);
   dt_buf_init(&old, s->cx);
-  dt_buf_addn(&reason, f->message, (size_t)(wrap - f->message));
+  dt_buf_addn(&reason, f->message, f->own);
   if (!dt_profile_text(s->profile.release, dt_buf_str(&reason), &old,
                        &pyclass) || old.len == 0)
     dt_buf_add(&old, dt_buf_str(&reason));

@@ -46,6 +46,7 @@ void dt_debug_failed (DtDebug *d, const DtEvent *e) {
   f->name = DT_ANEWN(cx, a, const char *, e->nin + 1);
   f->message = dt_arena_strdup(cx, a, dt_buf_str(&e->err->err.message));
   f->reason = e->err->err.reason;
+  f->own = e->err->err.own;
   if (!f->in || !f->name || !f->message) return;
   if (dt_args_copy(cx, a, e->args, &f->args) != DT_OK) return;
   for (i = 0; i < e->nin; i++) f->in[i] = dt_var_ref(e->in[i]);

@@ -402,9 +402,11 @@ static bool passes_through (DtCtx *cx, DtStatus st) {
 DtStatus dt_prop_suffix (DtCtx *cx, DtStatus st, const DtOpSchema *q) {
   DtBuf b;
   DtStatus bst;
+  size_t own;
   if (passes_through(cx, st) || has_handler(q->op)) return st;
   dt_buf_init(&b, cx);
   dt_buf_add(&b, dt_buf_str(&cx->err.message));
+  own = b.len;
   dt_buf_add(&b, "\n\nSharding propagation failed for ");
   dt_prop_schema_str(q->op, q->args, q->in, &b);
   bst = dt_buf_ok(&b);
@@ -412,6 +414,7 @@ DtStatus dt_prop_suffix (DtCtx *cx, DtStatus st, const DtOpSchema *q) {
     dt_error_clear(cx);
     if (st != DT_E_INPLACE && st != DT_E_CROSSMESH) st = DT_E_PROP;
     st = dt_raise_as(cx, st, "RuntimeError", "%s", dt_buf_str(&b));
+    cx->err.own = own;
   }
   dt_buf_fini(&b);
   return bst != DT_OK ? bst : st;
