@@ -6,9 +6,12 @@
 local dt = require "dt"
 local util = require "dt.util"
 local signature = require "dt.torch.signature"
+local basic = require "dt.functional.basic"
+local sdpa = require "dt.functional.sdpa"
 
 local M = {}
 local torch = require "dt.torch.functions"
+local linear = basic.linear
 
 -- A mask of booleans as numbers: 0 where it may look, -inf where not.
 function M._additive_mask(mask, like, name)
@@ -21,10 +24,6 @@ function M._additive_mask(mask, like, name)
   end
   return dt.zeros_like(mask, {dtype = like.dtype})
     :masked_fill_(mask, -math.huge)
-end
-
-local function linear(x, w, b)
-  return require("dt.functional").linear(x, w, b)
 end
 
 -- n projections by one product, split.
@@ -95,8 +94,8 @@ local function with_weights(a, q, k, v, mask, p)
   local turned = k:transpose(-2, -1)
   local w = mask and torch.baddbmm(mask, scaled, turned)
     or dt.bmm(scaled, turned)
-  w = require("dt.functional").softmax(w, -1)
-  if p > 0 then w = require("dt.functional").dropout(w, p) end
+  w = basic.softmax(w, -1)
+  if p > 0 then w = basic.dropout(w, p) end
   return dt.bmm(w, v), w
 end
 
@@ -184,8 +183,7 @@ local function attend(a, q, k, v)
   else
     if mask and mask.shape[1] == 1 then mask = mask:unsqueeze(0)
     elseif mask then mask = mask:view({bsz, heads, -1, src}) end
-    local F = require "dt.functional"
-    out = F.scaled_dot_product_attention(q:view({bsz, heads, tgt, width}),
+    out = sdpa.scaled_dot_product_attention(q:view({bsz, heads, tgt, width}),
       k:view({bsz, heads, src, width}), v:view({bsz, heads, src, width}),
       {attn_mask = mask, dropout_p = p, is_causal = causal})
     out = out:permute({2, 0, 1, 3}):contiguous():view({bsz * tgt, e})

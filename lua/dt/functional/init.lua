@@ -6,18 +6,22 @@
 local dt = require "dt"
 local util = require "dt.util"
 local signature = require "dt.torch.signature"
+local basic = require "dt.functional.basic"
 local guard = require "dt.functional.guard"
 local sdpa = require "dt.functional.sdpa"
+local signatures = require "dt.functional.signatures"
+local parts <const> = {
+  require "dt.functional.activation", require "dt.functional.spatial",
+  require "dt.functional.loss", require "dt.functional.norm",
+  (require "dt.functional.attention"),          -- it returns two values
+}
 
-local M = {}
+local need = basic.need
 
-local function need(name)
-  local f = dt._find(name)
-  if f == nil then
-    util.raise("NotImplementedError", "operator aten.%s is not built in", name)
-  end
-  return f
-end
+local M = {
+  linear = basic.linear, softmax = basic.softmax,
+  log_softmax = basic.log_softmax, dropout = basic.dropout,
+}
 
 local cache = {}
 -- The aten operator `name`, or nil.
@@ -30,9 +34,7 @@ local function find(name)
   return f or nil
 end
 
--- ---- linear and embedding ----
-
-M.linear = need("linear")
+-- ---- embedding ----
 
 -- Rows that are too long are cut: an operator without a rule in PyTorch.
 local function renorm(weight, ids, a)
@@ -116,49 +118,6 @@ end
 
 function M.sigmoid(x) return need("sigmoid")(x) end
 function M.tanh(x) return need("tanh")(x) end
-
-local function implicit_dim(name, ndim)
-  dt._warn(("Implicit dimension choice for %s has been deprecated. Change "
-    .. "the call to include dim=X as an argument."):format(name))
-  return (ndim == 0 or ndim == 1 or ndim == 3) and 0 or 1
-end
-
-local function softmax(name)
-  return signature.def(name, "input, dim=None, _stacklevel=3, dtype=None",
-    function (a)
-      local x, dim = a.input, a.dim
-      if dim == nil then dim = implicit_dim(name, x.ndim) end
-      if math.type(dim) ~= "integer" then
-        util.raise("TypeError", "%s(): argument 'dim' (position 1) must be "
-          .. "int, not %s", name, util.type_text(dim))
-      end
-      if a.dtype then x = x:to(a.dtype) end
-      return need("_" .. name)(x, dim, false)
-    end)
-end
-
--- F.softmax(x, dim, {dtype =}), F.log_softmax(x, dim, {dtype =})
-M.softmax = softmax("softmax")
-M.log_softmax = softmax("log_softmax")
-
--- F.dropout(x, p = 0.5, training = true)
-function M.dropout(x, ...)
-  local a = util.bind("dropout", {"p", "training", "inplace"},
-    {p = 0.5, training = true}, ...)
-  if a.p < 0 or a.p > 1 then
-    util.raise("ValueError", "dropout probability has to be between 0 and 1, "
-      .. "but got %s", tostring(a.p))
-  end
-  if not a.training or a.p == 0 then return x end
-  if a.p == 1 then return x * dt.zeros({}, {dtype = x.dtype}) end
-  local noise
-  dt.no_grad(function ()
-    noise = dt.empty_like(x)
-    noise = noise:bernoulli_(1 - a.p)
-    noise = dt.ops.aten.div_.Scalar(noise, 1 - a.p)
-  end)
-  return x * noise
-end
 
 -- ---- norms ----
 
@@ -245,16 +204,14 @@ M.scaled_dot_product_attention = signature.arranged(
 
 -- Activations; pooling, resizing, padding, sampling, convolution; losses;
 -- norms.
-for _, part in ipairs {"activation", "spatial", "loss", "norm",
-    "attention"} do
-  for name, f in pairs(require("dt.functional." .. part)) do
+for _, part in ipairs(parts) do
+  for name, f in pairs(part) do
     if M[name] == nil then M[name] = f end
   end
 end
 
 -- They keep the line of `return F.linear(x, w)`, and take their arguments
 -- after PyTorch's signatures.
-local signatures = require "dt.functional.signatures"
 local functions = {}
 for name, f in pairs(M) do
   if type(f) == "function" then functions[name] = f end

@@ -7,6 +7,7 @@ local util = require "dt.util"
 
 local M = {}
 local aten, torch = dt.ops.aten, require "dt.torch.functions"
+local softmax = require("dt.functional.basic").softmax
 
 local function raise(...) return util.raise(...) end
 
@@ -109,7 +110,7 @@ function M.softsign(x) return x / (x:abs() + 1) end
 
 -- F.softmin(x, {dim =, dtype =})
 function M.softmin(x, ...)
-  return require("dt.functional").softmax(-x, ...)
+  return softmax(-x, ...)
 end
 
 -- F.gumbel_softmax(logits, {tau = 1, hard = false, dim = -1})

@@ -8,6 +8,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local dropout = require("dt.functional.basic").dropout
 
 local M = {}
 
@@ -78,7 +79,7 @@ local function math_attention(q, k, v, a)
   if mask then scores = scores + mask end
   local p = dt._safe_softmax(scores, -1)
   if a.dropout_p > 0 then
-    p = require("dt.functional").dropout(p, a.dropout_p)
+    p = dropout(p, a.dropout_p)
   end
   if low then p:to(dtype) end           -- a second result, which nobody takes
   local out = dt.matmul(p, v)

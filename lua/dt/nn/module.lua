@@ -14,7 +14,9 @@
 local dt = require "dt"
 local ties = require "dt.nn.ties"
 local util = require "dt.util"
-local loaded = require "dt.nn.loaded"
+local module_state = require "dt.nn.module_state"
+
+local join = module_state.join
 
 -- ---- ordered maps ----
 
@@ -252,10 +254,6 @@ end
 Module.add_module = Module.register_module
 
 -- ---- walking ----
-
-local function join(prefix, name)
-  return prefix == "" and name or prefix .. "." .. name
-end
 
 -- Direct children as name, module; an object seen before is skipped.
 function Module:named_children()
@@ -526,115 +524,14 @@ end
 
 -- ---- state ----
 
--- Names grow with the depth: a module that holds itself would fill memory with
--- them before the stack ends.
-local DEEPEST = 900
-
-local function state_into(m, prefix, out, depth)
-  if depth > DEEPEST then
-    util.raise("RecursionError",
-      "maximum recursion depth exceeded while calling a Python object")
-  end
-  for _, hook in ipairs(m._attrs._state_dict_pre_hooks or {}) do hook(m) end
-  for name, p in m._parameters:each() do
-    if p then out[join(prefix, name)] = p:detach() end
-  end
-  for name, b in m._buffers:each() do
-    if b and not m._transient[name] then
-      out[join(prefix, name)] = b:detach()
-    end
-  end
-  for name, child in m._modules:each() do
-    if child then state_into(child, join(prefix, name), out, depth + 1) end
-  end
-  return out
-end
-
 -- m:state_dict(): a table from names to tensors that share the data.
-function Module:state_dict() return state_into(self, "", {}, 1) end
-
--- A text as Python's repr() has it.
-local function quoted_text(s)
-  local q = s:find("'", 1, true) and not s:find('"', 1, true) and '"' or "'"
-  return q .. s:gsub("\\", "\\\\"):gsub("\n", "\\n") .. q
-end
-
-local function load_one(name, p, value, assign)
-  if #value.shape ~= #p.shape or value.shape ~= p.shape then
-    return ("size mismatch for %s: copying a param with shape %s from "
-      .. "checkpoint, the shape in current model is %s."):format(name,
-      tostring(value.shape), tostring(p.shape))
-  end
-  local ok, err = pcall(function ()
-    local guard <close> = dt.no_grad()          -- luacheck: ignore guard
-    if assign then dt._set_data(p, value) else p:copy_(value) end
-  end)
-  if not ok then
-    return ("While copying the parameter named \"%s\", whose dimensions in "
-      .. "the model are %s and whose dimensions in the checkpoint are %s, an "
-      .. "exception occurred : (%s,)."):format(name, tostring(p.shape),
-      tostring(value.shape), quoted_text(type(err) == "table" and err.message
-      or tostring(err)))
-  end
-end
-
-local function quoted(names)
-  local out = {}
-  for i, n in ipairs(names) do out[i] = '"' .. n .. '"' end
-  return table.concat(out, ", ") .. ". "
-end
+function Module:state_dict() return module_state.collect(self) end
 
 -- m:load_state_dict(state, {strict = true, assign = false}): copies values in
 -- place.  Returns the missing and the unexpected names.
 function Module:load_state_dict(state, kw)
-  kw = type(kw) == "table" and kw or {strict = kw}
-  for sub in self:modules() do
-    for _, hook in ipairs(sub._attrs._state_dict_pre_hooks or {}) do
-      hook(sub)
-    end
-  end
-  local missing, unexpected, errors, own = {}, {}, {}, {}
-  for _, item in ipairs(members(self, "_parameters")) do
-    own[#own + 1] = item
-  end
-  for _, item in ipairs(members(self, "_buffers")) do
-    local leaf = item[1]:match("[^.]+$")
-    local at = self:get_submodule(item[1]:match("^(.*)%.[^.]+$") or "")
-    if not at._transient[leaf] then own[#own + 1] = item end
-  end
-  local known = {}
-  dt._restoring()
-  for _, item in ipairs(own) do
-    known[item[1]] = true
-    local value = state[item[1]]
-    if value == nil then
-      missing[#missing + 1] = item[1]
-    else
-      errors[#errors + 1] = load_one(item[1], item[2], value, kw.assign)
-      dt._loaded(item[2])
-      dt._restored(item[2], item[1])
-    end
-  end
-  for _, name in ipairs(util.sorted_keys(state)) do
-    if not known[name] then unexpected[#unexpected + 1] = name end
-  end
-  if kw.strict ~= false then
-    if #unexpected > 0 then
-      table.insert(errors, 1, "Unexpected key(s) in state_dict: "
-        .. quoted(unexpected))
-    end
-    if #missing > 0 then
-      table.insert(errors, 1, "Missing key(s) in state_dict: "
-        .. quoted(missing))
-    end
-  end
-  if #errors > 0 then
-    util.raise("RuntimeError", "%s", ("Error(s) in loading state_dict for %s:"
-      .. "\n\t%s"):format(self._class.__name, table.concat(errors, "\n\t")))
-  end
-  loaded.look(own, missing, unexpected, state,
-    "load_state_dict")
-  return {missing_keys = missing, unexpected_keys = unexpected}
+  return module_state.load(self, state,
+    type(kw) == "table" and kw or {strict = kw}, members)
 end
 
 -- ---- hooks ----
