@@ -47,6 +47,13 @@ flat("gradients", 1000, function ()
   (w * w):sum():backward()
   w.grad = nil
 end)
+local image = dt.distribute_tensor(dt.ones(2, 1, 8, 8), mesh, {Shard(0)})
+local kernel = dt.distribute_tensor(dt.ones(1, 1, 3, 3), mesh, {Replicate()})
+image:requires_grad_()
+flat("convolutions", 300, function ()
+  dt.conv2d(image, kernel):sum():backward()
+  image.grad = nil
+end)
 flat("coroutines", 1000, function ()
   coroutine.wrap(function () coroutine.yield(p + 1) end)()
 end)
