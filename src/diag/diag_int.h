@@ -237,6 +237,9 @@ void dt_diag_same_part (DtDiag *g, const DtEvent *e);
 /* rules_stale.c.  An all_gather of `mine` gave `out`, or a piece of it.  Local. */
 void dt_diag_stale_gathered (DtDiag *g, const DtVar *mine, const DtVar *out);
 void dt_diag_stales_free (DtDiag *g);
+/* rules_noise.c.  A raw collective takes `in`.  Local. */
+void dt_diag_noise_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
+void dt_diag_noises_free (DtDiag *g);
 /* rules_groups.c.  Parameters whose copies some ranks have, others not: claims. */
 void dt_diag_groups (DtDiag *g);
 /* rules_drift.c.  A parameter is frozen; a parameter was updated;

@@ -88,6 +88,10 @@ void dt_runs_mark_inputs (DtRuns *u, int i);
 /* What the j-th tensor before or after operator `i` of the ranks is of that of
 ** one rank; UNKNOWN where some rank does not have it.  NOMEM.  Local. */
 DtStatus dt_runs_relate (DtRuns *u, int i, bool after, int j, DtRelation *out);
+/* A list that all_gather filled is one tensor with a row for each rank: are the rows
+** what one rank's only row was split into?  *out stays where they are no such rows.
+** NOMEM.  Local. */
+DtStatus dt_runs_relate_rows (DtRuns *u, int i, int j, DtRelation *out);
 
 /* The operator in the past of result `out` of operator `end` where the runs
 ** part: f->op, or -1.  u->why: they may part by right.  NOMEM.  Local. */

@@ -181,3 +181,25 @@ DtStatus dt_runs_relate (DtRuns *u, int i, bool after, int j, DtRelation *out) {
   dt_arena_release(&u->cx->scratch, top);
   return st;
 }
+
+DtStatus dt_runs_relate_rows (DtRuns *u, int i, int j, DtRelation *out) {
+  DtArenaMark top = dt_arena_mark(&u->cx->scratch);
+  DtStatus st = DT_OK;
+  Seen *s = DT_ANEWN(u->cx, &u->cx->scratch, Seen, 1);
+  if (s == NULL) st = DT_E_NOMEM;
+  if (st == DT_OK && read_all(u, i, true, j, s, &st) && s->one.ndim > 0 &&
+      s->one.shape[0] == 1 && s->rank[0].ndim == s->one.ndim &&
+      s->rank[0].shape[0] == u->n) {
+    DtElements row = s->rank[0];
+    size_t size = (size_t)(row.ndim - 1) * sizeof *row.shape;
+    row.n /= u->n;
+    row.ndim = --s->one.ndim;
+    memmove(row.shape, row.shape + 1, size);
+    memmove(s->one.shape, s->one.shape + 1, size);
+    for (int k = 0; k < u->n; k++, row.v += row.n) s->rank[k] = row;
+    st = dt_relate(u->cx, u->n, s->rank, &s->one, u->near, 0, &u->arena, &u->orders,
+                   out);
+  }
+  dt_arena_release(&u->cx->scratch, top);
+  return st;
+}

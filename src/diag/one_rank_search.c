@@ -218,6 +218,8 @@ static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
   for (int j = 0; j < r->nout; j++) {
     if (!is_past(u, i, j)) continue;
     st = dt_runs_relate(u, i, true, j, &out);
+    if (st == DT_OK && out.kind == DT_REL_NONE && out.alike && begins(r, "allgather_"))
+      st = dt_runs_relate_rows(u, i, j, &out);
     if (st != DT_OK) return st;
     if (out.kind != DT_REL_NONE) continue;
     look_for_reason(u, i, j, f, out);

@@ -25,22 +25,26 @@ bool dt_elements_read (DtCtx *cx, const DtRecVar *v, DtElements *out,
   size_t size = dt_dtype_size(t);
   int64_t at[DT_MAX_NDIM] = {0}, off = v->offset;
   *st = DT_OK;
-  if (v->none || v->block == NULL || kind == DT_K_COMPLEX)
+  const int each = kind == DT_K_COMPLEX ? 2 : 1;
+  if (v->none || v->block == NULL || v->lndim + each > DT_MAX_NDIM)
     return false;
   *out = (DtElements){.ndim = v->lndim, .n = 1, .narrow = size < 4,
-                      .whole = kind != DT_K_FLOAT};
+                      .whole = kind != DT_K_FLOAT && kind != DT_K_COMPLEX};
   for (int i = 0; i < v->lndim; i++)
     out->n *= out->shape[i] = v->lshape[i];
+  if (each == 2)                /* both parts, in a dimension of their own */
+    out->n *= out->shape[out->ndim++] = each;
   out->v = dt_arena_raw(cx, &cx->scratch,
                         (size_t)(out->n + 1) * sizeof *out->v);
   if (out->v == NULL)
     *st = DT_E_NOMEM;
-  for (int64_t k = 0; k < out->n && *st == DT_OK; k++) {
+  for (int64_t k = 0; k < out->n && *st == DT_OK; k += each) {
     if (off < 0 || ((size_t)off + 1) * size > v->block->nbytes)
       return false;
     DtScalar x = dt_dtype_load(t, (const char *)v->block->data
                                     + (size_t)off * size);
-    out->v[k] = kind == DT_K_FLOAT ? x.re : (double)x.i;
+    out->v[k] = kind == DT_K_FLOAT || each == 2 ? x.re : (double)x.i;
+    if (each == 2) out->v[k + 1] = x.im;
     for (int d = v->lndim - 1; d >= 0; d--) {
       off += v->lstride[d];
       if (++at[d] < v->lshape[d])

@@ -16,8 +16,8 @@ typedef struct DtElements {
   bool narrow;                  /* a format of 16 bits or fewer */
 } DtElements;
 
-/* Read what `v` held; false where that is not known or has no order (complex
-** numbers).  *ok: NOMEM.  Local. */
+/* Read what `v` held, of complex numbers both parts; false where that is not known.
+** *st: NOMEM.  Local. */
 bool dt_elements_read (DtCtx *cx, const DtRecVar *v, DtElements *out,
                        DtStatus *st);
 typedef enum DtRelKind {

@@ -584,6 +584,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   if (out && strcmp(raw->kind, "all_gather") == 0)
     dt_diag_stale_gathered(g, in, out);
   dt_diag_norm_raw(g, raw, in);
+  dt_diag_noise_raw(g, raw, in);
   dt_diag_shards_raw(g, raw, in, out);
   if (g->nshares == 0 ||
       (s = find_share(g, in->local, false)) == NULL || s->mesh) return;

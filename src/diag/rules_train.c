@@ -342,6 +342,33 @@ static void gradient_reduced_by (DtDiag *g, const DtRecRaw *raw, const DtVar *in
                   (long long)raw->mesh->shape[raw->mdim], raw->reduce);
 }
 
+/* Has one of the parameters that get gradients as many elements? */
+static bool is_like_learned (const DtDiag *g, const DtVar *p) {
+  const int64_t n = dt_meta_numel(&p->local->m);
+  for (int i = 0; i < g->nlearn; i++)
+    if (g->learn[i].numel == n && n > 1) return true;
+  return false;
+}
+
+static void set_over (DtDiag *g, DtMesh *mesh, int mdim) {
+  dt_mesh_unref(g->s->cx, g->over);
+  g->over = dt_mesh_ref(mesh);
+  g->over_dim = mdim;
+}
+
+/* Gradients that are sent as whole numbers, or gathered to be summed: over these
+** ranks they are reduced, though no sum of floating numbers tells. */
+static void over_in_short (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  const bool sum = strcmp(raw->kind, "all_reduce") == 0 && raw->reduce &&
+                   strcmp(raw->reduce, "sum") == 0;
+  if (g->over != NULL || raw->mesh->shape[raw->mdim] < 2) return;
+  if ((sum && !dt_dtype_is_float((DtDtype)in->local->m.dtype) &&
+       is_like_learned(g, in)) ||
+      (strcmp(raw->kind, "all_gather") == 0 && dt_meta_numel(&in->local->m) > 1 &&
+       by_grad(g, in->local->storage->id) != NULL))
+    set_over(g, raw->mesh, raw->mdim);
+}
+
 void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   const bool sum = raw->reduce && strcmp(raw->reduce, "sum") == 0;
   DtLearn *l;
@@ -355,6 +382,7 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
     l->synced = true;
     l->fresh = false;
   }
+  if (g->nlearn > 0 && !in->spec) over_in_short(g, raw, in);
   if (g->nlearn == 0 || in->spec ||
       !dt_dtype_is_float((DtDtype)in->local->m.dtype) ||
       strstr(raw->kind, "reduce") == NULL ||
@@ -367,11 +395,8 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
     return;
   }
   if (raw->mesh->shape[raw->mdim] > 1 &&
-      (dt_meta_numel(&in->local->m) > 1 || g->over == NULL)) {
-    dt_mesh_unref(g->s->cx, g->over);
-    g->over = dt_mesh_ref(raw->mesh);
-    g->over_dim = raw->mdim;
-  }
+      (dt_meta_numel(&in->local->m) > 1 || g->over == NULL))
+    set_over(g, raw->mesh, raw->mdim);
   if ((l = by_grad(g, in->local->storage->id)) == NULL) return;
   l->reduced = true;
   if (l->mesh == NULL) l->reduced_at = dt_diag_here(g, raw->kind);
@@ -394,9 +419,7 @@ void dt_diag_reduced (DtDiag *g, const DtVar *p, DtMesh *mesh, int mdim) {
                                          : NULL;
   if (l == NULL || !g->on || g->d->muted || mesh->shape[mdim] < 2) return;
   l->reduced = true;
-  dt_mesh_unref(g->s->cx, g->over);
-  g->over = dt_mesh_ref(mesh);
-  g->over_dim = mdim;
+  set_over(g, mesh, mdim);
 }
 
 int64_t dt_diag_updates (const DtDiag *g) {
@@ -419,14 +442,6 @@ static void step_without (DtDiag *g, const DtVar *p) {
     dt_diag_add(g, &e, DT_FIND_ID_KEPT_BACK, p, 0, NULL, "gradient "
                 "synchronization, or the all-reduce over the copies, is off, and was "
                 "so in the last backward");
-}
-
-/* Has one of the parameters that get gradients as many elements? */
-static bool is_like_learned (const DtDiag *g, const DtVar *p) {
-  const int64_t n = dt_meta_numel(&p->local->m);
-  for (int i = 0; i < g->nlearn; i++)
-    if (g->learn[i].numel == n && n > 1) return true;
-  return false;
 }
 
 void dt_diag_step (DtDiag *g, int n, const DtVar *p) {

@@ -71,6 +71,7 @@ extern const DtDiagRule dt_rules_padded[];
 extern const DtDiagRule dt_rules_drift[];
 extern const DtDiagRule dt_rules_groups[];
 extern const DtDiagRule dt_rules_stale[];
+extern const DtDiagRule dt_rules_noise[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -507,6 +508,7 @@ struct DtDiag {
   int nshuffled;                /* ever */
   int naverages; DtAverage average[DT_AVERAGES];
   struct DtStales *stales; int nstales; /* rules_stale.c; ever put in */
+  struct DtNoises *noises; int nnoises; /* rules_noise.c; ever put in */
   struct DtDrifts *drifts; int ndrifts; /* rules_drift.c; ever put in */
   int64_t updates; const char *update_file; int update_line;    /* of parameters;
                                 ** the last */

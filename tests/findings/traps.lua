@@ -1391,6 +1391,7 @@ local in_pairs = {
   "conv_neighbour.py", "ring_causal_all.py", "buffer_padding.py", "expert_scale.py",
   "local_key_queue.py", "tied_pipeline.py", "stale_gathered.py",
   "schedule_of_all.py", "lamb_local.lua", "ddp_late_head.py", "clip_raw_grads.py",
+  "powersgd_seed.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))
