@@ -236,6 +236,14 @@ static void bent_end (DtDiag *g, const DtEvent *e, const DtPlace *a,
   put_place(g, e->out[0], &w);
 }
 
+/* Less what has the same numbers, without its gradient: nothing, that passes a
+** gradient on. */
+static bool is_straight_through (const DtEvent *e) {
+  return is_named(e, "aten.sub.Tensor") && e->nin > 1 && e->in[1] &&
+         e->in[0]->local->storage == e->in[1]->local->storage &&
+         e->in[0]->local->offset == e->in[1]->local->offset;
+}
+
 /* As on_addend of rules_part.c, for tensors that are no part of DTensor: two
 ** addends, or a divisor that is one, bend; a constant beside an addend is a
 ** bias, which would be counted once a rank. */
@@ -247,7 +255,7 @@ static void addend_end (DtDiag *g, const DtEvent *e) {
   DtPlace w;
   if (!adds_up(a)) a = NULL;
   if (!adds_up(b)) b = NULL;
-  if (a == NULL && b == NULL) return;
+  if ((a == NULL && b == NULL) || is_straight_through(e)) return;
   if (is_gathering(g, e, a, b)) return;
   if ((a && a->kind == DT_PLACE_BENT) || (b && b->kind == DT_PLACE_BENT)) {
     bent_end(g, e, a, b);
