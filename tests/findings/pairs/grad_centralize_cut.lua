@@ -1,4 +1,4 @@
--- DT1150 g at: g:sub_(mean)
+-- DT1150 mean at: g:sub_(mean)
 -- SPDX-License-Identifier: MIT
 -- dtrepl: ranks=4
 local nn, F, optim, dist = require "dt.nn", require "dt.functional", require "dt.optim", dt.distributed
