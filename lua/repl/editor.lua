@@ -239,13 +239,8 @@ end
 
 local ask = {}
 
-function ask.stop(_, past)
-  local s = dt.debug.stop()
-  if not s then return {past = past} end
-  return {why = s.why, kind = s.kind, file = s.file, line = s.line,
-    seq = s.seq, note = s.note, message = s.message, op = s.op,
-    breakpoints = s.breakpoints, text = s.text:match("^[^\n]*"), past = past}
-end
+-- Python's own prompt, which loads when a program needs it.
+local function python_prompt() return require("torch.prompt") end
 
 local function past_frame(seq)
   for _, e in ipairs(dt.debug.history()) do
@@ -255,6 +250,15 @@ local function past_frame(seq)
     end
   end
   return {name = ("before #%d, in the past"):format(seq)}
+end
+
+function ask.stop(_, past)
+  local s = dt.debug.stop()
+  if not s then return {past = past} end
+  return {why = s.why, kind = s.kind, file = s.file, line = s.line,
+    seq = s.seq, note = s.note, message = s.message, op = s.op,
+    breakpoints = s.breakpoints, past = past,
+    text = past ~= 0 and past_frame(past).name or s.text:match("^[^\n]*")}
 end
 
 function ask.stack(_, past)
@@ -305,7 +309,7 @@ function ask.value(q, past)
     if v == nil then gone() end
   elseif q.python and not q.text:match("^[%a_][%w_.]*$") then
     dt.debug._select(q.frame or 0)
-    v = require("torch.prompt").python(q.text)
+    v = python_prompt().python(q.text)
     return {value = cut(tostring(v)), type = "text"}
   else
     dt.debug._select(q.frame or 0)
@@ -316,6 +320,12 @@ function ask.value(q, past)
 end
 
 function ask.complete(q)
+  if q.python and not q.text:match("^%s*[:?@]") then
+    local word = q.text:match("[%a_][%w_.]*$") or ""
+    local path, prefix = word:match("^(.-)([%w_]*)$")
+    return {list = {table.unpack(python_prompt().complete(path, prefix), 1,
+      100)}, start = #q.text - #word}
+  end
   local out = {}
   for i, word in ipairs((dt.debug.complete(q.text))) do
     if i > 100 then break end
@@ -367,10 +377,11 @@ function ask.kinds()
   return {list = dt.debug.kinds()}
 end
 
--- The fixes of the error that is stopped at, as :fix lists them.
+-- The fixes of the error that is stopped at, as :fix lists them; of another
+-- stop, none.
 function ask.fixes()
   local ok, answer = pcall(dt.debug.command, "fix")
-  return {text = ok and answer.text or tostring(answer)}
+  return {text = ok and answer.text or ""}
 end
 
 -- The last operator before `from` on one of these lines, or called like one of

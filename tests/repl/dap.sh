@@ -236,6 +236,16 @@ v = vars(C.ref(C.ask("scopes", ('{"frameId":%s}'):format(frame)), "Locals"))
 C.has("variables of Python", v, '"name":"by"', '"name":"out"', "DTensor")
 C.has("Python in the console", C.ask("evaluate",
   '{"expression":"tuple(t.shape)","context":"repl"}'), "(8, 4)")
+C.has("Python's names are completed", C.ask("completions",
+  '{"text":"sca","column":4}'), '"label":"scale"')
+m = C.ask("exceptionInfo", '{"threadId":1}')
+C.check("a stop without an error has no fixes", not m:find("DT0703"))
+C.has("a line behind the end", C.ask("setBreakpoints",
+  ('{"source":{"path":"%s/prog.py"},"breakpoints":[{"line":11},'
+  .. '{"line":9999}]}'):format(dir)), '"verified":false', "the file has")
+C.send("stepBack")
+C.has("a step back says where it is", C.until_('"event":"stopped"'),
+  '"description":"before ', "in the past")
 C.send("restart")
 m = C.until_('"event":"stopped"')
 C.has("again from the start", m, '"reason":"breakpoint"')

@@ -86,15 +86,30 @@ local function listed(v)
   return ipairs(type(v) == "table" and v or {})
 end
 
+-- How many lines a file has; nil where it cannot be read.
+local function count_lines(path)
+  local f = io.open(path, "r")
+  if not f then return nil end
+  local n = 0
+  for _ in f:lines() do n = n + 1 end
+  f:close()
+  return n
+end
+
 function M:lines(a, first)
   local path = a.source and a.source.path
   assert(type(path) == "string", "a source without a path")
-  local list = {}
+  local list, most = {}, count_lines(path)
   for i, b in listed(a.breakpoints) do
     local line = math.tointeger(b.line) or 0
     line = line + 1 - first
-    list[i] = entry(self, ("%s:%d"):format(path, line), b,
+    local e = entry(self, ("%s:%d"):format(path, line), b,
       {line = line, file = path})
+    if most and (line < 1 or line > most) then
+      e.wrong = true                    -- it is not sent to the session
+      e.why = e.why or ("the file has %d lines"):format(most)
+    end
+    list[i] = e
   end
   if not self.files[path] then self.order[#self.order + 1] = path end
   self.files[path] = list

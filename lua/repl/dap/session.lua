@@ -325,7 +325,8 @@ asks("setVariable", function (self, q, a) self.values:set(self, q, a) end)
 
 asks("completions", function (self, q, a)
   local text = tostring(a.text or ""):sub(1, math.max((a.column or 1) - 1, 0))
-  self.session:ask({ask = "complete", text = text}, function (replies, why)
+  self.session:ask({ask = "complete", text = text,
+    python = self.values.is_python(self)}, function (replies, why)
     local r = replies and replies[1]
     if not r or r.failed then return self:refuse(q, why or r.failed) end
     local out = wire.list{}

@@ -140,6 +140,8 @@ local function is_python(s)
   return (s.launched.program or ""):match("%.py$") ~= nil
 end
 
+M.is_python = is_python
+
 -- A line of the editor's console is one of the prompt.
 local function typed(s, q, text)
   local line = text
