@@ -102,6 +102,7 @@ function M.generate(body)
       for _ = 1, #own do table.remove(handled, 1) end
     end
     if not ok then
+      protect.traced(v, co)
       local _, last = coroutine.close(co)       -- ends loops it is in
       error(left_by(last == nil and v or last), 0)
     end

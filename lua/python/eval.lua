@@ -19,8 +19,11 @@ require "python.annotations"
 local None = require("dt").None
 local M = {call = calls.call, getattr = attrs.get}
 
+M.texts = {}                        -- what was run, by the name of its file
+
 -- Run a text in an environment {vars = ...}; `name` is that of its file.
 function M.run(text, env, name)
+  if name then M.texts[name] = text end
   local ok, list = pcall(parser.parse, text)
   if not ok then
     if type(list) == "table" and list.lineno and name then

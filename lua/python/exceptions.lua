@@ -7,6 +7,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local protect = require "python.protect"
 
 local M = {}
 
@@ -282,7 +283,7 @@ function M.trace(e)
   if rawget(e, "__traceback__") == nil then
     local line = tostring(rawget(e, "where") or ""):match(":(%d+)$")
     e.__traceback__ = setmetatable({tb_lineno = tonumber(line) or dt.None,
-      tb_next = dt.None, tb_lasti = -1}, trace_mt)
+      tb_next = dt.None, tb_lasti = -1, error = e}, trace_mt)
   end
   return e.__traceback__
 end
@@ -293,7 +294,7 @@ function M.while_handled(e, f, env)
   local before = M.handled[1]
   if rawget(e, "__context__") == nil then M.chain(e, before) end
   table.insert(M.handled, 1, e)
-  local ok, signal, v = pcall(f, env)
+  local ok, signal, v = protect.noting(f, env)
   table.remove(M.handled, 1)
   if not ok then
     signal = M.exception(signal)

@@ -8,9 +8,18 @@ local dt = require "dt"
 
 local M = {}
 
+local tracer                        -- f(e[, co]) -> e: notes where it is raised
+function M.set_tracer(f) tracer = f end
+
+-- traced(e, co): an error that ended the coroutine co goes on in this one.
+function M.traced(e, co)
+  if tracer then tracer(e, co) end
+end
+
 local function raised(e)
   local leaves = type(e) == "table" and e.class == "SystemExit"
   local deep = type(e) == "string" and e:find("stack overflow", 1, true)
+  if tracer then tracer(e) end
   if not leaves and not deep then dt._raised(e) end
   return e
 end
@@ -18,9 +27,19 @@ end
 -- passing(f, ...): as pcall.
 function M.passing(f, ...) return xpcall(f, raised, ...) end
 
+-- noting(f, ...): as pcall; what is raised is noted.
+function M.noting(f, ...)
+  if tracer then return xpcall(f, tracer, ...) end
+  return pcall(f, ...)
+end
+
 -- catching(f, ...): as pcall, for what ends the error, as try does; a signal and
 -- a value at most come back.
 function M.catching(f, ...)
+  if tracer then
+    local ok, signal, v = xpcall(f, tracer, ...)
+    return ok, signal, v
+  end
   local ok, signal, v = pcall(f, ...)     -- no tail call: it must be on the stack
   return ok, signal, v
 end

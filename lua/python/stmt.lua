@@ -463,7 +463,7 @@ S["with"] = function (n)
     local v = attrs.enter(one)
     if items[at].set then items[at].set(env, v) end
     local guard = attrs.catches(one) and protect.catching
-      or attrs.may_swallow(one) and pcall or protect.passing
+      or attrs.may_swallow(one) and protect.noting or protect.passing
     local ok, signal, result = guard(run, env, at + 1)
     local swallowed = attrs.leave(one, not ok and signal or nil)
     if ok then return signal, result end
@@ -531,6 +531,7 @@ S["try"] = function (n)
     for _, h in ipairs(handlers) do
       if h.class == nil or exceptions.catches(h.class(env), e) then
         exceptions.trace(e)
+        e.caught_in = env
         if h.name then env_of.assign(env, h.name, e) end
         local ok, signal, v = exceptions.while_handled(e, h.body, env)
         if h.name then env_of.assign(env, h.name, nil) end
@@ -577,6 +578,7 @@ S["raise"] = function (n)
       error(e, 0)
     end
     local err = exceptions.raised(value(env))
+    err.frames = nil                  -- it is raised here, now
     if cause then exceptions.set_cause(err, cause(env)) end
     exceptions.chain(err, exceptions.handled[1])
     error(err, 0)

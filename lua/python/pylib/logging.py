@@ -7,6 +7,7 @@ sees warnings and errors as their bare text.
 import _frames
 import sys
 import time
+import traceback
 
 CRITICAL = FATAL = 50
 ERROR = 40
@@ -104,8 +105,7 @@ class Formatter:
         return "%s,%03d" % (text, record.msecs)
 
     def formatException(self, info):
-        return ("Traceback (most recent call last):\n"
-                "%s: %s" % (type(info[1]).__name__, info[1]))
+        return "".join(traceback.format_exception(*info)).rstrip("\n")
 
     def usesTime(self):
         return "asctime" in self._fmt

@@ -6,6 +6,8 @@
 local dt = require "dt"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local protect = require "python.protect"
+local eval = require "python.eval"
 
 -- The function's environment of one of a comprehension in it.
 local function of_function(env)
@@ -35,4 +37,92 @@ local function caller(a)
   end
 end
 
-attrs.provide("_frames", attrs.namespace {caller = V.builtin(caller, "caller")})
+local MOST <const> = 4000            -- levels of Lua's stack that are looked at
+
+-- The statements under way, innermost first, as rows {file, line, name, env}
+-- that are added to `rows`; of the coroutine co, where it is given.
+local function add_frames(rows, co, level)
+  local last
+  for at = level, MOST do
+    local info = co and debug.getinfo(co, at, "Sl")
+      or not co and debug.getinfo(at + 1, "Sl")
+    if not info then return rows end
+    local name, env
+    if co then name, env = debug.getlocal(co, at, 1)
+    else name, env = debug.getlocal(at + 1, 1) end
+    if name == "python_scope" and not rawequal(of_function(env), last) then
+      last = of_function(env)
+      local called = rawget(last, "name")
+      if not rawequal(rawget(rows[#rows] or {}, "env"), last) then
+        rows[#rows + 1] = {file = (info.source:gsub("^@", "", 1)),
+          line = info.currentline, env = last,
+          name = called and called:match("[^.]+$") or "<module>"}
+      end
+    end
+  end
+  return rows
+end
+
+-- note(e, co): the error keeps where it is raised, the first time that it is
+-- seen; of one that ended a coroutine, whose frames are not there any more.
+local function note(e, co)
+  if type(e) ~= "table" or not rawget(e, "class") or rawget(e, "frames") then
+    return e
+  end
+  local rows = co and add_frames({}, co, 0) or {}
+  e.frames = add_frames(rows, nil, 3)
+  return e
+end
+
+local lines_of = {}                 -- {text, its lines}, by file
+
+-- The line of a file of the program, or None.
+local function line_of(file, n)
+  local text, held = eval.texts[file], lines_of[file]
+  if not text then return dt.None end
+  if not held or held[1] ~= text then
+    held = {text, {}}
+    for line in text:gmatch("([^\n]*)\n?") do held[2][#held[2] + 1] = line end
+    lines_of[file] = held
+  end
+  return held[2][n] or dt.None
+end
+
+-- The rows as tuples of file, line, name and text, outermost first; from
+-- `first`, the outermost.
+local function tuples(rows, first)
+  local out = {}
+  for i = first, 1, -1 do
+    local r = rows[i]
+    out[#out + 1] = V.tuple {r.file, r.line, r.name, line_of(r.file, r.line)}
+  end
+  return V.list(out)
+end
+
+-- of(traceback): what its error came through, up to where it was caught.
+local function of(a)
+  local e = type(a[1]) == "table" and rawget(a[1], "error")
+  local rows = e and rawget(e, "frames")
+  if not rows then return V.list({}, 0) end
+  local caught = rawget(e, "caught_in")
+  caught = caught and of_function(caught)
+  for i = 1, #rows do
+    if rawequal(rows[i].env, caught) then return tuples(rows, i) end
+  end
+  return tuples(rows, #rows)
+end
+
+-- stack(): the statements under way, without that of the library's text.
+local function stack()
+  local rows = add_frames({}, nil, 2)
+  while #rows > 0 and rows[1].file:find("^=") do table.remove(rows, 1) end
+  return tuples(rows, #rows)
+end
+
+attrs.provide("_frames", attrs.namespace {
+  caller = V.builtin(caller, "caller"), of = V.builtin(of, "of"),
+  stack = V.builtin(stack, "stack"),
+  keep = V.builtin(function ()
+    protect.set_tracer(note)
+    return dt.None
+  end, "keep")})

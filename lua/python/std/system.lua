@@ -21,11 +21,6 @@ local module = tools.module
 
 local function kwarg(kw, name) return kw and V.dict_get(kw, name) end
 local function nothing() return None end
--- A line for sys.stderr.
-local function log(text)
-  builtins.write_error(text .. "\n")
-  return None
-end
 
 -- ---- os, sys ----
 
@@ -305,27 +300,6 @@ provide("subprocess", namespace(setmetatable({}, {__index = function (_, key)
   end, key)
 end})))
 
--- traceback: the last line of one; files and lines are the shell's to say.
-local function last_line(e)
-  if not e or e == None then return "NoneType: None\n" end
-  local text = V.str(e)
-  return exceptions.class_of(e).__name__ .. (text == "" and "" or ": " .. text)
-    .. "\n"
-end
-local function format_exc()
-  return "Traceback (most recent call last):\n"
-    .. last_line(exceptions.handled[1])
-end
-module("traceback", {
-  print_exc = function () return log((format_exc():gsub("\n$", ""))) end,
-  format_exc = format_exc,
-  format_exception = function (a)
-    return V.list {"Traceback (most recent call last):\n",
-      last_line(a[2] or a[1])}
-  end,
-  format_exception_only = function (a) return V.list {last_line(a[2] or a[1])} end,
-  print_stack = nothing,
-})
 -- _warnings: what pylib/warnings.py asks of the engine: hear(f): f(text) for
 -- each of its warnings from now on (None: nobody), which gives the one that
 -- heard before; repeat(on): what was said before is said again.
