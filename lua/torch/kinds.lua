@@ -179,6 +179,20 @@ M.Parameter = args.class("Parameter", {__module__ = "torch.nn.parameter",
     return nn.Parameter(data, needs == nil or V.truth(needs))
   end, "Parameter")})
 
+-- Variable(t): what tensors that have gradients once were.
+M.Variable = args.class("Variable", {__module__ = "torch.autograd.variable",
+  test = util.is_tensor,
+  new = V.builtin(function (a, kw)
+    local data, needs = a[1], a[2]
+    if data == nil and kw then data = V.dict_get(kw, "data") end
+    if needs == nil and kw then needs = V.dict_get(kw, "requires_grad") end
+    if not util.is_tensor(data) then
+      util.raise("TypeError", "Variable data has to be a tensor, but got %s",
+        V.type_name(data))
+    end
+    return data:detach():requires_grad_(needs ~= nil and V.truth(needs))
+  end, "Variable")})
+
 local made = {}                     -- classes that only type() names
 local MODULE = {
   ProcessGroup = "torch.distributed.distributed_c10d",

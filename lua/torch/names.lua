@@ -262,6 +262,8 @@ end
 attrs.provide("torch.nn.modules", M.nn.modules)
 attrs.provide("torch.nn.init", space(M.nn.init, nn.init))
 M.nn.utils = space(signatures.utils, nn.utils)
+M.nn.parallel = space({}, nn.parallel)
+attrs.provide("torch.nn.parallel", M.nn.parallel)
 local collective = require "torch.collective"
 M.dist = space(collective, require "dt.distributed")
 M.aten = space({}, dt.ops.aten)
@@ -365,6 +367,7 @@ M.torch.autograd = space({grad = builtin(function (a, kw)
     return V.is_list(list) and V.tuple(list, list.n) or list
   end, "grad"),
   no_grad = stage "no_grad", enable_grad = stage "enable_grad",
+  Variable = kinds.Variable,
   set_grad_enabled = switch "set_grad_enabled"}, dt.autograd)
 attrs.provide("torch.autograd", M.torch.autograd)
 attrs.provide("torch.autograd.function", space({

@@ -141,6 +141,7 @@ names.torch.autocast = autocast()
 local scaler = require "dt.optim.grad_scaler"
 attrs.provide("torch.amp", over({autocast = names.torch.autocast}, scaler))
 names.torch.amp = attrs.module "torch.amp"
+names.dist.checkpoint = attrs.module "torch.distributed.checkpoint"
 for _, kind in ipairs {"cpu", "cuda"} do
   attrs.provide("torch." .. kind .. ".amp", namespace {
     autocast = autocast(kind),

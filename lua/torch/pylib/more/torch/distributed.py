@@ -225,3 +225,24 @@ def all_reduce_coalesced(tensors, op=None, group=None, async_op=False):
         return works[-1]
     for work in works:
         work.wait()
+
+
+class DistError(RuntimeError):
+    """What a backend fails with; a failing group raises other errors here."""
+    __module__ = "torch.distributed"
+
+
+class DistBackendError(DistError):
+    __module__ = "torch.distributed"
+
+
+class DistNetworkError(DistError):
+    __module__ = "torch.distributed"
+
+
+class DistStoreError(DistError):
+    __module__ = "torch.distributed"
+
+
+class QueueEmptyError(DistStoreError):
+    __module__ = "torch.distributed"
