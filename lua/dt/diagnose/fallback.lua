@@ -213,6 +213,7 @@ end
 -- other matters in 4; what a complaint about ours adds down to COMPLAINT is
 -- 27, 8 and 4, and where DTensor itself is named, down to NAMED, 5, 0 and 1.
 local SHARE <const>, OURS <const>, SURE <const> = 1.5, 0.55, 0.58
+local CLAIMED <const> = 0.6      -- what rules of claims say is no surer
 local COMPLAINT <const>, NAMED <const> = 0.3, 0.2
 local TELLING = 4               -- words that are shown
 local FEW = 18                  -- facts below which nothing is said
@@ -313,7 +314,7 @@ function M.find(self, r, classify)
     and not prose.announces(r) then
     id, c, why = prose.find(r)
   end
-  if (not id or c < 0.6) and not r.plain then
+  if (not id or c <= CLAIMED) and not r.plain then
     local other, likely, reason = by_likeness(r, id)
     if other and other ~= id then id, c, why = other, likely, reason end
   end

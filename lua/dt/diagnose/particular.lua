@@ -84,6 +84,14 @@ return {
      .. "dist.all_reduce(skip, op=dist.ReduceOp.MAX)\n"
      .. "if skip.item() == 0: optimizer.step()"},
 
+  {class = "fsdp2-usage",
+   only = {"setStorage: sizes", "out of bounds for storage of size 0"},
+   alone = true,
+   cause = "The gathered parameters of a group are freed when the group's "
+     .. "forward is over; a module of it that runs once more finds no storage.",
+   "give the module that is used again a group of its own",
+   lua = "dt.fully_shard(norm); dt.fully_shard(head)",
+   torch = "fully_shard(norm); fully_shard(head)  # not fully_shard([norm, head])"},
   {class = "optimizer-built-before-sharding",
    only = {"~configure_optimizers|LightningModule|lightning"},
    "make the optimizer where Lightning has wrapped the model already",
