@@ -119,7 +119,7 @@ function M.eye(...) return dt.eye(...) end
 function M.empty_like(...) return dt.empty_like(...) end
 
 -- A number as a tensor like t: Tensor.new_tensor.
-function M.new_tensor(t, v, kw)
+function M._new_tensor(t, v, kw)
   return dt.tensor(v, {dtype = t.dtype, device = kw.device})
 end
 
@@ -127,7 +127,7 @@ end
 -- most of the distribution.
 local function by_normal(t, o)
   local function bound(v)
-    return M.new_tensor(t, v, {device = "cpu"}):item()
+    return M._new_tensor(t, v, {device = "cpu"}):item()
   end
   local low, high = bound(o.a), bound(o.b)
   local r = t:normal_(o.mean, o.std, NO_GENERATOR)

@@ -119,8 +119,8 @@ local function filled_pair(make, name, ...)
 end
 
 local function watched_inits()
-  local out = {new_tensor = watched_pair("Tensor.", "new_tensor",
-    init.new_tensor),
+  local out = {_new_tensor = watched_pair("Tensor.", "new_tensor",
+    init._new_tensor),
     ones_param = filled_pair(init.ones_param, "fill_", 1.0),
     zeros_param = filled_pair(init.zeros_param, "zero_")}
   for _, name in ipairs {"eye", "empty_like"} do
