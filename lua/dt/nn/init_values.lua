@@ -232,8 +232,8 @@ local function new_param(make, sizes, kw)
     true)
 end
 
-function M.ones_param(sizes, kw) return new_param(dt.ones, sizes, kw) end
-function M.zeros_param(sizes, kw) return new_param(dt.zeros, sizes, kw) end
+function M._ones_param(sizes, kw) return new_param(dt.ones, sizes, kw) end
+function M._zeros_param(sizes, kw) return new_param(dt.zeros, sizes, kw) end
 
 -- init.dirac_(t, groups = 1): convolutions that give back their input.
 function M.dirac_(t, groups)

@@ -23,10 +23,10 @@ function M.LayerNorm:__init__(...)
   local shape = util.list(a.normalized_shape)
   self.normalized_shape, self.eps = shape, a.eps
   self.elementwise_affine = a.elementwise_affine
-  if a.elementwise_affine then self.weight = init.ones_param(shape, a)
+  if a.elementwise_affine then self.weight = init._ones_param(shape, a)
   else self:register_parameter("weight", nil) end
   if a.elementwise_affine and a.bias then
-    self.bias = init.zeros_param(shape, a)
+    self.bias = init._zeros_param(shape, a)
   else
     self:register_parameter("bias", nil)
   end
@@ -57,9 +57,9 @@ function M.GroupNorm:__init__(...)
   self.num_groups, self.num_channels = a.num_groups, a.num_channels
   self.eps, self.affine = a.eps, a.affine
   self:register_parameter("weight", a.affine
-    and init.ones_param({a.num_channels}, a) or nil)
+    and init._ones_param({a.num_channels}, a) or nil)
   self:register_parameter("bias", a.affine
-    and init.zeros_param({a.num_channels}, a) or nil)
+    and init._zeros_param({a.num_channels}, a) or nil)
 end
 
 function M.GroupNorm:forward(x)
@@ -88,10 +88,10 @@ local function batch_norm(name, dims)
     -- None is a value here (the mean of all batches), and assigning it removes.
     self._attrs.momentum = a.momentum == nil and dt.None or a.momentum
     self.affine, self.track_running_stats = a.affine, a.track_running_stats
-    self:register_parameter("weight", a.affine and init.ones_param(n, a)
+    self:register_parameter("weight", a.affine and init._ones_param(n, a)
       or nil)
     self:register_parameter("bias", a.affine and a.bias
-      and init.zeros_param(n, a) or nil)
+      and init._zeros_param(n, a) or nil)
     if a.track_running_stats then
       self:register_buffer("running_mean", dt.zeros(n, kw))
       self:register_buffer("running_var", dt.ones(n, kw))
@@ -147,7 +147,7 @@ function M.RMSNorm:__init__(...)
   local shape = util.list(a.normalized_shape)
   self.normalized_shape, self.eps = shape, a.eps
   self.elementwise_affine = a.elementwise_affine
-  if a.elementwise_affine then self.weight = init.ones_param(shape, a)
+  if a.elementwise_affine then self.weight = init._ones_param(shape, a)
   else self:register_parameter("weight", nil) end
 end
 

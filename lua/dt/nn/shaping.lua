@@ -75,9 +75,9 @@ local function instance_norm(name, without, with)
         m[key] = a[key]
       end
       m:register_parameter("weight", a.affine
-        and init.ones_param(n, a) or nil)
+        and init._ones_param(n, a) or nil)
       m:register_parameter("bias", a.affine and a.bias
-        and init.zeros_param(n, a) or nil)
+        and init._zeros_param(n, a) or nil)
       if a.track_running_stats then
         m:register_buffer("running_mean", dt.zeros(n, kw))
         m:register_buffer("running_var", dt.ones(n, kw))

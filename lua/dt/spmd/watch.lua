@@ -121,8 +121,8 @@ end
 local function watched_inits()
   local out = {_new_tensor = watched_pair("Tensor.", "new_tensor",
     init._new_tensor),
-    ones_param = filled_pair(init.ones_param, "fill_", 1.0),
-    zeros_param = filled_pair(init.zeros_param, "zero_")}
+    _ones_param = filled_pair(init._ones_param, "fill_", 1.0),
+    _zeros_param = filled_pair(init._zeros_param, "zero_")}
   for _, name in ipairs {"eye", "empty_like"} do
     out[name] = watched_pair("torch.", name, init[name])
   end
