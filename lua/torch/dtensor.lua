@@ -382,6 +382,11 @@ local SPEC = {"mesh", "placements", "tensor_meta"}
 -- make_spec(mesh, placements, meta[, shown]): a DTensorSpec of a tuple of placements
 -- and a TensorMeta or None; `shown` gives its text.
 local make_spec
+local function refuse_dim_map(twice)
+  return util.raise("ValueError", "Tensor dim %d is already sharded on mesh dim "
+    .. "%d, DTensor operator implementation does not support things like hybrid "
+    .. "sharding strategies yet (i.e. [Shard(0), Shard(0)])", twice[1], twice[2])
+end
 local function shard_count(shards)
   local n = 1
   for _, k in ipairs(shards) do n = n * k end
@@ -389,6 +394,7 @@ local function shard_count(shards)
 end
 function make_spec(mesh, list, meta, shown)
   local map, sums, shards, replicated, sharded = {}, {}, {}, true, false
+  local twice                       -- the first dim that is cut twice
   local shape = meta ~= None and meta.shape
   for d = 1, shape and select(2, V.items(shape)) or 0 do map[d], shards[d] = -1, 1 end
   for i = 1, list.n do
@@ -399,6 +405,8 @@ function make_spec(mesh, list, meta, shown)
     elseif not p:is_replicate() then
       sharded = true
       if shape then
+        local before = map[p.dim + 1]
+        if before and before >= 0 then twice = twice or {p.dim, before} end
         map[p.dim + 1] = i - 1
         shards[p.dim + 1] = shards[p.dim + 1] * mesh:size(i - 1)
       end
@@ -406,7 +414,7 @@ function make_spec(mesh, list, meta, shown)
   end
   return attrs.namespace(setmetatable(valued({mesh = mesh, device_mesh = mesh,
     placements = list, tensor_meta = meta, shape = shape or nil,
-    ndim = shape and #map or nil, dim_map = V.list(map), sums = V.list(sums),
+    ndim = shape and #map or nil, dim_map = not twice and V.list(map) or nil, sums = V.list(sums),
     stride = shape and meta.stride or nil,
     num_shards_map = V.list(shards),
     num_shards = shard_count(shards),
@@ -418,7 +426,9 @@ function make_spec(mesh, list, meta, shown)
     end),
     is_replicated = V.builtin(function () return replicated end),
     is_sharded = V.builtin(function () return sharded end)}, SPEC),
-    {__name = "DTensorSpec", __tostring = shown}))
+    {__name = "DTensorSpec", __tostring = shown, __index = function (_, name)
+      return name == "dim_map" and twice and refuse_dim_map(twice) or nil
+    end}))
 end
 
 local function spec_of(t)

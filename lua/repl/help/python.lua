@@ -160,6 +160,9 @@ return {
    "torch.utils.checkpoint.checkpoint(torch.sin, torch.ones(2), use_reentrant=False)"},
 
   -- torch.autograd, torch.func
+  {"torch.autograd.Variable", "torch.autograd.Variable(t, requires_grad=False)",
+   "What tensors with gradients once were: the tensor.",
+   "torch.autograd.Variable(torch.ones(2))"},
   {"torch.autograd.functional.jacobian torch.autograd.functional.hessian "
    .. "torch.autograd.functional.jvp torch.autograd.functional.vjp "
    .. "torch.autograd.functional.hvp torch.autograd.functional.vhp",
