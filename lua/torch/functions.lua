@@ -159,11 +159,28 @@ function M.einsum(plain)
   end, "einsum")
 end
 
+-- Is a tensor among what is given besides out=?  Then normal is no factory.
+local function takes_tensor(args, kw)
+  for i = 1, args.n do
+    if util.is_tensor(args[i]) then return true end
+  end
+  return util.is_tensor(V.dict_get(kw, "mean"))
+    or util.is_tensor(V.dict_get(kw, "std"))
+end
+
 -- f(..., out=t) of a function that makes tensors: its numbers, of t's type.
 local function into_out(f, name)
   return V.builtin(function (args, kw)
     local out = kw and V.dict_get(kw, "out")
-    if not util.is_tensor(out) then return V.call(f, args, kw) end
+    if not util.is_tensor(out)
+       or name == "normal" and takes_tensor(args, kw) then
+      return V.call(f, args, kw)
+    end
+    local dtype = V.dict_get(kw, "dtype")
+    if A.given(dtype) and dtype ~= out.dtype then
+      util.raise("RuntimeError", "dtype %s does not match dtype of out parameter "
+        .. "(%s)", util.kind_word(dtype), util.kind_word(out.dtype))
+    end
     local rest = V.dict()
     for k, v in V.each(kw) do if k ~= "out" then V.dict_set(rest, k, v) end end
     V.dict_set(rest, "dtype", out.dtype)

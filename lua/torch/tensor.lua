@@ -86,7 +86,7 @@ M.refuse, M.kinds_of = refuse, kinds_of
 local without_rule = {
   as_strided_ = "as_strided_", binomial = "binomial", dequantize =
   "dequantize.self", embedding_renorm_ = "embedding_renorm_",
-  hash_tensor = "hash_tensor", histogram = "histogram.bin_ct",
+  hash_tensor = "hash_tensor", histogram = "histogram",
   nonzero_static = "nonzero_static", poisson = "poisson", put_ = "put_",
   is_set_to = "is_set_to", resize_ = "resize_", resize_as_ = "resize_as_",
   quantize_per_tensor = "quantize_per_tensor",
@@ -124,8 +124,24 @@ local function provide(name, op, data_dependent, run)
   method[name] = function (t, a, kw) return either(after_self(t, a), kw) end
 end
 
+-- The overload where an argument decides it: by a tensor or a number behind the
+-- first, given by place or as `key`.
+local function by_second(key, is_kind, op, other)
+  return function (a, kw)
+    local v = a[2]
+    if v == nil and kw then v = V.dict_get(kw, key) end
+    return full_name(is_kind(v) and op or other)
+  end
+end
+local overload = {
+  histogram = by_second("bins", util.is_tensor, "histogram.bins_tensor",
+    "histogram.bin_ct"),
+  to_sparse = by_second("sparse_dim", math.type, "_to_sparse.sparse_dim",
+    "_to_sparse"),
+}
+
 for name, op in pairs(without_rule) do
-  provide(name, function () return full_name(op) end)
+  provide(name, overload[name] or function () return full_name(op) end)
 end
 provide("set_", function (a)
   return "aten.set_." .. (a.n > 1 and "source_Tensor" or "default")
@@ -150,8 +166,10 @@ local function asked(r, inverse, counts)
   return #out == 1 and out[1] or V.tuple(out, #out)
 end
 
-provide("unique", function (_, kw)
-  return kw and V.dict_get(kw, "dim") ~= nil and "aten.unique_dim.default"
+provide("unique", function (a, kw)
+  local dim = a[5]
+  if dim == nil then dim = kw and V.dict_get(kw, "dim") end
+  return dim ~= nil and dim ~= None and "aten.unique_dim.default"
     or "aten._unique2.default"
 end, true, function (a, kw)
   local v = named(a, kw, {{"sorted", true}, {"return_inverse", false},
