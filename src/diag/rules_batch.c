@@ -49,9 +49,12 @@ void dt_diag_batch (DtDiag *g) {
                 .line = b->at.line, .seq = b->at.seq, .module = "",
                 .backward = true };
   if (!b->telling) return;
-  dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_BATCH, b->mesh, b->mdim, 0, 1,
-                    &fact, b->name, "gradients of fully_shard's units as backward "
-                    "gave them");
+  /* also over the dimension whose ranks hold copies */
+  for (int d = 0; d < b->mesh->ndim; d++)
+    if (b->mesh->shape[d] > 1)
+      dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_BATCH, b->mesh, d, d, 1, &fact,
+                        b->name, "gradients of fully_shard's units as backward "
+                        "gave them");
 }
 
 /* --- what a sampler added --- */

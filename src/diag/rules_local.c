@@ -82,7 +82,7 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
   DtEvent at;
   const char *what;
   DtBuf t;
-  if (a == NULL || b == NULL || a->kind != b->kind ||
+  if (g->reordered || a == NULL || b == NULL || a->kind != b->kind ||
       (a->kind != DT_PLACE_PART && a->kind != DT_PLACE_MERGED) ||
       a->first_len == 0 || a->first_len != b->first_len ||
       a->first_off != b->first_off || a->of != b->of || a->off == b->off ||
@@ -311,6 +311,7 @@ void dt_diag_heads_met (DtDiag *g, const DtEvent *e) {
                              k->whole));
     return;
   }
+  if (g->reordered) return;
   facts[1] = (DtFact){ true, dt_hash_u64(q->first, k->first) | 1 };
   heads_claim(g, e, q, k, 7, 2, facts,        /* cut into pieces, then by rank */
               are_disjoint(q->off - q->first_off, q->len, q->first_len,

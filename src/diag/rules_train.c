@@ -76,8 +76,10 @@ void dt_diag_learn_free (DtDiag *g) {
   g->kept_aside = false;
   g->cleared_at.line = 0;
   dt_mesh_unref(g->s->cx, g->over);
+  dt_mesh_unref(g->s->cx, g->split);
   dt_free(g->s->cx, g->learn);
-  g->over = NULL;
+  g->over = g->split = NULL;
+  g->reordered = false;
   g->learn = NULL;
   g->nlearn = g->nlow = 0;
   g->moved = g->piped = g->averaged = g->idle = g->normed = false;
@@ -127,11 +129,21 @@ static DtLearn *begin_learning (DtDiag *g, const DtEvent *e, const DtVar *p) {
   return l;
 }
 
+/* The first mesh dimension over which a trained parameter is cut. */
+static void note_cut (DtDiag *g, const DtSpec *s) {
+  for (int d = 0; d < s->npl && g->split == NULL; d++)
+    if (s->pl[d].kind == DT_PL_SHARD && s->mesh->shape[d] > 1) {
+      g->split = dt_mesh_ref(s->mesh);
+      g->split_dim = d;
+    }
+}
+
 /* A distributed parameter got a gradient: it waits for its update. */
 static void await_update (DtDiag *g, const DtEvent *e) {
   const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
   const char *name;
   if (p == NULL || p->spec == NULL || !p->is_param) return;
+  note_cut(g, p->spec);
   if (g->waiting.n == 0) {
     name = dt_session_intern(g->s, dt_diag_name(g, p));
     if (name == NULL) dt_error_clear(g->s->cx);
@@ -474,7 +486,8 @@ void dt_diag_moved (DtDiag *g) { g->moved = g->piped = true; }
 
 /* --- when somebody asks --- */
 
-static void claim_no_drift (DtDiag *g, const DtLearn *l, int64_t nr) {
+static void claim_no_drift (DtDiag *g, const DtLearn *l, const DtMesh *mesh,
+                            int mdim, int64_t nr) {
   const DtFact facts[5] = { { false, l->last }, { true, l->start },
                             { false, l->came }, { false, l->all_used },
                             { true, (uint64_t)l->steps + 1 } };
@@ -490,8 +503,8 @@ static void claim_no_drift (DtDiag *g, const DtLearn *l, int64_t nr) {
   what = dt_diag_learn_words(
     g, l, "%s was equal; its gradient, from %s:%d, is another "
           "on each rank and was not reduced");
-  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, g->over, g->over_dim, nr,
-                              n, facts, l->name, what);
+  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, mesh, mdim, nr, n,
+                               facts, l->name, what);
 }
 
 static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
@@ -686,13 +699,15 @@ void dt_diag_train (DtDiag *g) {
   for (i = 0; i < g->nlearn; i++) dt_diag_parts_stepped(g, &g->learn[i], i);
   for (i = 0; i < g->nlearn && g->over == NULL; i++)    /* nothing is reduced */
     if (dt_idset_has(&g->inner_gains, g->learn[i].storage))
-      claim_no_drift(g, &g->learn[i], i);
+      claim_no_drift(g, &g->learn[i], NULL, 0, i);
+    else if (g->split && g->batch.mesh == NULL)   /* beside what is cut: a copy */
+      claim_no_drift(g, &g->learn[i], g->split, g->split_dim, i);
   outside_units(g);
   if (g->over == NULL) return;
   for (i = 0; i < g->nlearn; i++)
     chosen = chosen || dt_diag_copied(g, g->learn[i].storage);
   for (i = 0; i < g->nlearn; i++) {
-    if (!chosen) claim_no_drift(g, &g->learn[i], i);
+    if (!chosen) claim_no_drift(g, &g->learn[i], g->over, g->over_dim, i);
     began_apart(g, &g->learn[i], i);
     dt_diag_kept(g, &g->learn[i], i);
     steps_apart(g, &g->learn[i], i);

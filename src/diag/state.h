@@ -72,6 +72,7 @@ extern const DtDiagRule dt_rules_drift[];
 extern const DtDiagRule dt_rules_groups[];
 extern const DtDiagRule dt_rules_stale[];
 extern const DtDiagRule dt_rules_noise[];
+extern const DtDiagRule dt_rules_reorder[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -502,6 +503,8 @@ struct DtDiag {
                                 ** find nothing */
   int nsent; DtSentPart sent[DT_SENT];
   uint64_t diagonal;            /* the mask of queries and keys of one part */
+  bool reordered;               /* a parameter got its own rows in another order */
+  DtMesh *split; int split_dim; /* over which a trained parameter is cut (owned) */
   bool lse_used;                /* some log-sum-exp of a part, by an operator */
   bool dealt_back;              /* an all_to_all in backward */
   int npadded;                  /* parts that were filled up, ever */

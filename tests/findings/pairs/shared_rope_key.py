@@ -1,4 +1,4 @@
-# DT1150 m.wk_pe.weight at: k_pe = self.wk_pe(x)  #
+# DT1047 m.wk_pe.weight at: opt.step()
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import math, copy
