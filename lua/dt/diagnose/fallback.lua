@@ -403,13 +403,13 @@ end
 local LISTED <const>, SOME <const> = 3, 0.02 -- classes, and their least share
 
 -- Up to three classes: {id=, score=, decides=}.  Those whose reports are most
--- like this one, if it reads like one of ours at all, else those some of
--- whose conditions hold.
+-- like this one, if it reads like one of ours or names what is ours, else
+-- those some of whose conditions hold.
 function M.nearest(self, r)
   local best, out = best_signs(self, r), {}
   local list = by_conditions(best)
   local ranked = ranking(r)
-  if ranked.ours > 0 and #ranked.facts.list >= FEW then
+  if (ranked.ours > 0 or prose.is_ours(r)) and #ranked.facts.list >= FEW then
     list = {}
     for i = 1, LISTED do
       local c = ranked.list[i]
