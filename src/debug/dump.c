@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zstd.h>
 #include "base/hash.h"
 #include "debug/dump.h"
@@ -139,6 +140,17 @@ static DtStatus open_file (DtCtx *cx, const char *path, FILE **f,
     return dt_raise(cx, DT_E_IO, "%s is cut short", path);
   }
   return DT_OK;
+}
+
+bool dt_dump_is_other (const char *path) {
+  char start[sizeof magic];
+  struct stat s;
+  FILE *f = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? fopen(path, "rb") : NULL;
+  size_t n;
+  if (f == NULL) return false;
+  n = fread(start, 1, sizeof start, f);
+  fclose(f);
+  return n > 0 && (n < sizeof start || memcmp(start, magic, sizeof start) != 0);
 }
 
 DtStatus dt_dump_peek (DtCtx *cx, const char *path, int *ranks, int *world) {

@@ -50,6 +50,9 @@ size_t dt_dump_head_size (int ranks);
 void dt_dump_head (DtBuf *out, int ranks, int world, const uint64_t *len,
                    const uint64_t *hash);
 uint64_t dt_dump_hash (const char *p, size_t n);
+/* Is there a file of this name that is no record, and holds something: a program
+** that a record would replace?  Local. */
+bool dt_dump_is_other (const char *path);
 /* How many parts a file has, and the size of its world (larger when it was a
 ** pretended one); IO with what is wrong: not a record, another version, cut
 ** short.  Local. */

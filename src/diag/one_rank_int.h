@@ -28,6 +28,7 @@ typedef struct DtRuns {
   uint32_t *taken;              /* results that a later operator takes */
   DtOrders orders;
   double near;
+  bool whole_lists;             /* a gathered list is looked at as one tensor */
   DtRunNumbers size, literal;        /* of parts, and in the program */
   const char *why;              /* the search ended without a finding */
 } DtRuns;

@@ -218,7 +218,8 @@ static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
   for (int j = 0; j < r->nout; j++) {
     if (!is_past(u, i, j)) continue;
     st = dt_runs_relate(u, i, true, j, &out);
-    if (st == DT_OK && out.kind == DT_REL_NONE && out.alike && begins(r, "allgather_"))
+    if (st == DT_OK && out.kind == DT_REL_NONE && out.alike &&
+        !u->whole_lists && begins(r, "allgather_"))
       st = dt_runs_relate_rows(u, i, j, &out);
     if (st != DT_OK) return st;
     if (out.kind != DT_REL_NONE) continue;
@@ -281,7 +282,16 @@ static DtStatus search_loss (DtRuns *u, int end, DtParting *f) {
 DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f) {
   DtParting near, loss;
   dt_runs_mark_past(u, end, out);
+  u->whole_lists = false;
   DtStatus st = search_past(u, end, f);
+  if (st == DT_OK && f->op < 0) {
+    /* the rows of a list are right; which of them are taken may be wrong */
+    const char *why = u->why;
+    u->why = NULL;
+    u->whole_lists = true;
+    st = search_past(u, end, f);
+    if (f->op < 0) u->why = why;
+  }
   if (st != DT_OK || f->op < 0 || u->why != NULL) return st;
   st = search_way(u, end, out, &near);
   if (u->why != NULL) f->op = -1;

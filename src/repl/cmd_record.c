@@ -113,8 +113,12 @@ static DtStatus write_parts (DtRepl *r, const char *path, const DtBuf *part,
     DtBuf head;
     dt_buf_init(&head, cx);
     dt_dump_head(&head, n, r->comm->size, len, hash);
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0 || !write_at(fd, dt_buf_str(&head), head.len, 0))
+    if (dt_dump_is_other(path))
+      st = dt_raise(cx, DT_E_IO, "%s is there and holds no record; give a name "
+                    "of its own", path);
+    else
+      fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (st == DT_OK && (fd < 0 || !write_at(fd, dt_buf_str(&head), head.len, 0)))
       st = dt_raise(cx, DT_E_IO, "cannot write %s: %s", path,
                     strerror(errno));
     dt_buf_fini(&head);

@@ -302,11 +302,20 @@ static DtStatus look_at_record (DtCtx *cx, DtOptions *o) {
   return DT_OK;
 }
 
+static bool is_json (const char *path) {
+  const char *end = strrchr(path, '.');
+  return end != NULL && strcmp(end, ".json") == 0;
+}
+
 static DtStatus check_together (DtCtx *cx, const DtOptions *o) {
   DT_CHECK(cx, (o->ranks > 0) + (o->mpi > 0) + (o->fake > 0) <= 1,
            DT_E_COMMAND, "-n, --mpi and --fake exclude each other");
   DT_CHECK(cx, !o->alone || (o->ranks == 1 && o->mpi == 0 && o->fake == 0),
            DT_E_COMMAND, "--alone is one rank: it excludes -n, --mpi and --fake");
+  DT_CHECK(cx, o->record == NULL || is_json(o->record) ||
+           !dt_dump_is_other(o->record), DT_E_COMMAND,
+           "%s is there and holds no record: --%s writes one", o->record,
+           o->alone ? "alone" : "record");
   DT_CHECK(cx, !(o->trust && o->sandbox), DT_E_COMMAND,
            "--trust and --sandbox exclude each other");
   DT_CHECK(cx, o->check == NULL || (o->script == NULL && o->nprelude == 0),

@@ -61,6 +61,15 @@ printf ':save %s/s\n:load %s/a.dt\n' "$tmp" "$tmp" |
   "$DTREPL" -q --sandbox >"$out" 2>&1
 check "not in the sandbox" test "$(grep -c 'no files in the sandbox' "$out")" = 2
 
+# A record takes no other file's place: a program given by mistake stays.
+printf 'x = 1\n' >"$tmp/program.lua"
+play ":record save $tmp/program.lua\n"
+check "no record over a program" has "is there and holds no record"
+"$DTREPL" -q --record "$tmp/program.lua" "$tmp/a.dt" >"$out" 2>&1
+check "nor by --record" has "holds no record: --record writes one"
+"$DTREPL" -q --alone "$tmp/program.lua" >"$out" 2>&1
+check "nor by --alone" has "holds no record: --alone writes one"
+check "the program is as it was" test "$(cat "$tmp/program.lua")" = "x = 1"
 # A disk that is full: nothing claims to have written.
 if [ -c /dev/full ]; then
   ln -s /dev/full "$tmp/full"
