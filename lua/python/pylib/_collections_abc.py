@@ -5,37 +5,114 @@ into the order of such a class; the names that programs see are hints there."""
 import collections.abc as _hints
 from abc import ABCMeta, abstractmethod
 
+_absent = object()
+
+
+# ---- what abstract methods do for those who call them by super() ----
+
+def _gives(make):
+    return abstractmethod(lambda self, *args, **kw: make())
+
+
+def _raises(error):
+    def stub(self, *args, **kw):
+        raise error
+    return abstractmethod(stub)
+
+
+# ---- what the methods below share ----
+
+def _same(a, b):
+    return a is b or a == b
+
+
+def _walk(sequence, start=0, stop=None):
+    """Places and items, up to the first place that the sequence has not."""
+    place = start
+    while stop is None or place < stop:
+        try:
+            item = sequence[place]
+        except IndexError:
+            break
+        yield place, item
+        place += 1
+
+
+def _find(mapping, key, default=_absent):
+    try:
+        return mapping[key]
+    except KeyError:
+        return default
+
+
+def _first(items):
+    """The first item of what is popped from."""
+    for item in items:
+        return item
+    raise KeyError
+
+
+def _empty(pop, error):
+    """Pop until nothing is left."""
+    while True:
+        try:
+            pop()
+        except error:
+            return
+
+
+def _within(some, others):
+    return all(x in others for x in some)
+
+
+def _with(kind, action):
+    """An operator with operands of one kind; Python asks others themselves."""
+    def operator(self, other):
+        return action(self, other) if isinstance(other, kind) else NotImplemented
+    return operator
+
+
+# ---- one method each ----
 
 class Hashable(_hints.Hashable, metaclass=ABCMeta):
     __slots__ = ()
-
-    @abstractmethod
-    def __hash__(self):
-        return 0
+    __hash__ = _gives(int)
 
 
 class Callable(_hints.Callable, metaclass=ABCMeta):
     __slots__ = ()
+    __call__ = _gives(bool)
 
-    @abstractmethod
-    def __call__(self, *args, **kwds):
-        return False
+
+class Sized(_hints.Sized, metaclass=ABCMeta):
+    __slots__ = ()
+    __len__ = _gives(int)
+
+
+class Container(_hints.Container, metaclass=ABCMeta):
+    __slots__ = ()
+    __contains__ = _gives(bool)
 
 
 class Iterable(_hints.Iterable, metaclass=ABCMeta):
     __slots__ = ()
+    __iter__ = _gives(lambda: iter(()))
 
-    @abstractmethod
-    def __iter__(self):
-        return iter(())
 
+class Reversible(Iterable, _hints.Reversible):
+    __slots__ = ()
+    __reversed__ = _gives(lambda: iter(()))
+
+
+class Collection(Sized, Iterable, Container, _hints.Collection):
+    __slots__ = ()
+
+
+# ---- iterators ----
 
 class Iterator(Iterable, _hints.Iterator):
     __slots__ = ()
-
-    @abstractmethod
-    def __next__(self):
-        raise StopIteration
+    __next__ = _raises(StopIteration)
 
     def __iter__(self):
         return self
@@ -43,102 +120,54 @@ class Iterator(Iterable, _hints.Iterator):
 
 class Generator(Iterator, _hints.Generator):
     __slots__ = ()
+    send = _raises(StopIteration)
 
     def __next__(self):
         return self.send(None)
 
     @abstractmethod
-    def send(self, value):
-        raise StopIteration
-
-    @abstractmethod
     def throw(self, typ, val=None, tb=None):
-        if val is None:
-            if tb is None:
-                raise typ
-            val = typ()
-        if tb is not None:
-            val = val.with_traceback(tb)
-        raise val
+        error = val
+        if error is None:
+            error = typ() if isinstance(typ, type) else typ
+        raise error if tb is None else error.with_traceback(tb)
 
     def close(self):
         try:
             self.throw(GeneratorExit)
-        except (GeneratorExit, StopIteration):
-            pass
-        else:
-            raise RuntimeError("generator ignored GeneratorExit")
+        except (StopIteration, GeneratorExit):
+            return
+        raise RuntimeError("generator ignored GeneratorExit")
 
 
-class Reversible(Iterable, _hints.Reversible):
-    __slots__ = ()
-
-    @abstractmethod
-    def __reversed__(self):
-        return iter(())
-
-
-class Sized(_hints.Sized, metaclass=ABCMeta):
-    __slots__ = ()
-
-    @abstractmethod
-    def __len__(self):
-        return 0
-
-
-class Container(_hints.Container, metaclass=ABCMeta):
-    __slots__ = ()
-
-    @abstractmethod
-    def __contains__(self, item):
-        return False
-
-
-class Collection(Sized, Iterable, Container, _hints.Collection):
-    __slots__ = ()
-
+# ---- sequences ----
 
 class Sequence(Reversible, Collection, _hints.Sequence):
     __slots__ = ()
-
-    @abstractmethod
-    def __getitem__(self, index):
-        raise IndexError
+    __getitem__ = _raises(IndexError)
 
     def __iter__(self):
-        i = 0
-        try:
-            while True:
-                yield self[i]
-                i += 1
-        except IndexError:
-            return
-
-    def __contains__(self, value):
-        return any(x is value or x == value for x in self)
+        return (item for _, item in _walk(self))
 
     def __reversed__(self):
-        for i in reversed(range(len(self))):
-            yield self[i]
+        return (self[place] for place in range(len(self) - 1, -1, -1))
 
-    def index(self, value, start=0, stop=None):
-        if start is not None and start < 0:
-            start = max(len(self) + start, 0)
-        if stop is not None and stop < 0:
-            stop += len(self)
-        i = start
-        while stop is None or i < stop:
-            try:
-                x = self[i]
-            except IndexError:
-                break
-            if x is value or x == value:
-                return i
-            i += 1
-        raise ValueError
+    def __contains__(self, value):
+        return any(_same(item, value) for item in self)
 
     def count(self, value):
-        return sum(1 for x in self if x is value or x == value)
+        return len([1 for item in self if _same(item, value)])
+
+    def index(self, value, start=0, stop=None):
+        start = start or 0
+        if start < 0:
+            start = max(0, start + len(self))
+        if stop is not None and stop < 0:
+            stop += len(self)
+        for place, item in _walk(self, start, stop):
+            if _same(item, value):
+                return place
+        raise ValueError
 
 
 class ByteString(Sequence, _hints.ByteString):
@@ -147,128 +176,77 @@ class ByteString(Sequence, _hints.ByteString):
 
 class MutableSequence(Sequence, _hints.MutableSequence):
     __slots__ = ()
-
-    @abstractmethod
-    def __setitem__(self, index, value):
-        raise IndexError
-
-    @abstractmethod
-    def __delitem__(self, index):
-        raise IndexError
-
-    @abstractmethod
-    def insert(self, index, value):
-        raise IndexError
+    __setitem__ = _raises(IndexError)
+    __delitem__ = _raises(IndexError)
+    insert = _raises(IndexError)
 
     def append(self, value):
         self.insert(len(self), value)
 
-    def clear(self):
-        try:
-            while True:
-                self.pop()
-        except IndexError:
-            pass
-
-    def reverse(self):
-        last = len(self) - 1
-        for i in range(len(self) // 2):
-            self[i], self[last - i] = self[last - i], self[i]
-
     def extend(self, values):
-        if values is self:
-            values = list(values)
-        for x in values:
-            self.append(x)
-
-    def pop(self, index=-1):
-        x = self[index]
-        del self[index]
-        return x
-
-    def remove(self, value):
-        del self[self.index(value)]
+        for value in (list(values) if values is self else values):
+            self.append(value)
 
     def __iadd__(self, values):
         self.extend(values)
         return self
 
+    def pop(self, index=-1):
+        item = self[index]
+        del self[index]
+        return item
+
+    def remove(self, value):
+        del self[self.index(value)]
+
+    def clear(self):
+        _empty(self.pop, IndexError)
+
+    def reverse(self):
+        low, high = 0, len(self) - 1
+        while low < high:
+            self[low], self[high] = self[high], self[low]
+            low, high = low + 1, high - 1
+
+
+# ---- sets ----
 
 class Set(Collection, _hints.Set):
     __slots__ = ()
 
     @classmethod
-    def _from_iterable(cls, it):
-        return cls(it)
-
-    def __le__(self, other):
-        if not isinstance(other, _hints.Set):
-            return NotImplemented
-        return len(self) <= len(other) and all(x in other for x in self)
-
-    def __lt__(self, other):
-        if not isinstance(other, _hints.Set):
-            return NotImplemented
-        return len(self) < len(other) and self.__le__(other)
-
-    def __ge__(self, other):
-        if not isinstance(other, _hints.Set):
-            return NotImplemented
-        return len(self) >= len(other) and all(x in self for x in other)
-
-    def __gt__(self, other):
-        if not isinstance(other, _hints.Set):
-            return NotImplemented
-        return len(self) > len(other) and self.__ge__(other)
-
-    def __eq__(self, other):
-        if not isinstance(other, _hints.Set):
-            return NotImplemented
-        return len(self) == len(other) and self.__le__(other)
-
-    def __and__(self, other):
-        if not isinstance(other, _hints.Iterable):
-            return NotImplemented
-        return self._from_iterable(x for x in other if x in self)
-
-    __rand__ = __and__
-
-    def isdisjoint(self, other):
-        return not any(x in self for x in other)
-
-    def __or__(self, other):
-        if not isinstance(other, _hints.Iterable):
-            return NotImplemented
-        return self._from_iterable(x for part in (self, other) for x in part)
-
-    __ror__ = __or__
+    def _from_iterable(cls, items):
+        return cls(items)
 
     def _as_set(self, other):
-        if isinstance(other, _hints.Set):
-            return other
-        if isinstance(other, _hints.Iterable):
-            return self._from_iterable(other)
-        return None
+        return other if isinstance(other, _hints.Set) \
+            else self._from_iterable(other)
 
-    def __sub__(self, other):
-        other = self._as_set(other)
-        if other is None:
-            return NotImplemented
-        return self._from_iterable(x for x in self if x not in other)
+    __le__ = _with(_hints.Set, lambda a, b: len(a) <= len(b) and _within(a, b))
+    __lt__ = _with(_hints.Set, lambda a, b: len(a) < len(b) and a.__le__(b))
+    __ge__ = _with(_hints.Set, lambda a, b: len(a) >= len(b) and _within(b, a))
+    __gt__ = _with(_hints.Set, lambda a, b: len(a) > len(b) and a.__ge__(b))
+    __eq__ = _with(_hints.Set, lambda a, b: len(a) == len(b) and a.__le__(b))
 
-    def __rsub__(self, other):
-        other = self._as_set(other)
-        if other is None:
-            return NotImplemented
-        return self._from_iterable(x for x in other if x not in self)
+    __and__ = __rand__ = _with(_hints.Iterable, lambda a, b: a._from_iterable(
+        x for x in b if x in a))
+    __or__ = __ror__ = _with(_hints.Iterable, lambda a, b: a._from_iterable(
+        x for both in (a, b) for x in both))
 
-    def __xor__(self, other):
+    def _without(self, kept, dropped):
+        return self._from_iterable(x for x in kept if x not in dropped)
+
+    __sub__ = _with(_hints.Iterable, lambda a, b: a._without(a, a._as_set(b)))
+    __rsub__ = _with(_hints.Iterable, lambda a, b: a._without(a._as_set(b), a))
+
+    def _apart(self, other):
         other = self._as_set(other)
-        if other is None:
-            return NotImplemented
         return (self - other) | (other - self)
 
-    __rxor__ = __xor__
+    __xor__ = __rxor__ = _with(_hints.Iterable, _apart)
+
+    def isdisjoint(self, other):
+        return all(x not in self for x in other)
 
     def _hash(self):
         return hash(frozenset(self))
@@ -276,64 +254,46 @@ class Set(Collection, _hints.Set):
 
 class MutableSet(Set, _hints.MutableSet):
     __slots__ = ()
+    add = _raises(NotImplementedError)
+    discard = _raises(NotImplementedError)
 
-    @abstractmethod
-    def add(self, value):
-        raise NotImplementedError
-
-    @abstractmethod
-    def discard(self, value):
-        raise NotImplementedError
+    def pop(self):
+        value = _first(self)
+        self.discard(value)
+        return value
 
     def remove(self, value):
         if value not in self:
             raise KeyError(value)
         self.discard(value)
 
-    def pop(self):
-        try:
-            value = next(iter(self))
-        except StopIteration:
-            raise KeyError from None
-        self.discard(value)
-        return value
-
     def clear(self):
-        try:
-            while True:
-                self.pop()
-        except KeyError:
-            pass
+        _empty(self.pop, KeyError)
 
-    def __ior__(self, other):
-        for value in other:
-            self.add(value)
+    def _each(self, action, values):
+        for value in values:
+            action(value)
         return self
 
-    def __iand__(self, other):
-        for value in self - other:
-            self.discard(value)
-        return self
+    def __ior__(self, values):
+        return self._each(self.add, values)
 
-    def __ixor__(self, other):
-        if other is self:
-            self.clear()
-            return self
-        for value in self._as_set(other):
-            if value in self:
-                self.discard(value)
-            else:
-                self.add(value)
-        return self
+    def __iand__(self, values):
+        return self._each(self.discard, self - values)
 
-    def __isub__(self, other):
-        if other is self:
-            self.clear()
-            return self
-        for value in other:
-            self.discard(value)
-        return self
+    def __isub__(self, values):
+        return self._each(self.discard, list(values) if values is self
+                          else values)
 
+    def _turn(self, value):
+        (self.discard if value in self else self.add)(value)
+
+    def __ixor__(self, values):
+        return self._each(self._turn, list(values) if values is self
+                          else self._as_set(values))
+
+
+# ---- mappings ----
 
 class MappingView(Sized, _hints.MappingView):
     def __init__(self, mapping):
@@ -343,142 +303,99 @@ class MappingView(Sized, _hints.MappingView):
         return len(self._mapping)
 
     def __repr__(self):
-        return f"{type(self).__name__}({self._mapping!r})"
+        return "%s(%r)" % (type(self).__name__, self._mapping)
 
 
-class KeysView(MappingView, Set, _hints.KeysView):
+class _SetView(MappingView, Set):
+    """A view that is a set; what is made of it is a set of Python's."""
+
     @classmethod
-    def _from_iterable(cls, it):
-        return set(it)
+    def _from_iterable(cls, items):
+        return set(items)
+
+
+class KeysView(_SetView, _hints.KeysView):
+    def __iter__(self):
+        return iter(self._mapping)
 
     def __contains__(self, key):
         return key in self._mapping
 
+
+class ItemsView(_SetView, _hints.ItemsView):
     def __iter__(self):
-        yield from self._mapping
-
-
-class ItemsView(MappingView, Set, _hints.ItemsView):
-    @classmethod
-    def _from_iterable(cls, it):
-        return set(it)
+        return ((key, self._mapping[key]) for key in self._mapping)
 
     def __contains__(self, item):
         key, value = item
-        try:
-            held = self._mapping[key]
-        except KeyError:
-            return False
-        return held is value or held == value
-
-    def __iter__(self):
-        for key in self._mapping:
-            yield key, self._mapping[key]
+        held = _find(self._mapping, key)
+        return held is not _absent and _same(held, value)
 
 
 class ValuesView(MappingView, Collection, _hints.ValuesView):
-    def __contains__(self, value):
-        return any(self._mapping[key] is value or self._mapping[key] == value
-                   for key in self._mapping)
-
     def __iter__(self):
-        for key in self._mapping:
-            yield self._mapping[key]
+        return (self._mapping[key] for key in self._mapping)
+
+    def __contains__(self, value):
+        return any(_same(held, value) for held in self)
 
 
 class Mapping(Collection, _hints.Mapping):
     __slots__ = ()
     __reversed__ = None
-
-    @abstractmethod
-    def __getitem__(self, key):
-        raise KeyError
+    __getitem__ = _raises(KeyError)
 
     def get(self, key, default=None):
-        try:
-            return self[key]
-        except KeyError:
-            return default
+        return _find(self, key, default)
 
     def __contains__(self, key):
-        try:
-            self[key]
-        except KeyError:
-            return False
-        return True
+        return _find(self, key) is not _absent
 
     def keys(self):
         return KeysView(self)
 
-    def items(self):
-        return ItemsView(self)
-
     def values(self):
         return ValuesView(self)
 
-    def __eq__(self, other):
-        if not isinstance(other, _hints.Mapping):
-            return NotImplemented
-        return dict(self.items()) == dict(other.items())
+    def items(self):
+        return ItemsView(self)
+
+    __eq__ = _with(_hints.Mapping,
+                   lambda a, b: dict(a.items()) == dict(b.items()))
 
 
 class MutableMapping(Mapping, _hints.MutableMapping):
     __slots__ = ()
-    _absent = object()
-
-    @abstractmethod
-    def __setitem__(self, key, value):
-        raise KeyError
-
-    @abstractmethod
-    def __delitem__(self, key):
-        raise KeyError
+    __setitem__ = _raises(KeyError)
+    __delitem__ = _raises(KeyError)
 
     def pop(self, key, default=_absent):
-        try:
-            value = self[key]
-        except KeyError:
-            if default is MutableMapping._absent:
-                raise
+        value = self[key] if default is _absent else _find(self, key)
+        if value is _absent:
             return default
         del self[key]
         return value
 
     def popitem(self):
-        try:
-            key = next(iter(self))
-        except StopIteration:
-            raise KeyError from None
-        value = self[key]
-        del self[key]
-        return key, value
+        key = _first(self)
+        return key, self.pop(key)
 
     def clear(self):
-        try:
-            while True:
-                self.popitem()
-        except KeyError:
-            pass
-
-    def update(self, other=(), /, **kwds):
-        if isinstance(other, _hints.Mapping):
-            for key in other:
-                self[key] = other[key]
-        elif hasattr(other, "keys"):
-            for key in other.keys():
-                self[key] = other[key]
-        else:
-            for key, value in other:
-                self[key] = value
-        for key, value in kwds.items():
-            self[key] = value
+        _empty(self.popitem, KeyError)
 
     def setdefault(self, key, default=None):
-        try:
-            return self[key]
-        except KeyError:
-            self[key] = default
-        return default
+        value = _find(self, key)
+        if value is _absent:
+            self[key] = value = default
+        return value
+
+    def update(self, other=(), /, **names):
+        by_key = isinstance(other, _hints.Mapping) or hasattr(other, "keys")
+        pairs = ((key, other[key]) for key in other.keys()) if by_key else other
+        for key, value in pairs:
+            self[key] = value
+        for key in names:
+            self[key] = names[key]
 
 
 for _class in list(globals().values()):
