@@ -189,8 +189,9 @@ local function place(P, change)
   if not mesh then page.fail("COMMAND", "no mesh is known to the record") end
   local pl = change.placements
   if #pl ~= #mesh.shape then
-    page.fail("COMMAND", "%s lies on a mesh of %d dimensions, %d placements "
-      .. "are given", change.name, #mesh.shape, #pl)
+    page.fail("COMMAND", "%s lies on a mesh of %d dimensions and wants as many "
+      .. "placements: :whatif %s = S(0)%s", change.name, #mesh.shape,
+      change.name, (" R"):rep(#mesh.shape - 1))
   end
   if s.kind == "call" and states[s.op] then
     local step = copy(s)

@@ -420,10 +420,13 @@ def arange(start, stop=None, step=1, dtype=None):
     kind = _dtype(dtype) if dtype is not None else \
         _INT if _py.all(isinstance(v, int) for v in (start, stop, step)) \
         else _FLOAT
-    n = _py.max(0, _math.ceil((stop - start) / step))
-    t = _torch.arange(n, dtype=_torch.int64 if kind.kind in "iu"
-                      else _torch.float64)
-    return ndarray._of(_to(t * step + start, kind), kind)
+    if _py.all(isinstance(v, int) for v in (start, stop, step)):
+        t = _torch.arange(start, _py.max(start, stop) if step > 0
+                          else _py.min(start, stop), step)
+    else:                           # torch rounds otherwise
+        n = _py.max(0, _math.ceil((stop - start) / step))
+        t = _torch.arange(n, dtype=_torch.float64) * step + start
+    return ndarray._of(_to(t, kind), kind)
 
 
 def linspace(start, stop, num=50, endpoint=True, dtype=None):
