@@ -32,9 +32,22 @@ function M.array_of(t)
   return V.call(attrs.get(attrs.get(numpy, "ndarray"), "_of"), V.list {t, kind})
 end
 
+local DEEPEST <const> = 64       -- more dimensions than a tensor has
+
+-- The first item of a list, or of the first list in it; nil where that does not
+-- end, as in a list that holds itself.
+local function first_leaf(v)
+  for _ = 1, DEEPEST do
+    if not (V.is_list(v) or V.is_tuple(v)) then return v end
+    v = v[1]
+  end
+  return nil
+end
+
 -- A list with what its arrays hold, and the type of the first of them.
 local function unwrap_list(list)
   local out, dtype = {}, nil
+  if type(first_leaf(list)) ~= "table" then return list end
   for i = 1, list.n do
     local item, its = M.unwrap(list[i])
     out[i] = util.is_tensor(item) and its and V.from_lua(item:tolist()) or item
