@@ -256,8 +256,9 @@ $(OBJ)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(LIB)
 unit: $(UNIT)
 perf-programs: $(PERF)
 fuzz-programs: $(FUZZ)
-# What the test runner needs; it asks for the folder with print-obj.
-test-programs: $(BUILT) $(UNIT)
+# What the test runner needs; it asks for the folder with print-obj.  And the
+# benchmarks, which nothing else builds often.
+test-programs: $(BUILT) $(UNIT) $(PERF)
 print-obj:
 	@echo $(OBJ)
 .PHONY: perf-programs fuzz-programs test-programs print-obj

@@ -123,10 +123,11 @@ static void bench_prop (DtCtx *cx, DtSession *s, int ndim) {
   args.nslots = 2;
   for (int r = 0; r < RUNS; r++) {
     const DtSpec *in[2] = { a->spec, b->spec };
+    const DtOpSchema q = { op, &args, 2, in };
     double t0 = now();
     for (int i = 0; i < PROPS; i++) {
       DtProp *p = NULL;
-      TRY(dt_prop_run(cx, s->prop, op, &args, 2, in, NULL, &p));
+      TRY(dt_prop_run(cx, s->prop, &q, NULL, &p));
       dt_prop_unref(cx, p);
     }
     t[r] = (now() - t0) / PROPS;

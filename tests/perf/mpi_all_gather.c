@@ -34,7 +34,7 @@ int main (int argc, char **argv) {
   memset(in, c->rank, part);
   memset(out, 0, part * (size_t)c->size);
   for (r = 0; r < RUNS; r++) {
-    DtCollInfo info = { "all_gather_into_tensor", 0, "bench", "" };
+    DtCollInfo info = { "all_gather_into_tensor", 0, "bench", "", "" };
     double t0;
     MPI_Barrier(MPI_COMM_WORLD);
     t0 = MPI_Wtime();
