@@ -9,10 +9,12 @@
 -- Changes one comparison, term, index, check or constant at a time, in a copy
 -- of the tree under build/mutants, builds, and runs those tests of the quick
 -- set that reach the changed function (build/cov/reach, which scripts/cover.lua
--- makes), the shortest first, until one fails.  Prints "noticed", "does not
--- build", "unreached" (no test comes there) or "SURVIVES" for each, and a table
--- by room; the survivors are where a test is missing, or the change means the
--- same.  One change takes 5 to 60 seconds.  Example:
+-- makes), the shortest first, until one fails.  A changed Lua file is not built
+-- in: scripts/lua_swap.c puts it in the place of the program's own.  Prints
+-- "noticed", "does not build", "unreached" (no test comes there) or "SURVIVES"
+-- for each, and a table by room; the survivors are where a test is missing, or
+-- the change means the same.  A change takes as long as the tests it runs, one
+-- of C 5 seconds more.  Example:
 --   lua5.4 scripts/cover.lua && lua5.4 scripts/mutate.lua src/shard/select.c 20
 
 local draws = arg[1] == "--draw"
@@ -219,6 +221,18 @@ local function targets_of(tests)
   return table.concat(list, " ")
 end
 
+-- What stands before a test's command so that it runs with the changed Lua file
+-- (its place in the tree), "" without.
+local swap = ""
+local function set_swap(name)
+  if not name then swap = "" return end
+  local module = name:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/", ".")
+  if module ~= "dt.init" then module = module:gsub("%.init$", "") end
+  local own = module:find("^dt") or module:find("^repl%.")
+  swap = ("LD_PRELOAD=$PWD/lua_swap.so DTREPL_SWAP_CHUNK='=[%s%s]' "
+    .. "DTREPL_SWAP_FILE=$PWD/%s "):format(own and "" or "dt:", module, name)
+end
+
 -- Whether all these tests pass; otherwise the name of one that fails.  A mutant
 -- may start processes without end: no more of them than the tests need.  (The
 -- limit does not hold for root, so run this as another user.)  None gets more
@@ -226,9 +240,9 @@ end
 local function pass(tests, ms)
   write(root .. "/only", table.concat(tests, "\n") .. "\n")
   local slowest = ms[tests[#tests]] or 0
-  local p = io.popen(("cd %s && prlimit --nproc=2000 lua5.4 "
-    .. "scripts/run-tests.lua --build build --quick --only only --limit %d 2>&1")
-    :format(root, 10 + slowest // 100))
+  local p = io.popen(("cd %s && %sprlimit --nproc=2000 "
+    .. "lua5.4 scripts/run-tests.lua --build build --quick --only only "
+    .. "--limit %d 2>&1"):format(root, swap, 10 + slowest // 100))
   local out = p:read("a")
   local ok = p:close()
   return ok, ("\n" .. out):match("\nnot ok %d+ %- ([^\n#]+) # ")
@@ -254,6 +268,8 @@ local function room_of(name) return (name:match("^%w+/[^/]+")) end
 
 copy_tree()
 assert(build("all"), "the tree does not build without a change")
+assert(run(("cc -std=c11 -D_GNU_SOURCE -O2 -shared -fPIC $(pkg-config --cflags "
+  .. "lua5.4) -o %s/lua_swap.so scripts/lua_swap.c -ldl"):format(root)))
 local reach, ms = read_reach()
 
 -- Try one change: a verdict and, when noticed, by which test.
@@ -263,11 +279,16 @@ local function try(p)
   local text = read(root .. "/" .. p.path)
   write(root .. "/" .. p.path, text:sub(1, p.a - 1) .. p.to
     .. text:sub(p.b + 1))
+  local lua = p.path:find("%.lua$")
   local verdict, by = "does not build", nil
-  if build(targets_of(tests)) then
+  if lua and run(("luac5.4 -p %s/%s"):format(root, p.path)) then
+    set_swap(p.path)
+  end
+  if swap ~= "" or not lua and build(targets_of(tests)) then
     by = who_notices(tests, ms)
     verdict = by and "noticed" or "SURVIVES"
   end
+  set_swap(nil)
   write(root .. "/" .. p.path, text)
   return verdict, by
 end
