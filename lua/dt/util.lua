@@ -52,6 +52,13 @@ function M.raise_for(reason, class, fmt, ...)
   error(e, 0)
 end
 
+-- Refuse what PyTorch or Python has and dtrepl has not.  The reason "absent", not
+-- the text, is what tells such an error from one that the program would raise
+-- elsewhere, too.  Files of pylib do it by `raise _absent.error(text)`.
+function M.refuse(fmt, ...)
+  M.raise_for("absent", "NotImplementedError", fmt, ...)
+end
+
 -- Run f; an error that says nothing beyond PyTorch's text gets an
 -- explanation: what the program was at, and what is legal.  `tell(e)` makes it.
 function M.explained(tell, f, ...)

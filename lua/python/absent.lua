@@ -4,14 +4,16 @@
 -- on, annotate; what is called or derived from is said with its line.  An
 -- import inside try raises as in Python: the program has an answer to it.
 
-local util = require "dt.util"
+local dt = require "dt"
 local V = require "python.values"
 
 local M = {}
 
 local function refuse(name, line)
-  return util.raise("NotImplementedError", "%s, imported on line %d, is not "
-    .. "part of dtrepl", name, line)
+  local e = dt.error("NOTIMPL", ("%s, imported on line %d, is not part of "
+    .. "dtrepl"):format(name, line), "NotImplementedError")
+  e.reason, e.lacks = "absent", name
+  error(e, 0)
 end
 
 -- make(name, line): a value for torch.fx.Tracer, imported on that line.

@@ -44,7 +44,7 @@ local UNPARSE = {
 function text(n)
   local f = UNPARSE[n.kind]
   if f then return f(n) end
-  return util.raise("NotImplementedError", "the text of an annotation of this "
+  return util.refuse("the text of an annotation of this "
     .. "kind (%s) is not part of dtrepl", n.kind)
 end
 

@@ -127,8 +127,8 @@ local function missing(v, name)
   if module_name[v] then
     x = source and source(module_name[v] .. "." .. name)
     if x ~= nil then return x end         -- a part of a package that has it
-    util.raise("AttributeError", "module '%s' has no attribute '%s', or it is "
-      .. "not part of dtrepl", module_name[v], name)
+    util.raise_for("absent", "AttributeError", "module '%s' has no attribute "
+      .. "'%s', or it is not part of dtrepl", module_name[v], name)
   end
   if type(v) == "table" and rawget(v, "__python") then
     util.raise("AttributeError", "type object '%s' has no attribute '%s'",

@@ -14,8 +14,8 @@ local mt = {__name = "int"}
 function M.is(v) return getmetatable(v) == mt end
 
 local function too_large()
-  return util.raise("OverflowError", "an integer of more than %d bits is not "
-    .. "part of dtrepl", MOST)
+  return util.raise_for("absent", "OverflowError", "an integer of more "
+    .. "than %d bits is not part of dtrepl", MOST)
 end
 
 local function trim(t)

@@ -12,7 +12,7 @@ local function says_false() return false end
 -- The frame of a generator that has ended is None; another one is not kept.
 local function frame(v)
   if rawget(v, "has_ended") and v.has_ended() then return None end
-  return util.raise("NotImplementedError", "the frame of a generator that has "
+  return util.refuse("the frame of a generator that has "
     .. "not ended is not part of dtrepl")
 end
 

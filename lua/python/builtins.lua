@@ -675,7 +675,7 @@ def("input", function ()
   return util.raise("EOFError", "EOF when reading a line")
 end)
 def("compile", function ()
-  return util.raise("NotImplementedError", "compile() is not part of dtrepl")
+  return util.refuse("compile() is not part of dtrepl")
 end)
 -- __import__("a.b") is a; with names to take from it, a.b.
 def("__import__", function (a, kw)
@@ -905,7 +905,7 @@ B.slice.test = function (v) return V.type_name(v) == "slice" end
 -- super(class, object), where it is a value; super() is read by call_expr.lua.
 def("super", function (a)
   if a.n ~= 2 then
-    util.raise("NotImplementedError", "super() with %d argument%s, called by "
+    util.refuse("super() with %d argument%s, called by "
       .. "another name, is not part of dtrepl", a.n, a.n == 1 and "" or "s")
   end
   return attrs.super(a[1], a[2])

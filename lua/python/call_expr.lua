@@ -45,7 +45,7 @@ local function refuse_super(n)
   local count = #n.args
   return function ()
     if count == 1 then
-      util.raise("NotImplementedError", "super() of one argument is not part of "
+      util.refuse("super() of one argument is not part of "
         .. "dtrepl")
     end
     util.raise("TypeError", "super() expected at most 2 arguments, got %d",

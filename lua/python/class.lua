@@ -370,7 +370,7 @@ local function check_metaclass(name, meta)
   local known = type(meta) == "table" and (rawget(meta, "__name__") == "ABCMeta"
     or rawget(meta, "__name__") == "type")
   if not known then
-    util.raise("NotImplementedError", "class %s: the metaclass %s is not part "
+    util.refuse("class %s: the metaclass %s is not part "
       .. "of dtrepl", name, type(meta) == "table" and (rawget(meta, "__name__")
       or rawget(meta, "__name")) or V.repr(meta))
   end
@@ -422,7 +422,7 @@ end
 
 -- A metaclass may stand in a program that makes no class by it.
 local function refuse_metaclass(name)
-  util.raise("NotImplementedError", "class %s: a metaclass of one's own is not "
+  util.refuse("class %s: a metaclass of one's own is not "
     .. "part of dtrepl", name)
 end
 
@@ -450,7 +450,7 @@ local function check_bases(name, bases)
     if rawequal(b, builtin_names.bool) then
       util.raise("TypeError", "type 'bool' is not an acceptable base type")
     elseif DATA[above] and not derives then
-      util.raise("NotImplementedError", "class %s: %s as a base is not part of "
+      util.refuse("class %s: %s as a base is not part of "
         .. "dtrepl; keep one in a field", name, above)
     end
   end
@@ -464,7 +464,7 @@ local function exception_class(name, bases, members, noted, kw)
       above[#above + 1] = b
     elseif not (type(b) == "table" and rawget(b, "plain_base"))
        and not rawequal(b, builtin_names.object) then
-      util.raise("NotImplementedError", "class %s: a class of exceptions below "
+      util.refuse("class %s: a class of exceptions below "
         .. "%s, too, is not part of dtrepl", name, V.repr(b))
     end
   end

@@ -13,7 +13,7 @@ return function (V)
     local own = NAMES[name:lower():gsub("_", "-")]
     if own then return own end
     if name:lower():find("^utf") or name:lower():find("^cp") then
-      return util.raise("NotImplementedError", "the encoding %s is not part of "
+      return util.refuse("the encoding %s is not part of "
         .. "dtrepl", name)
     end
     return util.raise("LookupError", "unknown encoding: %s", name)
@@ -95,7 +95,7 @@ return function (V)
         out[#out + 1] = ("\\x%02x"):format(byte)
         got = 1
       elseif how ~= "ignore" then
-        util.raise("NotImplementedError", "the error handler %s is not part of "
+        util.refuse("the error handler %s is not part of "
           .. "dtrepl", how)
       end
       at = bad + (how == "backslashreplace" and 1 or got)

@@ -273,7 +273,7 @@ end
 local trace_mt = {__name = "traceback"}
 trace_mt.__index = function (_, name)
   if name == "tb_frame" then
-    util.raise("NotImplementedError", "the frame of a traceback is not part of "
+    util.refuse("the frame of a traceback is not part of "
       .. "dtrepl")
   end
 end

@@ -38,7 +38,7 @@ end
 -- What is read, and refused where the program comes to it.
 function X.refused(n)
   return function ()
-    util.raise("NotImplementedError", "line %d of the Python text: %s is not "
+    util.refuse("line %d of the Python text: %s is not "
       .. "part of dtrepl", n.at, n.what)
   end
 end

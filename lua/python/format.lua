@@ -53,8 +53,8 @@ local function parse(spec, kind_name)
   s.precision = tonumber(precision)
   s.kind = kind
   if s.precision and s.precision > 99 and kind ~= "s" and kind ~= "" then
-    util.raise("ValueError", "a precision of more than 99 is not part of "
-      .. "dtrepl")
+    util.raise_for("absent", "ValueError", "a precision of more than 99 is "
+      .. "not part of dtrepl")
   end
   return s
 end
@@ -292,8 +292,8 @@ local function whole_digits(x, flags, width, least, kind)
   local sign, text = M.value(x, (flags:match("[+ ]") or "") .. kind)
     :match("^([+%- ]?)(.*)$")
   if least > 99 then
-    util.raise("ValueError", "a precision of more than 99 is not part of "
-      .. "dtrepl")
+    util.raise_for("absent", "ValueError", "a precision of more than 99 is "
+      .. "not part of dtrepl")
   end
   text = ("0"):rep(least - #text) .. text
   if flags:find("#", 1, true) and PREFIX[kind] then

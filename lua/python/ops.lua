@@ -924,7 +924,7 @@ end
 -- r[i], r[a:b] of a range.
 local function range_item(r, i)
   if big.is(r.n) then
-    util.raise("NotImplementedError", "an item of a range of more than 2**63 "
+    util.refuse("an item of a range of more than 2**63 "
       .. "numbers is not part of dtrepl")
   elseif is_slice(i) then
     local first, last, step = bounds(i, r.n)

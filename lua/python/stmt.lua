@@ -235,7 +235,7 @@ end
 -- Nothing runs beside the program: what is async is refused when it is called.
 local function refuse_async(name, line)
   return function ()
-    util.raise("NotImplementedError", "line %d of the Python text: async "
+    util.refuse("line %d of the Python text: async "
       .. "(%s) is not part of dtrepl: nothing runs beside the program", line,
       name)
   end
@@ -507,7 +507,7 @@ local tries = 0                     -- bodies of try that are being compiled
 -- What is read, and refused where the program comes to it.
 local function refused_statement(n)
   return function ()
-    util.raise("NotImplementedError", "line %d of the Python text: %s is not "
+    util.refuse("line %d of the Python text: %s is not "
       .. "part of dtrepl", n.line, n.refused)
   end
 end
@@ -646,7 +646,7 @@ local function ask_module(env, module)
   while env.up do env = env.up end
   local mt = getmetatable(env.vars)
   if not (mt and mt.asked) then
-    util.raise("NotImplementedError", "from %s import * outside of a program "
+    util.refuse("from %s import * outside of a program "
       .. "is not part of dtrepl", module)
   end
   table.insert(mt.asked, 1, module)

@@ -20,7 +20,7 @@ end
 function M.tensor_of(v)
   if not is_of(v, "_is_array") then return nil end
   if v._attrs._shared ~= None then return v._attrs._shared end
-  return util.raise("NotImplementedError", "numpy's %s is not part of dtrepl "
+  return util.refuse("numpy's %s is not part of dtrepl "
     .. "as a type of tensors; use .astype(np.int64)",
     v._attrs.dtype._attrs.name)
 end

@@ -110,7 +110,7 @@ local planners = {DefaultSavePlanner = true, DefaultLoadPlanner = true}
 local function planner_of(args, kw)
   local planner = get(args, kw, 99, "planner")
   if planner and not planners[V.type_name(planner)] then
-    util.raise("NotImplementedError", "planner=%s(): a planner of the "
+    util.refuse("planner=%s(): a planner of the "
       .. "program's own is not part of dtrepl", V.type_name(planner))
   end
   return planner
@@ -322,7 +322,7 @@ local function older(phase, storage, f)
       if v ~= nil then V.dict_set(named, arg, v) end
     end
     if get(args, kw, 3, "process_group") then
-      util.raise("NotImplementedError", "%s(process_group=): checkpoints of a "
+      util.refuse("%s(process_group=): checkpoints of a "
         .. "part of the ranks are not part of dtrepl", name)
     end
     dt._warn(("`%s` is deprecated and will be removed in future versions."

@@ -149,7 +149,7 @@ local function jacobian(name)
       local inner, list = leaves(args, {at})
       local out = forward(f, inner, kwargs)
       if not util.is_tensor(out) or #list ~= 1 then
-        util.raise("NotImplementedError", "%s of several tensors is not part "
+        util.refuse("%s of several tensors is not part "
           .. "of dtrepl", name)
       end
       local rows, leaf, flat = {}, list[1], out:reshape({-1})
@@ -198,7 +198,7 @@ M.jvp = builtin(function (a, kw)
   local tangents = argument(a, kw, 3, "tangents")
   load_rules()
   for i = 1, primals.n do check_dual(primals[i], tangents[i] or None) end
-  return util.raise("NotImplementedError", "jvp of plain tensors is not part "
+  return util.refuse("jvp of plain tensors is not part "
     .. "of dtrepl")
 end, "jvp")
 

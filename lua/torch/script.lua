@@ -115,7 +115,7 @@ local function multiprocessing()
     cpu_count = builtin(function () return dt.world_size() end, "cpu_count")}
   for _, name in ipairs {"Queue", "Pool", "Manager", "Pipe"} do
     t[name] = builtin(function ()
-      util.raise("NotImplementedError", "multiprocessing.%s is not part of "
+      util.refuse("multiprocessing.%s is not part of "
         .. "dtrepl: what ranks tell each other goes through "
         .. "torch.distributed (all_gather_object, broadcast_object_list)", name)
     end, name)
@@ -280,9 +280,7 @@ end
 
 -- A program that needs what dtrepl has not can be recorded where PyTorch is.
 local function offer_recorder(e)
-  local message = type(e) == "table" and rawget(e, "message")
-  if not M.running or type(message) ~= "string"
-    or not message:find("not part of dtrepl", 1, true) then
+  if not M.running or type(e) ~= "table" or rawget(e, "reason") ~= "absent" then
     return
   end
   local explain = rawget(e, "explain")

@@ -56,7 +56,7 @@ local function of_long(s)
 end
 
 local function refused(v)
-  util.raise("NotImplementedError", "torch.save of an object of %s is not part "
+  util.refuse("torch.save of an object of %s is not part "
     .. "of dtrepl: a file holds tensors, numbers, texts, lists, tuples, sets and "
     .. "dicts, such as a state_dict()", V.type_name(v))
 end

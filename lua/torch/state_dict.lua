@@ -48,7 +48,7 @@ end
 
 local function refuse_submodules(a, name)
   if not args.given(a.submodules) then return end
-  util.raise("NotImplementedError", "%s(submodules=) is not part of dtrepl",
+  util.refuse("%s(submodules=) is not part of dtrepl",
     name)
 end
 

@@ -407,7 +407,7 @@ end
 function method.tobytes(t)
   local how = packs[tostring(t.dtype)]
   if not how then
-    util.raise("NotImplementedError", "tobytes() of %s is not part of dtrepl",
+    util.refuse("tobytes() of %s is not part of dtrepl",
       tostring(t.dtype))
   end
   return V.bytes(table.concat(packed(t:tolist(), how, {})))

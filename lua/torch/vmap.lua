@@ -212,7 +212,7 @@ require("torch.vmap_losses").define(RULE, {on = on, whole = whole,
 local function apply(name, args, kw)
   local rule = RULE[name]
   if not rule then
-    util.raise("NotImplementedError", "vmap of %s is not part of dtrepl", name)
+    util.refuse("vmap of %s is not part of dtrepl", name)
   end
   if not is_batched(args[1]) and rule ~= RULE.matmul then
     args = V.list({table.unpack(args, 1, args.n)}, args.n)

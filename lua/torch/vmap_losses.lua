@@ -33,12 +33,12 @@ function M.define(RULE, how)
   local function plain_classes(name, kw, known)
     for key in V.each(kw or V.dict()) do
       if key ~= "reduction" then
-        util.raise("NotImplementedError", "vmap of %s with %s is not part of "
+        util.refuse("vmap of %s with %s is not part of "
           .. "dtrepl", name, key)
       end
     end
     if not known then
-      util.raise("NotImplementedError", "vmap of %s over its target alone is not "
+      util.refuse("vmap of %s over its target alone is not "
         .. "part of dtrepl", name)
     end
   end

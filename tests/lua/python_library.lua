@@ -82,6 +82,19 @@ is(parts, "','.join(n for n, _ in l[1:].named_parameters())",
   "0.weight,0.bias")
 is(parts, "len(s[::2])", "2")
 
+-- What is not there is known by its reason, from Lua and from files of pylib, and
+-- not by its text, which a program may have, too.
+local function reason(text)
+  local ok, e = pcall(python.run, text, python.environment())
+  return not ok and type(e) == "table" and e.reason or "none"
+end
+T.eq(reason "from nosuch import thing\nthing()", "absent")
+T.eq(reason "import threading\nthreading.Thread(target=print)", "absent")
+T.eq(reason "compile('1', 'f', 'eval')", "absent")
+T.eq(reason "import math\nmath.nosuch", "absent")
+T.eq(reason "raise NotImplementedError('mine is not part of dtrepl')", "none")
+T.eq(reason "raise NotImplementedError", "none")
+
 -- Where the tracker of an accelerator would let rank 1 of 4 begin and end.
 local tracker = [[
 from torch.distributed.tensor import _random as R

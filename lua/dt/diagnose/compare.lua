@@ -20,14 +20,14 @@ end
 local function letters(text) return (squash(text):gsub("%d+", "")) end
 
 -- What was raised, without the notes behind it: "@because ..." (a reason that
--- the release keeps apart), "@class ...".
+-- the release keeps apart), "@class ...", "@absent ...".
 function M.message(text) return (text:gsub("\n@%l+ [^\n]*", "")) end
 
 -- What was raised, in parts that a traceback prints by themselves: what an
 -- operator says, and the reason that a release keeps behind it.
 local function parts_of(text)
   local list, class = {}, text:match "\n@class ([^\n]+)"
-  text = text:gsub("\n@class [^\n]*", "")
+  text = text:gsub("\n@class [^\n]*", ""):gsub("\n@absent [^\n]*", "")
   local head = text:match "^(.-)\n\nSharding propagation" or text
   if class then list[1] = class .. ": " .. M.message(head) end
   for part in (head .. "\n@because "):gmatch "(.-)\n@because " do

@@ -28,6 +28,9 @@ local function try(what, f)
   if not ok and type(e) == "table" and e.class then
     text = text .. "\n@class " .. e.class
   end
+  if not ok and type(e) == "table" and e.reason == "absent" then
+    text = text .. "\n@absent " .. (e.lacks or "")
+  end
   print(("@%s %s %s"):format(what, ok and "ok" or "raises",
     (text:gsub("\n", "\\n"))))
 end
@@ -358,12 +361,15 @@ local function releases_of(tool, r, c)
   return spread(list, c.max_runs or MAX_RUNS)
 end
 
+-- Classes of a program that misses a name of its own.
+local MISSES <const> = {NameError = true, ModuleNotFoundError = true}
+
+local function is_absent(text) return text:find("\n@absent ", 1, true) ~= nil end
+
 -- What a program raises that misses a name or asks for what is not here: no
 -- release changes that.
-local function is_beyond(message)
-  return message and (message:find("not part of dtrepl", 1, true)
-    or message:find("' is not defined", 1, true)
-    or message:find("No module named", 1, true))
+local function is_beyond(text)
+  return is_absent(text) or MISSES[text:match "\n@class ([^\n]+)"] or false
 end
 
 -- One candidate, under the release the report says or the one whose words fit:
@@ -380,7 +386,7 @@ local function reproduce(tool, r, read, c)
       best, got = run, one
     end
     if run.match == "same" or c.scene.silent or #r.exceptions == 0
-      or is_beyond(run.message) then
+      or one and one.repro and is_beyond(one.repro.text) then
       break
     end
   end
@@ -421,9 +427,7 @@ local function error_of(tool, c, torch)
   local output = run_script(tool, c.script(torch), {ranks = c.ranks,
     device = c.device, torch = torch})
   local got = output and results_of(output).repro
-  if got and not got.ok and not got.text:find("not part of dtrepl", 1, true) then
-    return got
-  end
+  if got and not got.ok and not is_absent(got.text) then return got end
 end
 
 local RECENT <const> = 4        -- releases that a program is run under
@@ -478,8 +482,8 @@ end
 
 -- What the report's own program needs and dtrepl has not, or nil.
 local function lacks_of(own)
-  local message = own and own.run.message
-  local what = message and message:match "^([^\n]-),[^\n]-not part of dtrepl"
+  local got = own and own.got and own.got.repro
+  local what = got and got.text:match "\n@absent ([^\n]+)"
   return what and ("its program needs %s, which is not part of dtrepl: "
     .. "dtrepl_record.py records it where PyTorch is"):format(what)
 end

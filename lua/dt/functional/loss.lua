@@ -287,7 +287,7 @@ function M.linear_cross_entropy(x, w, target, ...)
     "reduction", "ignore_index", "label_smoothing", "options"},
     {reduction = "mean", label_smoothing = 0.0}, ...)
   if not util.is_none(a.options) then
-    raise("NotImplementedError", "linear_cross_entropy: options (chunks of the "
+    util.refuse("linear_cross_entropy: options (chunks of the "
       .. "batch) are not part of dtrepl")
   end
   local bias = not util.is_none(a.linear_bias) and a.linear_bias or nil

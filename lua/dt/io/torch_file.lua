@@ -107,7 +107,7 @@ function M.writer()
   end
   local function described(t)
     if t.is_dtensor then
-      util.raise("NotImplementedError", "torch.save of a DTensor is not part "
+      util.refuse("torch.save of a DTensor is not part "
         .. "of dtrepl: save its full_tensor() or to_local(), or use "
         .. "torch.distributed.checkpoint")
     end

@@ -298,7 +298,7 @@ end
 -- Complex numbers come as complex64: in complex128 their digits would be lost.
 local function from_complex(re, im, dtype, wanted)
   if (wanted or dtype) == dt.complex128 then
-    util.raise("NotImplementedError", "tensor(): lists of complex numbers as "
+    util.refuse("tensor(): lists of complex numbers as "
       .. "complex128 are not part of dtrepl")
   elseif wanted and wanted ~= dt.complex64 then
     util.raise("TypeError", "must be real number, not complex")

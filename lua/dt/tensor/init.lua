@@ -311,7 +311,7 @@ local function cast(t, kw)
       util.raise("RuntimeError", "required rank %d tensor to use %s format",
         #order, format)
     elseif format == "channels_last_3d" then
-      util.raise("NotImplementedError", "torch.channels_last_3d is not part of "
+      util.refuse("torch.channels_last_3d is not part of "
         .. "dtrepl")
     end
     return op._to_copy(t, {dtype = kw.dtype, memory_format = format,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Command lines of programs: options, positional arguments, commands."""
+import _absent
 import os
 import sys
 
@@ -95,8 +96,8 @@ class Action:
                 "--no-" + f[2:] for f in self.option_strings
                 if f.startswith("--")]
         elif action not in _ACTIONS:
-            raise NotImplementedError("argparse: the action %r is not part of "
-                                      "dtrepl" % (action,))
+            raise _absent.error("argparse: the action %r is not part of "
+                                "dtrepl" % (action,))
         self.action = action
         self.nargs = nargs
         self.const = const

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """contextlib: scopes out of generators, stacks of scopes, and small ones."""
+import _absent
 import abc
 import functools
 import sys
@@ -235,5 +236,5 @@ class ExitStack(AbstractContextManager):
 
 
 def asynccontextmanager(func):
-    raise NotImplementedError("contextlib.asynccontextmanager is not part of "
-                              "dtrepl: async is not")
+    raise _absent.error("contextlib.asynccontextmanager is not part of "
+                        "dtrepl: async is not")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """contextvars: variables of the one context there is."""
+import _absent
 
 _NOTHING = object()
 
@@ -36,5 +37,5 @@ class ContextVar:
 
 
 def copy_context():
-    raise NotImplementedError("contextvars.copy_context is not part of dtrepl: "
-                              "there is one context")
+    raise _absent.error("contextvars.copy_context is not part of dtrepl: "
+                        "there is one context")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Dates of the Gregorian calendar, times of the day, spans of time, and time
 zones of a fixed offset.  The clock's own zone is UTC."""
+import _absent
 import re as _re
 import time as _clock
 
@@ -123,7 +124,7 @@ def _formatted(format, day, hour, minute, second, microsecond, offset, zone):
             continue
         word = format[i + 1]
         if word == "s":
-            raise NotImplementedError("strftime: %s is not part of dtrepl")
+            raise _absent.error("strftime: %s is not part of dtrepl")
         out.append(str(values.get(word, "%" + word)))
         i += 2
     return "".join(out)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """fractions: exact quotients of integers."""
+import _absent
 import math
 import numbers
 import re
@@ -259,8 +260,8 @@ def _apply(a, b, plain, exact):
     if isinstance(a, float) or isinstance(b, float):
         return plain(float(a), float(b))
     if isinstance(a, complex) or isinstance(b, complex):
-        raise NotImplementedError("a Fraction and a complex number together "
-                                  "are not part of dtrepl")
+        raise _absent.error("a Fraction and a complex number together "
+                            "are not part of dtrepl")
     if isinstance(a, numbers.Rational) and isinstance(b, numbers.Rational):
         return exact(a.numerator, a.denominator, b.numerator, b.denominator)
     return NotImplemented

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """inspect: what functions and classes say of themselves.  Texts and frames are
 not kept and are refused by name."""
+import _absent
 import enum
 import types
 
@@ -210,9 +211,9 @@ def _of_function(f, skip):
     if rows is None:
         if not callable(f):
             raise TypeError(f"{f!r} is not a callable object")
-        raise NotImplementedError(f"inspect.signature of {f!r} is not part of "
-                                  "dtrepl: the parameters of what is built in "
-                                  "are not kept")
+        raise _absent.error(f"inspect.signature of {f!r} is not part of "
+                            "dtrepl: the parameters of what is built in "
+                            "are not kept")
     notes = f.__annotations__
     out = [Parameter(name, kind, default=default,
                      annotation=notes[name] if noted else _empty)
@@ -352,7 +353,7 @@ def getmro(cls):
 
 def _refused(name, why):
     def f(*args, **kwargs):
-        raise NotImplementedError(f"inspect.{name} is not part of dtrepl: {why}")
+        raise _absent.error(f"inspect.{name} is not part of dtrepl: {why}")
     return f
 
 

@@ -4,6 +4,7 @@
 What is logged goes to the stream of the handler; a program without a handler
 sees warnings and errors as their bare text.
 """
+import _absent
 import _frames
 import sys
 import time
@@ -91,8 +92,8 @@ class Formatter:
         if style not in ("%", "{", "$"):
             raise ValueError("Style must be one of: %,{,$")
         if style == "$":
-            raise NotImplementedError("logging.Formatter: style '$' is not "
-                                      "part of dtrepl")
+            raise _absent.error("logging.Formatter: style '$' is not "
+                                "part of dtrepl")
         self._fmt = fmt or ("{message}" if style == "{" else "%(message)s")
         self.datefmt = datefmt
         self.style = style

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """shlex: words of a line as a shell reads them."""
+import _absent
 import re
 
 _UNSAFE = re.compile(r"[^\w@%+=:,./-]", re.ASCII)
@@ -7,8 +8,8 @@ _UNSAFE = re.compile(r"[^\w@%+=:,./-]", re.ASCII)
 
 def split(s, comments=False, posix=True):
     if not posix:
-        raise NotImplementedError("shlex.split with posix=False is not part of "
-                                  "dtrepl")
+        raise _absent.error("shlex.split with posix=False is not part of "
+                            "dtrepl")
     words, word, i = [], None, 0
     while i < len(s):
         c = s[i]

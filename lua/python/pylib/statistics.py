@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """statistics: means and deviations of data, computed exactly and rounded once."""
+import _absent
 import math
 from collections import Counter
 from fractions import Fraction
@@ -20,8 +21,8 @@ def _checked(data, least, name):
 
 def _exact(x):
     if isinstance(x, float) and (math.isinf(x) or math.isnan(x)):
-        raise NotImplementedError("statistics of infinity and nan are not part "
-                                  "of dtrepl")
+        raise _absent.error("statistics of infinity and nan are not part "
+                            "of dtrepl")
     return Fraction(x)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """textwrap: paragraphs in lines of a width, indents added and taken away."""
+import _absent
 import re
 
 __all__ = ["TextWrapper", "wrap", "fill", "dedent", "indent", "shorten"]
@@ -67,8 +68,8 @@ class TextWrapper:
 
     def wrap(self, text):
         if self.fix_sentence_endings:
-            raise NotImplementedError("textwrap: fix_sentence_endings is not "
-                                      "part of dtrepl")
+            raise _absent.error("textwrap: fix_sentence_endings is not "
+                                "part of dtrepl")
         if self.width <= 0:
             raise ValueError(f"invalid width {self.width!r} (must be > 0)")
         if self.max_lines is not None:

@@ -4,12 +4,13 @@
 A lock is held or free; to wait for one that is held would wait for ever, which
 is raised instead.  Threads and timers are refused by name.
 """
+import _absent
 
 TIMEOUT_MAX = 9223372036.0
 
 
 def _refuse(name):
-    raise NotImplementedError(
+    raise _absent.error(
         f"threading.{name} is not part of dtrepl: nothing runs beside the "
         "program; call the function itself")
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Configurations in TOML 1.0.  Dates are refused by name."""
+import _absent
 import re
 
 __all__ = ["loads", "load", "TOMLDecodeError"]
@@ -130,8 +131,8 @@ class _Parser:
 
     def number(self):
         if _DATE.match(self.text, self.at):
-            raise NotImplementedError("tomllib: dates and times are not part "
-                                      "of dtrepl")
+            raise _absent.error("tomllib: dates and times are not part "
+                                "of dtrepl")
         for pattern in (_BASED, _SPECIAL, _FLOAT):
             word = self.match(pattern)
             if word:
@@ -290,7 +291,7 @@ class _Parser:
 
 def loads(s, /, *, parse_float=float):
     if parse_float is not float:
-        raise NotImplementedError("tomllib: parse_float is not part of dtrepl")
+        raise _absent.error("tomllib: parse_float is not part of dtrepl")
     if not isinstance(s, str):
         raise TypeError("Expected str object, not '%s'" % type(s).__name__)
     return _Parser(s.replace("\r\n", "\n")).parse()

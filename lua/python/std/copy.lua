@@ -107,7 +107,7 @@ local function refuse_iterator(v)
     if name == "generator" then
       util.raise("TypeError", "cannot pickle 'generator' object")
     end
-    util.raise("NotImplementedError", "a copy of an iterator (%s) is not part "
+    util.refuse("a copy of an iterator (%s) is not part "
       .. "of dtrepl", name)
   end
 end

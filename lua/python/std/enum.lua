@@ -581,7 +581,7 @@ local Check = classes.make("EnumCheck", {StrEnum}, {UNIQUE = "unique",
 local function verify(a)
   for i = 1, a.n do
     if a[i] ~= Check.UNIQUE then
-      util.raise("NotImplementedError", "enum.verify(%s) is not part of dtrepl",
+      util.refuse("enum.verify(%s) is not part of dtrepl",
         V.str(a[i]))
     end
   end

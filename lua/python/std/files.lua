@@ -140,7 +140,7 @@ function M.rmtree(a, kw)
   elseif quiet ~= true and not is_dir(path) then
     missing(path)
   elseif quiet ~= true then
-    util.raise("NotImplementedError", "shutil.rmtree of %s, a folder that this "
+    util.refuse("shutil.rmtree of %s, a folder that this "
       .. "run did not make, is not part of dtrepl", path)
   end
   return None
@@ -149,7 +149,7 @@ end
 -- refused(name): a function that says that it is not there.
 function M.refused(name)
   return function ()
-    return util.raise("NotImplementedError", "%s is not part of dtrepl: "
+    return util.refuse("%s is not part of dtrepl: "
       .. "nothing outside the program is touched", name)
   end
 end

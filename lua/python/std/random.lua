@@ -68,7 +68,7 @@ local function of_seed(seed)
   end
   if big.is(seed) then return init_by_array(limbs_of(big.abs(seed))) end
   if math.type(seed) ~= "integer" then
-    util.raise("NotImplementedError", "random.seed of %s is not part of dtrepl; "
+    util.refuse("random.seed of %s is not part of dtrepl; "
       .. "give an int", V.type_name(seed))
   end
   local n, key = seed < 0 and -seed or seed, {}

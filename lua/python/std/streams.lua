@@ -226,7 +226,7 @@ M.open = args.def("open", {"file", "mode?", "buffering?", "encoding?",
   path = M.path_of(path) or path
   local how, rest = mode:match("^([rwax])([bt+]*)$")
   if type(path) ~= "string" or not how then
-    util.raise("NotImplementedError", "open(%s, %s) is not part of dtrepl: a "
+    util.refuse("open(%s, %s) is not part of dtrepl: a "
       .. "path as a text is opened as r, w, x or a, with or without b and +",
       V.repr(path), V.repr(mode))
   end

@@ -46,7 +46,7 @@ local function parsed(format)
     at = after
     local row = CODES[code]
     if code == "e" or code == "P" then
-      util.raise("NotImplementedError", "struct: the format %s is not part of "
+      util.refuse("struct: the format %s is not part of "
         .. "dtrepl", code)
     end
     local width = row and row[native and 1 or 2]

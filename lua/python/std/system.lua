@@ -191,7 +191,7 @@ for _, name in ipairs {"faulthandler", "signal",
       why = why or "nothing is known of it"     -- None would be an answer
     end
     return builtin(why and function ()
-      return util.raise("NotImplementedError", "%s.%s is not part of dtrepl: "
+      return util.refuse("%s.%s is not part of dtrepl: "
         .. "%s", name, key, why)
     end or nothing, key)
   end})))
@@ -211,7 +211,7 @@ module("importlib", {import_module = function (a, kw)
     util.raise("TypeError", "the name of a module is a str, not %s",
       V.type_name(name))
   elseif name:sub(1, 1) == "." then
-    util.raise("NotImplementedError", "importlib.import_module of a relative "
+    util.refuse("importlib.import_module of a relative "
       .. "name is not part of dtrepl")
   end
   return attrs.module(name)
@@ -295,7 +295,7 @@ end, NamedTemporaryFile = named_file,
 provide("subprocess", namespace(setmetatable({}, {__index = function (_, key)
   if key:find("^__") then return nil end
   return builtin(function ()
-    return util.raise("NotImplementedError", "subprocess.%s is not part of "
+    return util.refuse("subprocess.%s is not part of "
       .. "dtrepl: no program is started", key)
   end, key)
 end})))

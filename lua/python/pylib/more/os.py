@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """os: paths' class, and what is easier said in Python of files and folders."""
+import _absent
 import os as _os
 
 
@@ -18,8 +19,8 @@ class stat_result:
         self.st_mode = mode
 
     def __getattr__(self, name):
-        raise NotImplementedError("os.stat_result.%s is not part of dtrepl"
-                                  % name)
+        raise _absent.error("os.stat_result.%s is not part of dtrepl"
+                            % name)
 
 
 def stat(path):
@@ -51,8 +52,8 @@ def rename(src, dst):
     """A file gets another name: its bytes are written there."""
     src, dst = _os.fspath(src), _os.fspath(dst)
     if _os.path.isdir(src):
-        raise NotImplementedError("os.rename of a folder is not part of "
-                                  "dtrepl")
+        raise _absent.error("os.rename of a folder is not part of "
+                            "dtrepl")
     with open(src, "rb") as old:
         data = old.read()
     if src != dst:

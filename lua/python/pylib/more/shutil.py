@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """shutil: files and folders copied and moved, below the program's folder."""
+import _absent
 import os
 
 
@@ -70,8 +71,8 @@ def copyfileobj(fsrc, fdst, length=0):
 
 def _refused(name):
     def refuse(*args, **kwargs):
-        raise NotImplementedError("shutil.%s is not part of dtrepl: nothing "
-                                  "outside the program is touched" % name)
+        raise _absent.error("shutil.%s is not part of dtrepl: nothing "
+                            "outside the program is touched" % name)
     refuse.__name__ = name
     return refuse
 

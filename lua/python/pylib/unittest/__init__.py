@@ -3,6 +3,7 @@
 
 The ranks meet after every test: a test is ok when it is on each of them.
 """
+import _absent
 from unittest.case import (TestCase, SkipTest, skip, skipIf, skipUnless,
                            expectedFailure, addModuleCleanup)
 from unittest.runner import (main, TestLoader, TestResult, TestSuite,
@@ -21,5 +22,5 @@ class IsolatedAsyncioTestCase:
     """There is no event loop here."""
 
     def __init__(self, *args):
-        raise NotImplementedError("unittest.IsolatedAsyncioTestCase is not "
-                                  "part of dtrepl: async is not")
+        raise _absent.error("unittest.IsolatedAsyncioTestCase is not "
+                            "part of dtrepl: async is not")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """unittest.case: TestCase, what it asserts, and what skips a test."""
+import _absent
 import functools
 import re
 import warnings
@@ -37,7 +38,7 @@ def expectedFailure(test):
 
 
 def addModuleCleanup(function, *args, **kwargs):
-    raise NotImplementedError("unittest.addModuleCleanup is not part of dtrepl")
+    raise _absent.error("unittest.addModuleCleanup is not part of dtrepl")
 
 
 class _Raises:
@@ -418,12 +419,12 @@ class TestCase:
                             kwargs)
 
     def assertLogs(self, logger=None, level=None):
-        raise NotImplementedError("unittest.TestCase.assertLogs is not part "
-                                  "of dtrepl")
+        raise _absent.error("unittest.TestCase.assertLogs is not part "
+                            "of dtrepl")
 
     def assertNoLogs(self, logger=None, level=None):
-        raise NotImplementedError("unittest.TestCase.assertNoLogs is not part "
-                                  "of dtrepl")
+        raise _absent.error("unittest.TestCase.assertNoLogs is not part "
+                            "of dtrepl")
 
 
 TestCase.assertEquals = TestCase.assertEqual

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # numpy/_array.py: the array: a plain tensor (of which torch.from_numpy and
 # tensor.numpy() are views) with NumPy's type, and how arrays are made.
+import _absent
 import builtins as _py
 import math as _math
 import torch as _torch
@@ -16,7 +17,7 @@ _NUMBERS = (_py.bool, int, float, complex)
 
 
 def _refuse(what):
-    raise NotImplementedError("numpy: %s is not part of dtrepl" % what)
+    raise _absent.error("numpy: %s is not part of dtrepl" % what)
 
 
 def _wrap(t, kind=None):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """torch.jit: what marks code for the compiler changes no result here; traces
 and saved programs are not part of dtrepl."""
+import _absent
 from typing import Final
 
 import torch
@@ -8,8 +9,8 @@ import torch
 
 def script(obj, *args, **settings):
     if isinstance(obj, torch.nn.Module):    # it may ask is_scripting()
-        raise NotImplementedError("torch.jit.script of a module is not part "
-                                  "of dtrepl: run the module itself")
+        raise _absent.error("torch.jit.script of a module is not part "
+                            "of dtrepl: run the module itself")
     return obj
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """os.path: what is done with the texts of paths alone."""
+import _absent
 import os as _os
 
 curdir, pardir, sep, extsep, pathsep, altsep = ".", "..", "/", ".", ":", None
@@ -59,15 +60,15 @@ def relpath(path, start="."):
         raise ValueError("no path specified")
     path, start = normpath(path), normpath(start)
     if isabs(path) != isabs(start):
-        raise NotImplementedError("os.path.relpath of an absolute and a relative "
-                                  "path is not part of dtrepl: the working "
-                                  "folder is not known")
+        raise _absent.error("os.path.relpath of an absolute and a relative "
+                            "path is not part of dtrepl: the working "
+                            "folder is not known")
     here = [p for p in start.split("/") if p not in ("", ".")]
     there = [p for p in path.split("/") if p not in ("", ".")]
     same = len(commonprefix([here, there]))
     if ".." in here[same:]:
-        raise NotImplementedError("os.path.relpath from above the working folder "
-                                  "is not part of dtrepl")
+        raise _absent.error("os.path.relpath from above the working folder "
+                            "is not part of dtrepl")
     return "/".join([".."] * (len(here) - same) + there[same:]) or "."
 
 

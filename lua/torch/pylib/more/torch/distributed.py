@@ -5,6 +5,7 @@ tag, which PyTorch's functional collectives look them up by.
 A group that nobody named has the tag "ptd:" + its name, one that a program
 named "user:" + that; the group of all ranks has "".
 """
+import _absent
 import _dtrepl
 import datetime
 import enum
@@ -203,8 +204,8 @@ def split_group(parent_pg=None, split_ranks=None, timeout=None,
         if len(ranks) != len(set(ranks)):
             raise ValueError("the split group cannot have duplicate ranks")
         if seen & set(ranks):
-            raise NotImplementedError("split_group() with a rank in two groups "
-                                      "is not part of dtrepl")
+            raise _absent.error("split_group() with a rank in two groups "
+                                "is not part of dtrepl")
         seen |= set(ranks)
         group = new_group([above[rank] for rank in sorted(ranks)])
         if get_rank() in [above[rank] for rank in ranks]:

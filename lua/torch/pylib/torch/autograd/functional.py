@@ -5,11 +5,12 @@ What needs gradients of gradients (hessian, hvp, vhp) is refused by name, and
 so is create_graph.  jvp is the Jacobian times v here, not a second backward
 pass: equal but for rounding.
 """
+import _absent
 import torch
 
 
 def _refuse(name):
-    raise NotImplementedError(
+    raise _absent.error(
         f"torch.autograd.functional.{name} needs gradients of gradients, "
         "which are not part of dtrepl")
 

@@ -5,6 +5,7 @@ Every element of every input is moved by eps to both sides (the slow mode; the
 fast mode's random directions give the same answer with other words).  What
 needs gradients of gradients (gradgradcheck) and complex numbers is refused.
 """
+import _absent
 import torch
 
 
@@ -23,8 +24,8 @@ def _check_inputs(inputs):
         if not (isinstance(x, torch.Tensor) and x.requires_grad):
             continue
         if x.is_complex():
-            raise NotImplementedError("torch.autograd.gradcheck of complex "
-                                      "tensors is not part of dtrepl")
+            raise _absent.error("torch.autograd.gradcheck of complex "
+                                "tensors is not part of dtrepl")
         if x.dtype is not torch.float64:
             import warnings
             warnings.warn(
@@ -112,8 +113,8 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3,
               check_forward_ad=False, check_backward_ad=True,
               fast_mode=False, masked=None):
     if check_forward_ad or check_batched_grad or check_batched_forward_grad:
-        raise NotImplementedError("torch.autograd.gradcheck with forward mode "
-                                  "or batched gradients is not part of dtrepl")
+        raise _absent.error("torch.autograd.gradcheck with forward mode "
+                            "or batched gradients is not part of dtrepl")
     inputs = _tuple_of(inputs)
     try:
         _check_inputs(inputs)
@@ -126,5 +127,5 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3,
 
 
 def gradgradcheck(func, inputs, grad_outputs=None, **settings):
-    raise NotImplementedError("torch.autograd.gradgradcheck needs gradients of "
-                              "gradients, which are not part of dtrepl")
+    raise _absent.error("torch.autograd.gradgradcheck needs gradients of "
+                        "gradients, which are not part of dtrepl")

@@ -3,6 +3,7 @@
 
 The engine keeps what a gradient needs itself: hooks that pack it are refused.
 """
+import _absent
 from collections import namedtuple
 from contextlib import contextmanager
 
@@ -12,7 +13,7 @@ GradientEdge = namedtuple("GradientEdge", ["node", "output_nr"])
 
 
 def _refuse(name):
-    raise NotImplementedError(
+    raise _absent.error(
         f"torch.autograd.graph.{name} is not part of dtrepl: the engine keeps "
         "the tensors that gradients need itself")
 

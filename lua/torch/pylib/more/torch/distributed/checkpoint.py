@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """torch.distributed.checkpoint: the names that are Python."""
+import _absent
 from concurrent.futures import Future
 from enum import Enum
 from torch.distributed.checkpoint import save
@@ -23,8 +24,8 @@ def async_save(state_dict, *, checkpoint_id=None, storage_writer=None,
                **settings):
     """Saved when this returns, on all ranks: the future is done."""
     if process_group is not None:
-        raise NotImplementedError("async_save(process_group=): checkpoints of "
-                                  "a part of the ranks are not part of dtrepl")
+        raise _absent.error("async_save(process_group=): checkpoints of "
+                            "a part of the ranks are not part of dtrepl")
     save(state_dict, checkpoint_id=checkpoint_id,
          storage_writer=storage_writer, planner=planner)
     future = Future()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """torch.distributed.checkpoint.default_planner: the plans that are made when
 nobody asks for others."""
+import _absent
 import dataclasses
 import torch
 from torch.distributed.tensor import DTensor
@@ -84,8 +85,8 @@ class DefaultSavePlanner:
                  dedup_replicated_tensors=None,
                  dedup_save_to_lowest_rank=False, enable_plan_caching=False):
         if not (flatten_state_dict and flatten_sharded_tensors):
-            raise NotImplementedError("DefaultSavePlanner(flatten_...=False) "
-                                      "is not part of dtrepl")
+            raise _absent.error("DefaultSavePlanner(flatten_...=False) "
+                                "is not part of dtrepl")
         self.flatten_state_dict = self.flatten_sharded_tensors = True
         self.dedup_save_to_lowest_rank = dedup_save_to_lowest_rank
 
@@ -97,7 +98,7 @@ class DefaultLoadPlanner:
     def __init__(self, flatten_state_dict=True, flatten_sharded_tensors=True,
                  allow_partial_load=False):
         if not (flatten_state_dict and flatten_sharded_tensors):
-            raise NotImplementedError("DefaultLoadPlanner(flatten_...=False) "
-                                      "is not part of dtrepl")
+            raise _absent.error("DefaultLoadPlanner(flatten_...=False) "
+                                "is not part of dtrepl")
         self.flatten_state_dict = self.flatten_sharded_tensors = True
         self.allow_partial_load = allow_partial_load

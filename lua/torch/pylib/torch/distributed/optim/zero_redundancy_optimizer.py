@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """torch.distributed.optim.zero_redundancy_optimizer: each rank has the states
 of a part of the parameters, updates these and sends them to the others."""
+import _absent
 import torch
 import torch.distributed as dist
 
@@ -21,9 +22,9 @@ class ZeroRedundancyOptimizer(torch.optim.Optimizer):
                  parameters_as_bucket_view=False, overlap_with_ddp=False,
                  **defaults):
         if overlap_with_ddp:
-            raise NotImplementedError("ZeroRedundancyOptimizer("
-                                      "overlap_with_ddp=True) is not part of "
-                                      "dtrepl")
+            raise _absent.error("ZeroRedundancyOptimizer("
+                                "overlap_with_ddp=True) is not part of "
+                                "dtrepl")
         self.process_group = process_group if process_group is not None \
             else dist.group.WORLD
         self.world_size = dist.get_world_size(self.process_group)
@@ -86,13 +87,13 @@ class ZeroRedundancyOptimizer(torch.optim.Optimizer):
                                    group=self.process_group)
 
     def join_hook(self, **kwargs):
-        raise NotImplementedError("ZeroRedundancyOptimizer.join_hook is not "
-                                  "part of dtrepl")
+        raise _absent.error("ZeroRedundancyOptimizer.join_hook is not "
+                            "part of dtrepl")
 
     def consolidate_state_dict(self, to=0):
-        raise NotImplementedError("ZeroRedundancyOptimizer."
-                                  "consolidate_state_dict is not part of "
-                                  "dtrepl")
+        raise _absent.error("ZeroRedundancyOptimizer."
+                            "consolidate_state_dict is not part of "
+                            "dtrepl")
 
     def state_dict(self):
         raise RuntimeError(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A batch as microbatches, and their results as one."""
+import _absent
 import torch
 from torch.distributed.tensor import DTensor
 from torch.utils._pytree import tree_flatten, tree_unflatten
@@ -32,7 +33,7 @@ class _Replicate:
 
 def _refuse_dtensor(t):
     if isinstance(t, DTensor):
-        raise NotImplementedError(
+        raise _absent.error(
             "torch.distributed.pipelining: microbatches of a DTensor are not "
             "part of dtrepl")
 

@@ -4,6 +4,7 @@
 A schedule is a list of (what, stage, microbatch) for this rank.  Each stage takes
 its microbatches in the order that gradients are added up in.
 """
+import _absent
 import torch
 from torch.distributed.pipelining.microbatch import (
     TensorChunkSpec, _split_tensor, merge_chunks, split_args_kwargs_into_chunks)
@@ -83,8 +84,8 @@ class _PipelineSchedule:
                 "it should not be used under torch.no_grad() context. Please call "
                 "eval() instead.")
         if not finalize_gradients:
-            raise NotImplementedError("step(finalize_gradients=False) is not part of "
-                                      "dtrepl")
+            raise _absent.error("step(finalize_gradients=False) is not part of "
+                                "dtrepl")
         for stage in self._stages:
             stage.has_backward = self._has_backward
             stage.clear_runtime_states()

@@ -5,6 +5,7 @@ Ranks tell each other once what the tensors between two stages look like; then a
 message is known by its tag: the stage that gets it, the microbatch, the way it
 goes.
 """
+import _absent
 import torch
 import torch.distributed as dist
 from torch.distributed.fsdp import FSDPModule
@@ -26,8 +27,8 @@ class PipelineStage:
             raise ValueError(f"Stage index {stage_index} is out of range of "
                              f"{num_stages}")
         if dw_builder is not None:
-            raise NotImplementedError("PipelineStage(dw_builder=...) is not part of "
-                                      "dtrepl")
+            raise _absent.error("PipelineStage(dw_builder=...) is not part of "
+                                "dtrepl")
         self.submod = submodule
         self.stage_index = stage_index
         self.num_stages = num_stages
@@ -102,7 +103,7 @@ class PipelineStage:
             return
         for t in outputs:
             if not isinstance(t, torch.Tensor) or isinstance(t, DTensor):
-                raise NotImplementedError(
+                raise _absent.error(
                     f"{self.log_prefix} a {type(t).__name__} between two stages is "
                     "not part of dtrepl")
         looks = [(tuple(t.shape), t.dtype, t.requires_grad) for t in outputs]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """torch.nn.utils.parametrizations: weights by their length and direction, and
 weights whose largest singular value is one."""
+import _absent
 import torch
 import torch.nn.functional as F
 from torch.nn import Module
@@ -100,5 +101,5 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12,
 
 def orthogonal(module, name="weight", orthogonal_map=None, *,
                use_trivialization=True):
-    raise NotImplementedError("torch.nn.utils.parametrizations.orthogonal is "
-                              "not part of dtrepl")
+    raise _absent.error("torch.nn.utils.parametrizations.orthogonal is "
+                        "not part of dtrepl")

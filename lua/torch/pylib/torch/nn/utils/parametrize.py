@@ -6,6 +6,8 @@ The module gets a class of its own, on which the name is a property; the tensors
 it is made from stand in module.parametrizations[name].original (original0,
 original1, ... where right_inverse gives several).
 """
+import _absent
+
 import copy
 from contextlib import contextmanager
 
@@ -250,6 +252,6 @@ def type_before_parametrizations(module):
 
 def transfer_parametrizations_and_params(from_module, to_module,
                                          tensor_name=None):
-    raise NotImplementedError("torch.nn.utils.parametrize."
-                              "transfer_parametrizations_and_params is not "
-                              "part of dtrepl")
+    raise _absent.error("torch.nn.utils.parametrize."
+                        "transfer_parametrizations_and_params is not "
+                        "part of dtrepl")

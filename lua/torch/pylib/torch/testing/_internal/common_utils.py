@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """torch.testing._internal.common_utils: the part of PyTorch's test harness
 that its distributed tests use, on the ranks of this program."""
+import _absent
 import contextlib
 import functools
 import inspect
@@ -200,8 +201,8 @@ def instantiate_parametrized_tests(generic_cls):
 
 
 def decorateIf(decorator, predicate_fn):
-    raise NotImplementedError("torch.testing._internal.common_utils.decorateIf "
-                              "is not part of dtrepl")
+    raise _absent.error("torch.testing._internal.common_utils.decorateIf "
+                        "is not part of dtrepl")
 
 
 # ---- comparing ----
@@ -392,8 +393,8 @@ class TestCase(unittest.TestCase):
             self._refuse("%s: %s" % (msg, told[0].message))
 
     def assertAtenOp(self, *args, **kwargs):
-        raise NotImplementedError("TestCase.assertAtenOp is not part of "
-                                  "dtrepl")
+        raise _absent.error("TestCase.assertAtenOp is not part of "
+                            "dtrepl")
 
 
 class NoTest:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """torch.testing._internal.logging_utils."""
+import _absent
 from torch.testing._internal.common_utils import TestCase
 
 
@@ -7,6 +8,6 @@ class LoggingTestCase(TestCase):
     """Tests of what PyTorch logs; it logs nothing here."""
 
     def run_process_no_exception(self, code, env=None):
-        raise NotImplementedError("LoggingTestCase.run_process_no_exception "
-                                  "is not part of dtrepl: no program is "
-                                  "started")
+        raise _absent.error("LoggingTestCase.run_process_no_exception "
+                            "is not part of dtrepl: no program is "
+                            "started")

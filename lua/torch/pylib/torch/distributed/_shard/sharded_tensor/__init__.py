@@ -2,6 +2,7 @@
 """torch.distributed._shard.sharded_tensor: the older tensor in parts, as
 checkpoints hold it: parts and what is known of all of them.  Nothing can be
 computed with it."""
+import _absent
 import torch
 from torch.distributed._shard.sharded_tensor.metadata import (
     ShardedTensorMetadata, ShardMetadata, TensorProperties)
@@ -50,5 +51,5 @@ class ShardedTensor:
                 for m in self._metadata.shards_metadata]
 
     def __getattr__(self, name):
-        raise NotImplementedError("ShardedTensor.%s is not part of dtrepl"
-                                  % name)
+        raise _absent.error("ShardedTensor.%s is not part of dtrepl"
+                            % name)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """torch.testing._internal.distributed._tensor.common_dtensor: test classes
 and test models of DTensor."""
+import _absent
 import functools
 import itertools
 from dataclasses import dataclass
@@ -144,8 +145,8 @@ class Transformer(nn.Module):
     def __init__(self, args):
         super().__init__()
         if args.num_experts:
-            raise NotImplementedError("ModelArgs(num_experts=...) is not part "
-                                      "of dtrepl")
+            raise _absent.error("ModelArgs(num_experts=...) is not part "
+                                "of dtrepl")
         self.model_args = args
         self.max_seq_len = args.max_seq_len
         self.tok_embeddings = nn.Embedding(args.vocab_size, args.dim)
@@ -196,8 +197,8 @@ class Transformer(nn.Module):
                     local_output_for_attn=False, ep_mesh=None,
                     device_mesh=None):
         if ep_mesh is not None:
-            raise NotImplementedError("Transformer.parallelize(ep_mesh=...) "
-                                      "is not part of dtrepl")
+            raise _absent.error("Transformer.parallelize(ep_mesh=...) "
+                                "is not part of dtrepl")
         mesh = tp_mesh if tp_mesh is not None else device_mesh
         root = {}
         for name, layout in (("tok_embeddings", Shard(1)),

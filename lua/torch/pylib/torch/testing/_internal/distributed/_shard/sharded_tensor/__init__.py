@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """torch.testing._internal.distributed._shard.sharded_tensor: the test class
 of tensors in parts; the tensors themselves are refused by name."""
+import _absent
 import functools
 import unittest
 
@@ -21,8 +22,8 @@ class ShardedTensorTestBase(MultiProcessTestCase):
                                 rank=self.rank)
 
     def init_rpc(self):
-        raise NotImplementedError("torch.distributed.rpc is not part of "
-                                  "dtrepl")
+        raise _absent.error("torch.distributed.rpc is not part of "
+                            "dtrepl")
 
     def init_comms(self, init_rpc=True, backend="nccl"):
         if init_rpc:
