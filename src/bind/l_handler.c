@@ -9,15 +9,9 @@
 
 static const char table_key[] = "dt.handlers";
 
-typedef struct HandlerCall {
-  const DtOpDef *op;
-  const DtArgs *args;
-  DtVar *const *in;
-} HandlerCall;
-
-/* (HandlerCall *): all arguments by position, defaults included. */
+/* (const DtCall *): all arguments by position, defaults included. */
 static int protected_call (lua_State *L) {
-  const HandlerCall *c = lua_touserdata(L, 1);
+  const DtCall *c = lua_touserdata(L, 1);
   const DtArgs *a = c->args;
   int top;
   luaL_checkstack(L, a->n + 8, "too many arguments");
@@ -51,21 +45,19 @@ static DtStatus take_results (lua_State *L, DtSession *s, int first,
   return st;
 }
 
-static DtStatus run_handler (DtSession *s, void *ud, const DtOpDef *op,
-                             const DtArgs *args, int nin, DtVar *const *in,
+static DtStatus run_handler (DtSession *s, void *ud, const DtCall *call,
                              DtResults *out) {
   lua_State *L = ((DtBind *)s->bind)->cur;
-  HandlerCall c = { op, args, in };
   int base = lua_gettop(L);
   bool grad = s->grad_enabled;
   DtStatus st;
-  (void)ud; (void)nin;
+  (void)ud;
   if (!lua_checkstack(L, 64))
     return dt_raise(s->cx, DT_E_LUA, "the Lua stack is full");
   s->grad_enabled = false;
   lua_pushcfunction(L, dtL_traceback);
   lua_pushcfunction(L, protected_call);
-  lua_pushlightuserdata(L, &c);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)call);
   if (lua_pcall(L, 1, LUA_MULTRET, base + 1) != LUA_OK)
     st = dtL_catch(L, DT_E_LUA);
   else

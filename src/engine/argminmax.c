@@ -170,29 +170,30 @@ static DtStatus without_partials (DtSession *s, DtVar *v, DtSpec **spec,
   return st;
 }
 
-DtStatus dt_handle_argminmax (DtSession *s, void *ud, const DtOpDef *op,
-                              const DtArgs *args, int nin, DtVar *const *in,
+DtStatus dt_handle_argminmax (DtSession *s, void *ud, const DtCall *c,
                               DtResults *out) {
   DtUnwrapped u;
   DtProp *p = NULL;
   DtSpec *spec = NULL;
   bool hit;
   DtStatus st;
-  Arg a = { .s = s, .op = op, .max = strcmp(op->sig->base, "argmax") == 0,
-            .all = dt_arg_is_none(args, 1) };
+  Arg a = { .s = s, .op = c->op,
+            .max = strcmp(c->op->sig->base, "argmax") == 0,
+            .all = dt_arg_is_none(c->args, 1) };
   (void)ud;
-  DT_TRY(s->cx, dt_unwrap(s, op, args, nin, in, &u));
-  st = dt_prop_cached(s->cx, s->prop, &(DtOpSchema){ op, args, nin, u.spec },
-                      &p, &hit);
+  DT_TRY(s->cx, dt_unwrap(s, c, &u));
+  st = dt_prop_cached(s->cx, s->prop,
+                      &(DtOpSchema){ c->op, c->args, c->nin, u.spec }, &p,
+                      &hit);
   dt_unwrap_fini(s, &u);
-  if (st == DT_OK && !in[0]->spec->mesh->member) {
-    st = dt_wrap_outside(s, op, p, out);
+  if (st == DT_OK && !c->in[0]->spec->mesh->member) {
+    st = dt_wrap_outside(s, c->op, p, out);
     dt_prop_unref(s->cx, p);
     return st;
   }
-  if (st == DT_OK) st = without_partials(s, in[0], &spec, &a.t);
+  if (st == DT_OK) st = without_partials(s, c->in[0], &spec, &a.t);
   if (st == DT_OK && !a.all)
-    st = dt_meta_wrap_dim(s->cx, dt_arg_int(args, 1), a.t->m.ndim, &a.dim);
+    st = dt_meta_wrap_dim(s->cx, dt_arg_int(c->args, 1), a.t->m.ndim, &a.dim);
   a.spec = spec;
   if (st == DT_OK) st = find_index(&a);
   if (st == DT_OK) st = wrap_index(&a, p, out);

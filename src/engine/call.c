@@ -22,48 +22,45 @@ static DtStatus decomp_outputs (DtSession *s, const DtOpDef *op,
   return DT_OK;
 }
 
-DtStatus dt_call_decomp (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                         int nin, DtVar *const *in, DtResults *out) {
+DtStatus dt_call_decomp (DtSession *s, const DtCall *c, DtResults *out) {
   DtCtx *cx = s->cx;
   DtArenaMark mark = dt_arena_mark(&cx->scratch);
-  int max = op->sig->returns_list ? DT_MAX_OUTS : op->sig->nrets;
-  DtHandle **hin = DT_ANEWN(cx, &cx->scratch, DtHandle *, nin + 1);
+  int max = c->op->sig->returns_list ? DT_MAX_OUTS : c->op->sig->nrets;
+  DtHandle **hin = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->nin + 1);
   DtHandle **hout = DT_ANEWN(cx, &cx->scratch, DtHandle *, max + 1);
   DtRun run;
-  DtDecompCall d = { .e = &run.e, .op = op, .args = args, .nin = nin,
-                     .in = hin, .out = hout, .maxout = max };
+  DtDecompCall d = { .e = &run.e, .op = c->op, .args = c->args,
+                     .nin = c->nin, .in = hin, .out = hout, .maxout = max };
   DtStatus st = hin && hout ? DT_OK : DT_E_NOMEM;
   dt_run_init(&run, s, &cx->scratch);
-  for (int i = 0; i < nin && st == DT_OK; i++)
-    hin[i] = (DtHandle *)(void *)in[i];
-  if (st == DT_OK) st = op->decomp(&d);
+  for (int i = 0; i < c->nin && st == DT_OK; i++)
+    hin[i] = (DtHandle *)(void *)c->in[i];
+  if (st == DT_OK) st = c->op->decomp(&d);
   if (st == DT_OK) st = run.e.st;
-  if (st == DT_OK) st = decomp_outputs(s, op, &d, out);
+  if (st == DT_OK) st = decomp_outputs(s, c->op, &d, out);
   dt_run_fini(&run);
   dt_arena_release(&cx->scratch, mark);
   return st;
 }
 
-static DtStatus tell_func (DtSession *s, const DtOpDef *op,
-                           const DtArgs *args, int nin, DtVar *const *in) {
-  DtEvent e = { .kind = DT_EV_FUNC, .op = op, .args = args, .nin = nin,
-                .in = in, .text = op->sig->full };
+static DtStatus tell_func (DtSession *s, const DtCall *c) {
+  DtEvent e = { .kind = DT_EV_FUNC, .op = c->op, .args = c->args,
+                .nin = c->nin, .in = c->in, .text = c->op->sig->full };
   return dt_event_emit(s, &e);
 }
 
-static DtStatus call_composite (DtSession *s, const DtOpDef *op,
-                                const DtArgs *args, int nin, DtVar *const *in,
+static DtStatus call_composite (DtSession *s, const DtCall *c,
                                 DtResults *out) {
   DtStatus st = DT_OK;
   bool again, implicit = s->implicit_replication;
-  if (dt_session_heard(s)) st = tell_func(s, op, args, nin, in);
-  dt_warn_called(s, op, args);
-  s->implicit_replication |= (op->flags & DT_OP_REPLICATES) != 0;
-  if (st == DT_OK) st = dt_call_decomp(s, op, args, nin, in, out);
+  if (dt_session_heard(s)) st = tell_func(s, c);
+  dt_warn_called(s, c->op, c->args);
+  s->implicit_replication |= (c->op->flags & DT_OP_REPLICATES) != 0;
+  if (st == DT_OK) st = dt_call_decomp(s, c, out);
   s->implicit_replication = implicit;
   if (dt_session_heard(s)) {
-    if (st != DT_OK) st = dt_ev_error(s, op, args, nin, in, st, &again);
-    st = dt_ev_end(s, DT_EV_FUNC_END, op, args, nin, in, out, st);
+    if (st != DT_OK) st = dt_ev_error(s, c, st, &again);
+    st = dt_ev_end(s, DT_EV_FUNC_END, c, out, st);
   }
   return st;
 }
@@ -160,7 +157,8 @@ DtStatus dt_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
   if (runs_composite(s, op, nin, in)) {
     if (op == dt_handlers_sdpa(s))
       st = dt_sdpa_call(s, args, nin, in, out, &done);
-    if (st == DT_OK && !done) st = call_composite(s, op, args, nin, in, out);
+    if (st == DT_OK && !done)
+      st = call_composite(s, &(DtCall){ op, args, nin, in }, out);
   } else {
     st = call_leaf(s, op, args, nin, in, out);
   }

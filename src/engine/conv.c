@@ -7,37 +7,35 @@
 ** Backward first brings the output's gradient to the placements of the input. */
 #include "engine/engine_int.h"
 
-static DtStatus run_as_they_lie (DtSession *s, const DtOpDef *op,
-                                 const DtArgs *args, int nin,
-                                 DtVar *const *in, const DtProp *p,
-                                 DtResults *out) {
+static DtStatus run_as_they_lie (DtSession *s, const DtCall *c,
+                                 const DtProp *p, DtResults *out) {
   DtTensor *local[8], *res[4] = { NULL };
   int nout = 0;
   DtStatus st;
-  DT_CHECK(s->cx, nin <= 8 && p->nout <= 4, DT_E_LIMIT,
-           "%s: too many tensors", op->sig->full);
-  for (int i = 0; i < nin; i++) local[i] = in[i]->local;
-  st = dt_run_local(s, op, args, nin, local, 4, res, &nout, NULL);
+  DT_CHECK(s->cx, c->nin <= 8 && p->nout <= 4, DT_E_LIMIT,
+           "%s: too many tensors", c->op->sig->full);
+  for (int i = 0; i < c->nin; i++) local[i] = c->in[i]->local;
+  st = dt_run_local(s, c->op, c->args, c->nin, local, 4, res, &nout, NULL);
   if (st == DT_OK)
-    st = dt_wrap(s, op, args, nin, in, nout, res, p->out, out);
+    st = dt_wrap(s, c, nout, res, p->out, out);
   for (int i = 0; i < nout; i++) dt_tensor_unref(s->cx, res[i]);
   return st;
 }
 
-DtStatus dt_handle_conv (DtSession *s, void *ud, const DtOpDef *op,
-                         const DtArgs *args, int nin, DtVar *const *in,
+DtStatus dt_handle_conv (DtSession *s, void *ud, const DtCall *c,
                          DtResults *out) {
   DtUnwrapped u;
   DtProp *p;
   bool hit;
   DtStatus st;
   (void)ud;
-  DT_TRY(s->cx, dt_unwrap(s, op, args, nin, in, &u));
-  st = dt_prop_cached(s->cx, s->prop, &(DtOpSchema){ op, args, nin, u.spec },
-                      &p, &hit);
+  DT_TRY(s->cx, dt_unwrap(s, c, &u));
+  st = dt_prop_cached(s->cx, s->prop,
+                      &(DtOpSchema){ c->op, c->args, c->nin, u.spec }, &p,
+                      &hit);
   if (st == DT_OK) {
-    st = u.mesh->member ? run_as_they_lie(s, op, args, nin, in, p, out)
-                        : dt_wrap_outside(s, op, p, out);
+    st = u.mesh->member ? run_as_they_lie(s, c, p, out)
+                        : dt_wrap_outside(s, c->op, p, out);
     dt_prop_unref(s->cx, p);
   }
   dt_unwrap_fini(s, &u);
@@ -56,19 +54,18 @@ DtStatus dt_handler_first_spec (DtSession *s, const DtOpDef *op, int nin,
                       out);
 }
 
-DtStatus dt_handle_conv_backward (DtSession *s, void *ud, const DtOpDef *op,
-                                  const DtArgs *args, int nin,
-                                  DtVar *const *in, DtResults *out) {
+DtStatus dt_handle_conv_backward (DtSession *s, void *ud, const DtCall *c,
+                                  DtResults *out) {
   DtVar *in2[8], *g = NULL;
   DtStatus st;
-  DT_CHECK(s->cx, nin >= 2 && nin <= 8 && in[0]->spec && in[1]->spec,
-           DT_E_ASSERT, "%s", "");
-  DT_TRY(s->cx, dt_redistribute(s, in[0], in[1]->spec->mesh, in[1]->spec->npl,
-                                in[1]->spec->pl, DT_DTYPE_NONE,
-                                DT_DTYPE_NONE, &g));
-  for (int i = 0; i < nin; i++) in2[i] = in[i];
+  DT_CHECK(s->cx, c->nin >= 2 && c->nin <= 8 && c->in[0]->spec &&
+           c->in[1]->spec, DT_E_ASSERT, "%s", "");
+  const DtSpec *to = c->in[1]->spec;
+  DT_TRY(s->cx, dt_redistribute(s, c->in[0], to->mesh, to->npl, to->pl,
+                                DT_DTYPE_NONE, DT_DTYPE_NONE, &g));
+  for (int i = 0; i < c->nin; i++) in2[i] = c->in[i];
   in2[0] = g;
-  st = dt_handle_conv(s, ud, op, args, nin, in2, out);
+  st = dt_handle_conv(s, ud, &(DtCall){ c->op, c->args, c->nin, in2 }, out);
   dt_var_unref(g);
   return st;
 }

@@ -67,16 +67,16 @@ static void locals_own (Locals *l, int i, DtTensor *t) {
 
 /* --- plain --- */
 
-static DtStatus dispatch_plain (DtSession *s, const DtOpDef *op,
-                                const DtArgs *args, int nin, DtVar *const *in,
+static DtStatus dispatch_plain (DtSession *s, const DtCall *c,
                                 DtResults *out) {
   Locals l;
   DtValue ret = { .kind = DT_V_NONE };
-  DtStatus st = locals_init(s, &l, op, nin, in);
+  DtStatus st = locals_init(s, &l, c->op, c->nin, c->in);
   if (st == DT_OK)
-    st = dt_run_local(s, op, args, nin, l.in, l.max, l.out, &l.nout, &ret);
+    st = dt_run_local(s, c->op, c->args, c->nin, l.in, l.max, l.out, &l.nout,
+                      &ret);
   if (st == DT_OK)
-    st = dt_wrap(s, op, args, nin, in, l.nout, l.out, NULL, out);
+    st = dt_wrap(s, c, l.nout, l.out, NULL, out);
   if (st == DT_OK) out->ret = ret;
   locals_fini(s, &l);
   return st;
@@ -127,40 +127,38 @@ static DtStatus move_inputs (DtSession *s, const DtOpDef *op,
   return DT_OK;
 }
 
-static DtStatus tell_prop (DtSession *s, const DtOpDef *op,
-                           const DtArgs *args, int nin, DtVar *const *in,
-                           const DtProp *p, bool hit) {
-  DtEvent e = { .kind = DT_EV_PROP, .op = op, .args = args, .nin = nin,
-                .in = in, .prop = p, .cache_hit = hit };
+static DtStatus tell_prop (DtSession *s, const DtCall *c, const DtProp *p,
+                           bool hit) {
+  DtEvent e = { .kind = DT_EV_PROP, .op = c->op, .args = c->args,
+                .nin = c->nin, .in = c->in, .prop = p, .cache_hit = hit };
   return dt_event_emit(s, &e);
 }
 
 /* The local part on a rank of the mesh. */
-static DtStatus run_member (DtSession *s, const DtOpDef *op,
-                            const DtArgs *args, int nin, DtVar *const *in,
+static DtStatus run_member (DtSession *s, const DtCall *c,
                             const DtUnwrapped *u, const DtProp *p,
                             DtResults *out) {
   Locals l;
   DtRngRegion rng = { .on = false };
   DtValue ret = { .kind = DT_V_NONE };
-  const DtOpDef *lop = p->op ? p->op : op;
-  DtStatus st = locals_init(s, &l, op, nin, in);
+  const DtOpDef *lop = p->op ? p->op : c->op;
+  DtStatus st = locals_init(s, &l, c->op, c->nin, c->in);
   if (st == DT_OK && p->needs_redist)
-    st = move_inputs(s, op, args, u, p, &l);
-  if (st == DT_OK && (op->flags & DT_OP_RANDOM) && nin > 0)
-    st = dt_rng_region_begin(s, op, u->spec[0], &rng);
+    st = move_inputs(s, c->op, c->args, u, p, &l);
+  if (st == DT_OK && (c->op->flags & DT_OP_RANDOM) && c->nin > 0)
+    st = dt_rng_region_begin(s, c->op, u->spec[0], &rng);
   if (st == DT_OK)
-    st = dt_run_local(s, lop, p->args ? p->args : args, nin, l.in, l.max,
+    st = dt_run_local(s, lop, p->args ? p->args : c->args, c->nin, l.in, l.max,
                       l.out, &l.nout, &ret);
   dt_rng_region_end(s, &rng);
-  if (st == DT_OK && (p->no_spec || dt_handlers_reads(s, op))) {
-    st = dt_handlers_scalar(s, op, true, &ret);
+  if (st == DT_OK && (p->no_spec || dt_handlers_reads(s, c->op))) {
+    st = dt_handlers_scalar(s, c->op, true, &ret);
     if (st == DT_OK) st = dt_results_init(s, out, 0);
   } else if (st == DT_OK) {
     DT_CHECKG(s->cx, l.nout == p->nout, DT_E_INTERNAL,
-              "%s: %d local results, %d decided", op->sig->full, l.nout,
+              "%s: %d local results, %d decided", c->op->sig->full, l.nout,
               p->nout);
-    DT_TRYG(s->cx, dt_wrap(s, op, args, nin, in, l.nout, l.out, p->out, out));
+    DT_TRYG(s->cx, dt_wrap(s, c, l.nout, l.out, p->out, out));
   }
   if (st == DT_OK) out->ret = ret;
 done:
@@ -168,105 +166,97 @@ done:
   return st;
 }
 
-static DtStatus run_outside (DtSession *s, const DtOpDef *op,
-                             const DtArgs *args, int nin, DtVar *const *in,
-                             const DtProp *p, DtResults *out) {
-  int slot = dt_wrap_ret_slot(op, args, 0);
+static DtStatus run_outside (DtSession *s, const DtCall *c, const DtProp *p,
+                             DtResults *out) {
+  int slot = dt_wrap_ret_slot(c->op, c->args, 0);
   DtValue ret = { .kind = DT_V_NONE };
-  if (p->no_spec || dt_handlers_reads(s, op)) {
-    DT_TRY(s->cx, dt_handlers_scalar(s, op, false, &ret));
+  if (p->no_spec || dt_handlers_reads(s, c->op)) {
+    DT_TRY(s->cx, dt_handlers_scalar(s, c->op, false, &ret));
     DT_TRY(s->cx, dt_results_init(s, out, 0));
     out->ret = ret;
     return DT_OK;
   }
-  if (slot >= 0 && slot < nin) {
+  if (slot >= 0 && slot < c->nin) {
     DT_TRY(s->cx, dt_results_init(s, out, 1));
-    *dt_results_at(out, 0) = dt_var_ref(in[slot]);
+    *dt_results_at(out, 0) = dt_var_ref(c->in[slot]);
     return DT_OK;
   }
-  return dt_wrap_outside(s, op, p, out);
+  return dt_wrap_outside(s, c->op, p, out);
 }
 
-DtStatus dt_dispatch_specs (DtSession *s, const DtOpDef *op,
-                            const DtArgs *args, int nin, DtVar *const *in,
+DtStatus dt_dispatch_specs (DtSession *s, const DtCall *c,
                             const DtUnwrapped *u, DtResults *out) {
   DtProp *p;
   bool hit;
   int64_t resized = dt_prop_resized(s->prop);
   DtStatus st = dt_prop_cached(s->cx, s->prop,
-                               &(DtOpSchema){ op, args, nin, u->spec }, &p,
-                               &hit);
-  if (st == DT_E_MISSING && (op->flags & DT_OP_COMPOSITE) && op->decomp) {
+                               &(DtOpSchema){ c->op, c->args, c->nin, u->spec },
+                               &p, &hit);
+  if (st == DT_E_MISSING && (c->op->flags & DT_OP_COMPOSITE) && c->op->decomp) {
     dt_error_clear(s->cx);
-    return dt_call_decomp(s, op, args, nin, in, out);
+    return dt_call_decomp(s, c, out);
   }
   /* PyTorch's slow path looks at the arguments, and warns, once more. */
   if (u->nmade > 0 && (st != DT_OK || !hit))
-    dt_resized_pretend(s, op, args, u, dt_prop_resized(s->prop) - resized);
+    dt_resized_pretend(s, c->op, c->args, u,
+                       dt_prop_resized(s->prop) - resized);
   int nwarn = st != DT_OK || !hit ? u->nwarn : 0;
   bool late = st == DT_OK && p->needs_redist &&
               dt_switch(&s->profile, DT_SW_NUMEL1_AFTER_LOCAL);
   for (; !late && nwarn > 0; nwarn--) dt_unwrap_warn(s);
   if (st != DT_OK) return st;
-  if (!hit) dt_warn_called(s, op, args);
-  if (dt_session_heard(s)) st = tell_prop(s, op, args, nin, in, p, hit);
+  if (!hit) dt_warn_called(s, c->op, c->args);
+  if (dt_session_heard(s)) st = tell_prop(s, c, p, hit);
   if (st == DT_OK)
-    st = u->mesh->member ? run_member(s, op, args, nin, in, u, p, out)
-                         : run_outside(s, op, args, nin, in, p, out);
+    st = u->mesh->member ? run_member(s, c, u, p, out)
+                         : run_outside(s, c, p, out);
   for (; nwarn > 0; nwarn--) dt_unwrap_warn(s);
   dt_prop_unref(s->cx, p);
   return st;
 }
 
-static DtStatus dispatch_dist (DtSession *s, const DtOpDef *op,
-                               const DtArgs *args, int nin, DtVar *const *in,
-                               DtResults *out) {
+static DtStatus dispatch_dist (DtSession *s, const DtCall *c, DtResults *out) {
   DtUnwrapped u;
   DtStatus st;
   void *ud;
-  DtHandlerFn h = dt_handler_get(s, op, &ud);
-  if (h != NULL) return h(s, ud, op, args, nin, in, out);
-  DT_TRY(s->cx, dt_unwrap(s, op, args, nin, in, &u));
-  st = dt_dispatch_specs(s, op, args, nin, in, &u, out);
+  DtHandlerFn h = dt_handler_get(s, c->op, &ud);
+  if (h != NULL) return h(s, ud, c, out);
+  DT_TRY(s->cx, dt_unwrap(s, c, &u));
+  st = dt_dispatch_specs(s, c, &u, out);
   dt_unwrap_fini(s, &u);
   return st;
 }
 
 /* --- the entry --- */
 
-static DtStatus tell_op (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                         int nin, DtVar *const *in) {
-  DtEvent e = { .kind = DT_EV_OP, .op = op, .args = args, .nin = nin,
-                .in = in };
+static DtStatus tell_op (DtSession *s, const DtCall *c) {
+  DtEvent e = { .kind = DT_EV_OP, .op = c->op, .args = c->args, .nin = c->nin,
+                .in = c->in };
   return dt_event_emit(s, &e);
 }
 
-static DtStatus dispatch_once (DtSession *s, const DtOpDef *op,
-                               const DtArgs *args, int nin, DtVar *const *in,
-                               DtResults *out) {
-  return dt_unwrap_any_dist(nin, in)
-           ? dispatch_dist(s, op, args, nin, in, out)
-           : dispatch_plain(s, op, args, nin, in, out);
+static DtStatus dispatch_once (DtSession *s, const DtCall *c, DtResults *out) {
+  return dt_unwrap_any_dist(c->nin, c->in) ? dispatch_dist(s, c, out)
+                                           : dispatch_plain(s, c, out);
 }
 
 /* The call failed: listeners see it as it is, and may replace arguments, with
 ** which it runs again. */
-static DtStatus dispatch_failed (DtSession *s, const DtOpDef *op,
-                                 const DtArgs *args, int nin,
-                                 DtVar *const *in, DtResults *out,
+static DtStatus dispatch_failed (DtSession *s, const DtCall *c, DtResults *out,
                                  DtStatus st) {
   DtVar *now[64];
   uint64_t done = 0;
   bool again;
-  int n = nin < 64 ? nin : 64;
-  for (int i = 0; i < n; i++) now[i] = in[i];
+  const DtCall fixed = { c->op, c->args, c->nin, c->nin <= 64 ? now : c->in };
+  int n = c->nin < 64 ? c->nin : 64;
+  for (int i = 0; i < n; i++) now[i] = c->in[i];
   while (st != DT_OK) {
-    st = dt_ev_error(s, op, args, nin, nin <= 64 ? now : in, st, &again);
-    if (!again || nin > 64) break;
+    st = dt_ev_error(s, &fixed, st, &again);
+    if (!again || c->nin > 64) break;
     for (int i = 0; i < n; i++)
       if (s->fix_mask >> i & 1) now[i] = s->fix[i];
     done |= s->fix_mask;
-    st = dispatch_once(s, op, args, nin, now, out);
+    st = dispatch_once(s, &fixed, out);
   }
   s->fix_done = done;
   return st;
@@ -280,18 +270,18 @@ DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
   int outer_line = s->cur_line;
   int depth = s->depth;
   DtStatus st = DT_OK;
+  const DtCall c = { op, args, nin, in };
   if (s->marked && dt_marks_stop(op, nin, in))
-    return dt_marks_dispatch(s, op, args, nin, in, out);
+    return dt_marks_dispatch(s, &c, out);
   s->cur_op = op;
   s->cur_seq = ++s->seq;
   s->cur_file = NULL;
-  if (dt_session_heard(s)) st = tell_op(s, op, args, nin, in);
-  if (st == DT_OK) st = dispatch_once(s, op, args, nin, in, out);
+  if (dt_session_heard(s)) st = tell_op(s, &c);
+  if (st == DT_OK) st = dispatch_once(s, &c, out);
   s->fix_done = 0;
   if (dt_session_heard(s)) {
-    if (st != DT_OK)
-      st = dispatch_failed(s, op, args, nin, in, out, st);
-    st = dt_ev_end(s, DT_EV_OP_END, op, args, nin, in, out, st);
+    if (st != DT_OK) st = dispatch_failed(s, &c, out, st);
+    st = dt_ev_end(s, DT_EV_OP_END, &c, out, st);
   }
   s->depth = depth;             /* whoever began to listen in between */
   s->cur_op = outer;

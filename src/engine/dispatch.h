@@ -8,11 +8,13 @@
 
 #include "engine/session.h"
 
-/* A call with its variables.  `in` by slot. */
+/* A call: the operator, its bound arguments, its variables by slot (NULL where
+** an optional tensor is None).  Borrowed: it lives as long as the call of the
+** function that takes it. */
 typedef struct DtCall {
   const DtOpDef *op;
-  DtArgs args;
-  int nin; DtVar *in[64]; DtVar **in_more;   /* lists beyond 64 slots */
+  const DtArgs *args;
+  int nin; DtVar *const *in;
 } DtCall;
 
 /* Results: variables (owned by the caller, NULL where None) or a value. */
@@ -49,9 +51,8 @@ DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
 /* A handler takes an operator over before anything else is looked at, as
 ** PyTorch's custom op handlers do (loss_parallel, context_parallel replace
 ** them at run time).  fn NULL removes it.  Agreed. */
-typedef DtStatus (*DtHandlerFn) (DtSession *s, void *ud, const DtOpDef *op,
-                                 const DtArgs *args, int nin,
-                                 DtVar *const *in, DtResults *out);
+typedef DtStatus (*DtHandlerFn) (DtSession *s, void *ud, const DtCall *c,
+                                 DtResults *out);
 DtStatus dt_handler_set (DtSession *s, const DtOpDef *op, DtHandlerFn fn,
                          void *ud);
 /* The handler in force, NULL when there is none.  Pure. */

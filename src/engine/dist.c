@@ -51,7 +51,7 @@ DtStatus dt_api_end (DtSession *s, const DtApi *a, int nin, DtVar *const *in,
       e.nout = 1;
       e.out = out;
     } else {
-      st = dt_ev_error(s, NULL, NULL, nin, in, st, &again);
+      st = dt_ev_error(s, &(DtCall){ NULL, NULL, nin, in }, st, &again);
     }
     e.status = st;
     lst = dt_event_emit(s, &e);

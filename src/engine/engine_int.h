@@ -29,13 +29,11 @@ DtStatus dt_ev_text (DtSession *s, DtEventKind kind, const char *text);
 DtOrigin dt_ev_where (DtSession *s);
 /* Tell listeners of the pending error `st`; *again when an argument was
 ** replaced and the call should be repeated.  Gives the status to return. */
-DtStatus dt_ev_error (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                      int nin, DtVar *const *in, DtStatus st, bool *again);
+DtStatus dt_ev_error (DtSession *s, const DtCall *c, DtStatus st, bool *again);
 /* Tell listeners that a call (an operator: DT_EV_OP_END, a function:
 ** DT_EV_FUNC_END) came back with `st`.  Gives the status to return; the
 ** results are let go when a listener fails. */
-DtStatus dt_ev_end (DtSession *s, DtEventKind kind, const DtOpDef *op,
-                    const DtArgs *args, int nin, DtVar *const *in,
+DtStatus dt_ev_end (DtSession *s, DtEventKind kind, const DtCall *c,
                     DtResults *out, DtStatus st);
 
 /* Let go of a result that will not be given: no dangling pointer stays. */
@@ -113,8 +111,7 @@ typedef struct DtUnwrapped {
   bool on_heap;
 } DtUnwrapped;
 bool dt_unwrap_any_dist (int nin, DtVar *const *in);
-DtStatus dt_unwrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                    int nin, DtVar *const *in, DtUnwrapped *u);
+DtStatus dt_unwrap (DtSession *s, const DtCall *c, DtUnwrapped *u);
 void dt_unwrap_fini (DtSession *s, DtUnwrapped *u);
 /* Say that a tensor of one element counts as replicated. */
 void dt_unwrap_warn (DtSession *s);
@@ -139,16 +136,13 @@ void dt_warn_called (DtSession *s, const DtOpDef *op, const DtArgs *args);
 DtStatus dt_handlers_new (DtSession *s);
 void dt_handlers_free (DtSession *s);
 /* argminmax.c: argmin and argmax over sharded dims. */
-DtStatus dt_handle_argminmax (DtSession *s, void *ud, const DtOpDef *op,
-                              const DtArgs *args, int nin, DtVar *const *in,
+DtStatus dt_handle_argminmax (DtSession *s, void *ud, const DtCall *c,
                               DtResults *out);
 /* conv.c */
-DtStatus dt_handle_conv (DtSession *s, void *ud, const DtOpDef *op,
-                         const DtArgs *args, int nin, DtVar *const *in,
+DtStatus dt_handle_conv (DtSession *s, void *ud, const DtCall *c,
                          DtResults *out);
-DtStatus dt_handle_conv_backward (DtSession *s, void *ud, const DtOpDef *op,
-                                  const DtArgs *args, int nin,
-                                  DtVar *const *in, DtResults *out);
+DtStatus dt_handle_conv_backward (DtSession *s, void *ud, const DtCall *c,
+                                  DtResults *out);
 const DtOpDef *dt_handlers_sdpa (const DtSession *s);
 /* RUNTIME when the operator is detach_ and `v` is a view.  Local. */
 DtStatus dt_handlers_detach (DtSession *s, const DtOpDef *op, const DtVar *v);
@@ -162,8 +156,7 @@ DtStatus dt_handlers_scalar (DtSession *s, const DtOpDef *op, bool member,
 /* --- wrap.c --- */
 /* Local results to results of the call: new variables with the specs of the
 ** decision, the argument itself for in-place and out= forms. */
-DtStatus dt_wrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                  int nin, DtVar *const *in, int n, DtTensor **local,
+DtStatus dt_wrap (DtSession *s, const DtCall *c, int n, DtTensor **local,
                   DtSpec *const *spec, DtResults *out);
 /* Results of a rank outside the mesh. */
 DtStatus dt_wrap_outside (DtSession *s, const DtOpDef *op, const DtProp *p,
@@ -179,17 +172,14 @@ void dt_view_unref (DtSession *s, struct DtViewOp *w);
 
 /* --- dispatch.c --- */
 /* Everything after unwrapping, with specs given. */
-DtStatus dt_dispatch_specs (DtSession *s, const DtOpDef *op,
-                            const DtArgs *args, int nin, DtVar *const *in,
+DtStatus dt_dispatch_specs (DtSession *s, const DtCall *c,
                             const DtUnwrapped *u, DtResults *out);
 
 /* --- marks.c --- */
 /* Do marks of inputs keep the operator from being called as it is?  Pure. */
 bool dt_marks_stop (const DtOpDef *op, int nin, DtVar *const *in);
 /* Then this calls it, with clones. */
-DtStatus dt_marks_dispatch (DtSession *s, const DtOpDef *op,
-                            const DtArgs *args, int nin, DtVar *const *in,
-                            DtResults *out);
+DtStatus dt_marks_dispatch (DtSession *s, const DtCall *c, DtResults *out);
 /* Inputs for a kernel, written out (owned, in the scratch arena), or NULL when
 ** they are good as they are.  Drop them after either answer. */
 DtStatus dt_marks_inputs (DtSession *s, const DtOpDef *op, int nin,
@@ -210,8 +200,7 @@ DtStatus dt_local_resize_out (DtCtx *cx, DtTensor *out, const DtMeta *m);
 
 /* --- call.c --- */
 /* Run an operator's decomposition on variables. */
-DtStatus dt_call_decomp (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                         int nin, DtVar *const *in, DtResults *out);
+DtStatus dt_call_decomp (DtSession *s, const DtCall *c, DtResults *out);
 typedef struct DtRun {          /* an emitter that executes */
   DtEmit e;
   DtSession *s;

@@ -142,13 +142,12 @@ DtStatus dt_ev_text (DtSession *s, DtEventKind kind, const char *text) {
   return dt_event_emit(s, &e);
 }
 
-DtStatus dt_ev_end (DtSession *s, DtEventKind kind, const DtOpDef *op,
-                    const DtArgs *args, int nin, DtVar *const *in,
+DtStatus dt_ev_end (DtSession *s, DtEventKind kind, const DtCall *c,
                     DtResults *out, DtStatus st) {
   DtStatus lst;
-  DtEvent e = { .kind = kind, .op = op, .args = args, .nin = nin, .in = in,
-                .status = st };
-  if (kind == DT_EV_FUNC_END) e.text = op->sig->full;
+  DtEvent e = { .kind = kind, .op = c->op, .args = c->args, .nin = c->nin,
+                .in = c->in, .status = st };
+  if (kind == DT_EV_FUNC_END) e.text = c->op->sig->full;
   if (st == DT_OK) {
     e.nout = out->n;
     e.out = out->more ? out->more : out->v;
@@ -158,11 +157,11 @@ DtStatus dt_ev_end (DtSession *s, DtEventKind kind, const DtOpDef *op,
   return st != DT_OK ? st : lst;
 }
 
-DtStatus dt_ev_error (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                      int nin, DtVar *const *in, DtStatus st, bool *again) {
+DtStatus dt_ev_error (DtSession *s, const DtCall *c, DtStatus st,
+                      bool *again) {
   DtStatus lst;
-  DtEvent e = { .kind = DT_EV_ERROR, .op = op, .args = args, .nin = nin,
-                .in = in, .status = st, .err = s->cx };
+  DtEvent e = { .kind = DT_EV_ERROR, .op = c->op, .args = c->args,
+                .nin = c->nin, .in = c->in, .status = st, .err = s->cx };
   *again = false;
   if (s->err_told || s->saving_ended || st == DT_E_INTERRUPTED) return st;
   s->err_told = true;

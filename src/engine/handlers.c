@@ -52,22 +52,20 @@ DtStatus dt_handler_set (DtSession *s, const DtOpDef *op, DtHandlerFn fn,
 
 /* --- the handlers --- */
 
-static DtStatus same_size (DtSession *s, void *ud, const DtOpDef *op,
-                           const DtArgs *args, int nin, DtVar *const *in,
+static DtStatus same_size (DtSession *s, void *ud, const DtCall *c,
                            DtResults *out) {
-  (void)ud; (void)op; (void)args;
-  DT_ASSERT(s->cx, nin == 2);
+  (void)ud;
+  DT_ASSERT(s->cx, c->nin == 2);
   DT_TRY(s->cx, dt_results_init(s, out, 0));
-  out->ret = dt_v_bool(dt_meta_same_shape(dt_var_meta(in[0]),
-                                          dt_var_meta(in[1])));
+  out->ret = dt_v_bool(dt_meta_same_shape(dt_var_meta(c->in[0]),
+                                          dt_var_meta(c->in[1])));
   return DT_OK;
 }
 
 /* Asked of the local tensor, and no memory here is pinned. */
-static DtStatus is_pinned (DtSession *s, void *ud, const DtOpDef *op,
-                           const DtArgs *args, int nin, DtVar *const *in,
+static DtStatus is_pinned (DtSession *s, void *ud, const DtCall *c,
                            DtResults *out) {
-  (void)ud; (void)op; (void)args; (void)nin; (void)in;
+  (void)ud; (void)c;
   DT_TRY(s->cx, dt_results_init(s, out, 0));
   out->ret = dt_v_bool(false);
   return DT_OK;
@@ -103,24 +101,23 @@ static bool find_order (const DtArgs *args, const DtMeta *m, int64_t *order) {
   return true;
 }
 
-static DtStatus as_strided (DtSession *s, void *ud, const DtOpDef *op,
-                            const DtArgs *args, int nin, DtVar *const *in,
+static DtStatus as_strided (DtSession *s, void *ud, const DtCall *c,
                             DtResults *out) {
-  const DtMeta *m = dt_var_meta(in[0]);
-  bool here = dt_arg_is_none(args, 3) ||
-              dt_arg_int(args, 3) == in[0]->local->offset;
-  bool same = here && ints_equal(args, 1, m->shape, m->ndim) &&
-              ints_equal(args, 2, m->stride, m->ndim);
+  const DtMeta *m = dt_var_meta(c->in[0]);
+  bool here = dt_arg_is_none(c->args, 3) ||
+              dt_arg_int(c->args, 3) == c->in[0]->local->offset;
+  bool same = here && ints_equal(c->args, 1, m->shape, m->ndim) &&
+              ints_equal(c->args, 2, m->stride, m->ndim);
   int64_t order[DT_MAX_NDIM];
   DtVar *v;
-  (void)ud; (void)nin;
-  DT_CHECK(s->cx, same || (here && (op->flags & DT_OP_LATER) != 0 &&
-                           find_order(args, m, order)),
+  (void)ud;
+  DT_CHECK(s->cx, same || (here && (c->op->flags & DT_OP_LATER) != 0 &&
+                           find_order(c->args, m, order)),
            DT_E_RUNTIME, "as_strided not supported with DTensor");
   if (same)
-    DT_TRY(s->cx, dt_call_fmt(s, &v, "aten.alias.default", "t", in[0]));
+    DT_TRY(s->cx, dt_call_fmt(s, &v, "aten.alias.default", "t", c->in[0]));
   else
-    DT_TRY(s->cx, dt_call_fmt(s, &v, "aten.permute.default", "tI", in[0],
+    DT_TRY(s->cx, dt_call_fmt(s, &v, "aten.permute.default", "tI", c->in[0],
                               (int)m->ndim, order));
   DT_TRY(s->cx, dt_results_init(s, out, 1));
   out->v[0] = v;
@@ -164,32 +161,31 @@ static bool all_replicated (const DtSpec *spec) {
 ** lie, and one flag for all ranks says whether any is not finite; a rank of its
 ** own opinion would step alone.  After
 ** torch/distributed/tensor/_dispatch.py:found_inf_reduce_handler. */
-static DtStatus unscale_gradients (DtSession *s, void *ud, const DtOpDef *op,
-                                   const DtArgs *args, int nin,
-                                   DtVar *const *in, DtResults *out) {
+static DtStatus unscale_gradients (DtSession *s, void *ud, const DtCall *c,
+                                   DtResults *out) {
   DtUnwrapped u;
   DtTensor **local, *none[1];
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
-  int nout = 0, found = dt_arg_slot(args, 1);
+  int nout = 0, found = dt_arg_slot(c->args, 1);
   DtStatus st;
   (void)ud;
-  DT_TRY(s->cx, dt_unwrap(s, op, args, nin, in, &u));
+  DT_TRY(s->cx, dt_unwrap(s, c, &u));
   dt_unwrap_fini(s, &u);
-  local = DT_ANEWN(s->cx, &s->cx->scratch, DtTensor *, nin + 1);
+  local = DT_ANEWN(s->cx, &s->cx->scratch, DtTensor *, c->nin + 1);
   st = local ? DT_OK : DT_E_NOMEM;
-  for (int i = 0; i < nin && local; i++) local[i] = in[i]->local;
+  for (int i = 0; i < c->nin && local; i++) local[i] = c->in[i]->local;
   if (st == DT_OK)
-    st = dt_run_local(s, op, args, nin, local, 0, none, &nout, NULL);
+    st = dt_run_local(s, c->op, c->args, c->nin, local, 0, none, &nout, NULL);
   dt_arena_release(&s->cx->scratch, mark);
-  if (st == DT_OK && nin > 0 && in[0]->spec == NULL)
+  if (st == DT_OK && c->nin > 0 && c->in[0]->spec == NULL)
     st = dt_raise(s->cx, DT_E_ATTR,
                   "'Tensor' object has no attribute 'placements'");
-  if (st == DT_OK && nin > 0 && found >= 0 && in[found]->spec != NULL &&
-      !all_replicated(in[0]->spec))
+  if (st == DT_OK && c->nin > 0 && found >= 0 && c->in[found]->spec != NULL &&
+      !all_replicated(c->in[0]->spec))
     st = dt_raise(s->cx, DT_E_MISSING, "Operator _c10d_functional.all_reduce."
                   "default does not have a sharding strategy registered.");
-  if (st == DT_OK && nin > 0 && found >= 0)
-    st = combine_found_inf(s, in[0]->spec, in[found]);
+  if (st == DT_OK && c->nin > 0 && found >= 0)
+    st = combine_found_inf(s, c->in[0]->spec, c->in[found]);
   if (st == DT_OK) st = dt_results_init(s, out, 0);
   return st;
 }

@@ -103,45 +103,42 @@ static bool is_written (const DtOpDef *op, const DtArgs *args, int slot) {
 }
 
 /* Copy what was written back, and give the tensors themselves as results. */
-static DtStatus give_back (DtSession *s, const DtOpDef *op,
-                           const DtArgs *args, int nin, DtVar *const *in,
-                           DtVar *const *now, DtResults *out) {
-  for (int i = 0; i < nin; i++) {
-    DtVar *pair[2] = { in[i], now[i] };
-    if (now[i] == in[i] || !is_written(op, args, i)) continue;
+static DtStatus give_back (DtSession *s, const DtCall *c, DtVar *const *now,
+                           DtResults *out) {
+  for (int i = 0; i < c->nin; i++) {
+    DtVar *pair[2] = { c->in[i], now[i] };
+    if (now[i] == c->in[i] || !is_written(c->op, c->args, i)) continue;
     DT_TRY(s->cx, call_below_autograd(s, "aten.copy_.default", 2, pair, NULL));
     for (int k = 0; k < out->n; k++) {
       DtVar **r = dt_results_at(out, k);
       if (*r != now[i]) continue;
       dt_var_unref(*r);
-      *r = dt_var_ref(in[i]);
+      *r = dt_var_ref(c->in[i]);
     }
   }
   return DT_OK;
 }
 
-DtStatus dt_marks_dispatch (DtSession *s, const DtOpDef *op,
-                            const DtArgs *args, int nin, DtVar *const *in,
-                            DtResults *out) {
+DtStatus dt_marks_dispatch (DtSession *s, const DtCall *c, DtResults *out) {
   DtCtx *cx = s->cx;
   DtArenaMark mark = dt_arena_mark(&cx->scratch);
-  DtVar **now = DT_ANEWN(cx, &cx->scratch, DtVar *, nin + 1);
-  int stopped = ~marks_passed_on(op), n = 0;
-  int list = written_list(op, args, nin, in);
+  DtVar **now = DT_ANEWN(cx, &cx->scratch, DtVar *, c->nin + 1);
+  int stopped = ~marks_passed_on(c->op), n = 0;
+  int list = written_list(c->op, c->args, c->nin, c->in);
   DtStatus st = now ? DT_OK : DT_E_NOMEM;
-  if (st == DT_OK && list != 0) st = refuse_list(s, op, list);
-  for (; n < nin && st == DT_OK; n++) {
-    now[n] = in[n];
-    if (in[n] != NULL && (in[n]->local->marks & stopped) != 0)
-      st = call_below_autograd(s, "aten.clone.default", 1, &in[n], &now[n]);
+  if (st == DT_OK && list != 0) st = refuse_list(s, c->op, list);
+  for (; n < c->nin && st == DT_OK; n++) {
+    now[n] = c->in[n];
+    if (c->in[n] != NULL && (c->in[n]->local->marks & stopped) != 0)
+      st = call_below_autograd(s, "aten.clone.default", 1, &c->in[n], &now[n]);
   }
-  if (st == DT_OK) st = dt_dispatch(s, op, args, nin, now, out);
+  if (st == DT_OK) st = dt_dispatch(s, c->op, c->args, c->nin, now, out);
   if (st == DT_OK) {
-    st = give_back(s, op, args, nin, in, now, out);
+    st = give_back(s, c, now, out);
     if (st != DT_OK) dt_results_fini(s, out);
   }
   for (int i = 0; i < n; i++)
-    if (now[i] != in[i]) dt_var_unref(now[i]);
+    if (now[i] != c->in[i]) dt_var_unref(now[i]);
   dt_arena_release(&cx->scratch, mark);
   return st;
 }

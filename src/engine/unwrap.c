@@ -87,27 +87,25 @@ static DtStatus mixed_error (DtSession *s, const DtOpDef *op,
 
 /* The mesh: that of the first tensor when it is distributed, else of the
 ** first distributed one among the positional arguments. */
-static DtStatus find_mesh (DtSession *s, const DtOpDef *op,
-                           const DtArgs *args, int nin, DtVar *const *in,
-                           DtMesh **out) {
-  const DtSchema *sig = op->sig;
-  for (int i = 0; i < nin; i++) {
-    if (in[i] == NULL || in[i]->spec == NULL) continue;
-    if (i > 0 && slot_is_kwonly(op, args, i)) continue;
-    *out = in[i]->spec->mesh;
+static DtStatus find_mesh (DtSession *s, const DtCall *c, DtMesh **out) {
+  const DtSchema *sig = c->op->sig;
+  for (int i = 0; i < c->nin; i++) {
+    if (c->in[i] == NULL || c->in[i]->spec == NULL) continue;
+    if (i > 0 && slot_is_kwonly(c->op, c->args, i)) continue;
+    *out = c->in[i]->spec->mesh;
     return DT_OK;
   }
-  for (int i = 0; i < nin; i++)        /* only keyword ones: no plain before */
-    if (in[i] != NULL && in[i]->spec == NULL)
+  for (int i = 0; i < c->nin; i++)     /* only keyword ones: no plain before */
+    if (c->in[i] != NULL && c->in[i]->spec == NULL)
       return dt_raise_as(s->cx, DT_E_NOMESH, "ValueError",
                          "Cannot find device mesh from args for op : "
                          "%s::%s%s%s", sig->ns, sig->base,
                          strcmp(sig->overload, "default") ? "." : "",
                          strcmp(sig->overload, "default") ? sig->overload
                                                           : "");
-  for (int i = 0; i < nin; i++)
-    if (in[i] != NULL && in[i]->spec != NULL) {
-      *out = in[i]->spec->mesh;
+  for (int i = 0; i < c->nin; i++)
+    if (c->in[i] != NULL && c->in[i]->spec != NULL) {
+      *out = c->in[i]->spec->mesh;
       return DT_OK;
     }
   return dt_raise(s->cx, DT_E_NOMESH,
@@ -148,8 +146,7 @@ static DtStatus replicate_plain (DtSession *s, const DtOpDef *op,
   return DT_OK;
 }
 
-DtStatus dt_unwrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                    int nin, DtVar *const *in, DtUnwrapped *u) {
+DtStatus dt_unwrap (DtSession *s, const DtCall *c, DtUnwrapped *u) {
   DtStatus st = DT_OK;
   u->nin = 0;
   u->on_heap = false;
@@ -157,24 +154,24 @@ DtStatus dt_unwrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
   u->nmade = 0;
   u->nwarn = 0;
   u->mesh = NULL;
-  DT_CHECK(s->cx, nin <= DT_MAX_OUTS, DT_E_LIMIT,
-           "%s: more than %d tensors", op->sig->full, DT_MAX_OUTS);
-  if (nin > (int)(sizeof u->specs_ / sizeof u->specs_[0])) {
-    u->spec = DT_NEWN(s->cx, const DtSpec *, nin);
+  DT_CHECK(s->cx, c->nin <= DT_MAX_OUTS, DT_E_LIMIT,
+           "%s: more than %d tensors", c->op->sig->full, DT_MAX_OUTS);
+  if (c->nin > (int)(sizeof u->specs_ / sizeof u->specs_[0])) {
+    u->spec = DT_NEWN(s->cx, const DtSpec *, c->nin);
     if (u->spec == NULL) return DT_E_NOMEM;
     u->on_heap = true;
   }
-  if (nin > 0 && in[0] != NULL && in[0]->spec != NULL)
-    u->mesh = in[0]->spec->mesh;
+  if (c->nin > 0 && c->in[0] != NULL && c->in[0]->spec != NULL)
+    u->mesh = c->in[0]->spec->mesh;
   else
-    st = find_mesh(s, op, args, nin, in, &u->mesh);
-  for (int i = 0; i < nin && st == DT_OK; i++) {
+    st = find_mesh(s, c, &u->mesh);
+  for (int i = 0; i < c->nin && st == DT_OK; i++) {
     u->nin = i + 1;
-    u->spec[i] = in[i] ? in[i]->spec : NULL;
-    if (in[i] != NULL && in[i]->spec == NULL) {
+    u->spec[i] = c->in[i] ? c->in[i]->spec : NULL;
+    if (c->in[i] != NULL && c->in[i]->spec == NULL) {
       if (u->nmade == 0) memset(u->made, 0, sizeof u->made);
       u->nmade++;
-      st = replicate_plain(s, op, args, i, in[i], u);
+      st = replicate_plain(s, c->op, c->args, i, c->in[i], u);
     }
   }
   if (st != DT_OK) {

@@ -68,15 +68,14 @@ static void wrap_written (DtSession *s, const DtOpDef *op, DtVar *v,
   v->origin = dt_ev_where(s);
 }
 
-static DtStatus wrap_new (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                          int nin, DtVar *const *in, int i, DtTensor *local,
-                          DtSpec *spec, DtVar **out) {
+static DtStatus wrap_new (DtSession *s, const DtCall *c, int i,
+                          DtTensor *local, DtSpec *spec, DtVar **out) {
   DtStatus st;
   DT_TRY(s->cx, dt_var_result(s, local, spec, out));
-  if (!(op->flags & DT_OP_VIEW) || nin == 0 || in[0] == NULL ||
+  if (!(c->op->flags & DT_OP_VIEW) || c->nin == 0 || c->in[0] == NULL ||
       !s->grad_enabled || s->inference)
     return DT_OK;
-  st = dt_view_remember(s, *out, in[0], op, args, i);
+  st = dt_view_remember(s, *out, c->in[0], c->op, c->args, i);
   if (st != DT_OK) {
     dt_drop_var(out);
     *out = NULL;
@@ -84,29 +83,28 @@ static DtStatus wrap_new (DtSession *s, const DtOpDef *op, const DtArgs *args,
   return st;
 }
 
-DtStatus dt_wrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                  int nin, DtVar *const *in, int n, DtTensor **local,
+DtStatus dt_wrap (DtSession *s, const DtCall *c, int n, DtTensor **local,
                   DtSpec *const *spec, DtResults *out) {
   DtStatus st = dt_results_init(s, out, n);
-  out->is_list = op->sig->returns_list;
+  out->is_list = c->op->sig->returns_list;
   for (int i = 0; i < n && st == DT_OK; i++) {
-    int slot = dt_wrap_ret_slot(op, args, i);
+    int slot = dt_wrap_ret_slot(c->op, c->args, i);
     DtSpec *sp = spec ? spec[i] : NULL;
     if (local[i] == NULL) continue;
-    if (slot >= 0 && slot < nin && in[slot] != NULL) {
-      if (sp != NULL && in[slot]->spec == NULL && op->sig->arg[0].write) {
+    if (slot >= 0 && slot < c->nin && c->in[slot] != NULL) {
+      if (sp != NULL && c->in[slot]->spec == NULL && c->op->sig->arg[0].write) {
         st = dt_raise(s->cx, DT_E_ASSERT, "%s", "");   /* a plain self */
         break;
       }
-      wrap_written(s, op, in[slot], local[i], sp);
-      *dt_results_at(out, i) = dt_var_ref(in[slot]);
+      wrap_written(s, c->op, c->in[slot], local[i], sp);
+      *dt_results_at(out, i) = dt_var_ref(c->in[slot]);
       continue;
     }
     if (spec != NULL && sp == NULL && local[i]->m.ndim != 0) {
       st = dt_raise(s->cx, DT_E_ASSERT, "output tensor should be scalar!");
       break;
     }
-    st = wrap_new(s, op, args, nin, in, i, local[i], sp,
+    st = wrap_new(s, c, i, local[i], sp,
                   dt_results_at(out, i));
   }
   if (st != DT_OK) dt_results_fini(s, out);
