@@ -163,6 +163,9 @@ local function kind_class(name)
   return class
 end
 
+local descriptor_mt                 -- class.lua's
+function M.set_descriptor_mt(mt) descriptor_mt = mt end
+
 local OF_ONE_KIND = {type = true, ellipsis = true, slice = true,
   NotImplementedType = true}
 
@@ -178,6 +181,9 @@ local function class_of(v)
   if V.is_generator(v) or V.is_function(v) or V.is_view(v)
      or OF_ONE_KIND[V.type_name(v)] then
     return kind_class(V.type_name(v))
+  end
+  if getmetatable(v) == descriptor_mt then
+    return builtin_names[rawget(v, "kind")]
   end
   return foreign.class_of(v)
 end
@@ -621,7 +627,7 @@ function M.quick_method(v, name)
       and boxes.methods_of(v)[name]
     return f, f and "data"
   end
-  local f = V.is_object(v) and V.raw(class[name])
+  local f = not classes.watches and V.is_object(v) and V.raw(class[name])
   if not f or getmetatable(f) ~= V.func_mt or rawget(v, "_attrs")[name] ~= nil
   then
     return nil
@@ -773,7 +779,9 @@ function M.super(class, self)
       end, name)
     elseif name == "__setattr__" or name == "__getattribute__" then
       return V.builtin(function (a)
-        if name == "__getattribute__" then return M.get(self, a[1]) end
+        if name == "__getattribute__" then
+          return classes.get_unwatched(self, a[1])
+        end
         M.set_plain(self, a[1], a[2])
         return None
       end, name)

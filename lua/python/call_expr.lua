@@ -13,6 +13,7 @@ local builtin_names = require "python.builtin_names"
 local object = require "python.object"
 local mapping = require "python.mapping"
 local compiling = require "python.compile"
+local classes = require "python.class"
 
 local None = dt.None
 local call, enter = calls.call, calls.enter
@@ -54,14 +55,20 @@ local function refuse_super(n)
 end
 
 -- locals(), globals(): the names of an environment, by their names.
-local function dict_of(env)
-  local list, d = {}, V.dict()
+-- `params`: the names that a function was called with, which come first.
+local function dict_of(env, params)
+  local list, d, first = {}, V.dict(), {}
+  for i, name in ipairs(params or {}) do first[name] = i end
   for name in next, env.vars do
     if type(name) == "string" and name ~= "__class__" then
       list[#list + 1] = name
     end
   end
-  table.sort(list)
+  local last = #list + 1
+  table.sort(list, function (a, b)
+    local i, j = first[a] or last, first[b] or last
+    return i < j or i == j and a < b
+  end)
   for _, name in ipairs(list) do V.dict_set(d, name, env.vars[name]) end
   return d
 end
@@ -73,9 +80,10 @@ local texts = {}
 -- it; of a class or module: its names, where changes of the dict are theirs.
 local function locals_of()
   local free = scope.in_function() and scope.free_names()
+  local params = scope.param_names()
   return function (env)
     while env.inner do env = env.up end
-    local d = dict_of(env)
+    local d = dict_of(env, params)
     if not free then
       d.changed = function (name, v) env.vars[name] = v end
       return d
@@ -185,7 +193,7 @@ local function method_of(fn)
   local value, name = compile(fn.value), fn.name
   return function (env)
     local self = value(env)
-    if getmetatable(self) == instance_mt then
+    if getmetatable(self) == instance_mt and not classes.watches then
       local f = raw_of[self._class[name]]
       if f and getmetatable(f) == func_mt and self._attrs[name] == nil
          and name ~= "__class__" then

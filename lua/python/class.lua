@@ -29,6 +29,7 @@ local descriptor_mt = {__name = "descriptor"}
 local function descriptor(kind, f)
   return setmetatable({kind = kind, get = f, __name__ = kind}, descriptor_mt)
 end
+attrs.set_descriptor_mt(descriptor_mt)
 
 -- The value at an object that Lua reads: a layer's weight that is a property.
 function descriptor_mt.value_of(d, v)
@@ -137,6 +138,11 @@ function M.bind(x, v, class)
   return v and callable and bound(x, v) or x
 end
 
+-- A function of a type of data (dict.__getitem__), which is a method in a class.
+local function is_of_type(x)
+  return getmetatable(x) == V.builtin_mt and rawget(x, "of_type") ~= nil
+end
+
 -- What v.name is when a Python class says it: value, found.  `class` is v's
 -- (or v itself, a class); v's own fields come first, except properties.  `own`
 -- is what a class method is bound to where that is another class (super).
@@ -154,7 +160,7 @@ function M.get(v, class, name, own)
     end
     return calls.call(x.get, V.list({v}, 1)), true
   end
-  local f = V.raw(x)
+  local f = V.raw(x) or is_of_type(x) and x
   if not f then
     local get = type(x) == "table" and V.special(x, "__get__")
     if not get then return nil, false end
@@ -540,6 +546,7 @@ function M.make(name, bases, members, fields, noted, kw)
   class.__bases, members.__qualname__ = bases, nil
   fill(class, members)
   if class.__del__ ~= nil then class.__has_del = true end
+  if members.__getattribute__ ~= nil then M.watches = true end
   if members.__eq__ ~= nil and members.__hash__ == nil then
     class.__hash__ = None           -- equal, but no key
   end
@@ -726,11 +733,20 @@ M.of_object = {
     attrs.delete_plain(v, a[1])
     return None
   end,
-  __getattribute__ = function (v, a) return attrs.get(v, a[1]) end,
+  __getattribute__ = function (v, a) return M.get_unwatched(v, a[1]) end,
 }
 
--- v.name of a plain object.
-function M.get_object(v, name)
+-- v.name by object's own __getattribute__.
+function M.get_unwatched(v, name)
+  local own = type(v) == "table" and rawget(v, "_class")
+  if not own or not V.is_object(v) or name == "__class__" then
+    return attrs.get(v, name)
+  end
+  return M.get_plain(v, name)
+end
+
+-- v.name of a plain object, when no __getattribute__ is asked.
+local function get_plain(v, name)
   local class = rawget(v, "_class")
   if class[name] ~= nil then
     local x, found = M.get(v, class, name)
@@ -741,8 +757,6 @@ function M.get_object(v, name)
   x = M.class_value(class, name)
   if type(x) == "function" then return bound(x, v) end  -- the library's, in Lua
   if x ~= nil then return x end
-  local own = V.special(v, "__getattr__")
-  if own and name ~= "__dict__" then return own(name) end
   if name == "__dict__" and has_dict(class) then
     return attrs.dict_of(v)
   elseif name == "__doc__" then
@@ -765,7 +779,28 @@ function M.get_object(v, name)
       return said
     end
   end
+  local own = V.special(v, "__getattr__")
+  if own then return own(name) end
   return attrs.missing(v, name)
+end
+
+M.get_plain = get_plain
+
+-- v.name by the __getattribute__ of its class, then by its __getattr__.
+local function get_watched(v, name, own)
+  local ok, x = pcall(own, name)
+  if ok then return x end
+  local other = V.is_error_below(x, "AttributeError")
+    and V.special(v, "__getattr__")
+  if not other then error(x, 0) end
+  return other(name)
+end
+
+-- v.name of a plain object.
+function M.get_object(v, name)
+  local own = M.watches and V.special(v, "__getattribute__")
+  if own then return get_watched(v, name, own) end
+  return get_plain(v, name)
 end
 
 -- del v.name by a property: true when there is one.

@@ -113,7 +113,7 @@ local function number_text(v, s)
     if s.kind == "" or s.kind == "d" or s.kind == "n" then
       digits = large and big.digits(n, 10) or ("%d"):format(n)
     elseif PREFIX[s.kind] then
-      digits = (s.alt and PREFIX[s.kind] or "") .. based(n, s.kind)
+      digits = based(n, s.kind)
     elseif s.kind == "c" then
       return "", utf8.char(n)
     end
@@ -128,15 +128,13 @@ local function number_text(v, s)
     if whole and PREFIX[s.kind] == nil then
       digits = grouped(whole, s.comma) .. rest
     end
-    local by_four = PREFIX[s.kind] and digits:match("^0?[xXob]?(%x+)$")
-    if by_four then
-      local out = by_four:reverse():gsub("(%x%x%x%x)", "%1" .. s.comma):reverse()
-      digits = digits:sub(1, #digits - #by_four)
-        .. (out:sub(1, 1) == s.comma and out:sub(2) or out)
+    if PREFIX[s.kind] then
+      local out = digits:reverse():gsub("(%x%x%x%x)", "%1" .. s.comma):reverse()
+      digits = out:sub(1, 1) == s.comma and out:sub(2) or out
     end
   end
   local sign = negative and "-" or s.sign ~= "-" and s.sign or ""
-  return sign, digits
+  return sign .. (s.alt and PREFIX[s.kind] or ""), digits
 end
 
 local function padded(sign, text, s, align)
@@ -446,8 +444,10 @@ function M.percent_bytes(template, v)
     elseif kind == "c" then
       x = V.index_of(x)
       if math.type(x) ~= "integer" or x < 0 or x > 255 then
-        util.raise(math.type(x) == "integer" and "OverflowError" or "TypeError",
-          "%c requires an integer in range(256) or a single byte")
+        local whole = math.type(x) == "integer" or big.is(x)
+        util.raise(whole and "OverflowError" or "TypeError", whole
+          and "%c arg not in range(256)"
+          or "%c requires an integer in range(256) or a single byte")
       end
       return fitted(string.char(x), flags, width)
     elseif kind == "r" then

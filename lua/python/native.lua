@@ -89,7 +89,9 @@ end
 
 local function check_self(name, key, v)
   local own = M.name_of(v)
-  if own == name or name == "int" and own == "bool" then return end
+  if own == name or name == "int" and (own or V.type_name(v)) == "bool" then
+    return
+  end
   if M.types[own] and M.types[own].above == name then return end
   util.raise("TypeError", key:find("^__") and "descriptor '%s' requires a "
     .. "'%s' object but received a '%s'" or "descriptor '%s' for '%s' objects "
@@ -146,8 +148,11 @@ function M.member(name, key)
       util.raise("TypeError", "unbound method %s.%s() needs an argument", name,
         key)
     end
-    check_self(name, key, a[1])
-    return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
+    local v = a[1]
+    check_self(name, key, v)
+    if key == "__str__" and name ~= "str" then return V.repr(v) end
+    if type(v) == "boolean" and name == "int" then v = v and 1 or 0 end
+    return f(v, V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
   end, key)
   b.of_type = name
   return b

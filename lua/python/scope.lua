@@ -119,7 +119,7 @@ function M.inside(kind, name, n, f)
     globals = {}, outer = outer}
   if kind == "def" then
     current.names, current.globals = locals_of(n.params, n.body)
-    current.body = n.body
+    current.body, current.params = n.body, n.params
   end
   local ok, v = pcall(f)
   current = outer
@@ -168,6 +168,17 @@ end
 
 -- Is a function being compiled, not a class or a module?
 function M.in_function() return current ~= nil and current.names ~= nil end
+
+-- The names of the parameters of the function being compiled, or nil.
+function M.param_names()
+  local list = current and current.params and {}
+  for star = 0, list and 2 or -1 do   -- those with stars come last
+    for _, p in ipairs(current.params) do
+      if p.name and (p.star or 0) == star then list[#list + 1] = p.name end
+    end
+  end
+  return list
+end
 
 -- The set of names that the function being compiled binds, or nil.
 function M.local_names() return current and current.names end

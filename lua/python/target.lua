@@ -15,6 +15,7 @@ local compile = require("python.compile").compile
 local None = dt.None
 local instance_mt, put = object.instance_mt, object.put
 local getattr, setattr = attrs.get, attrs.set
+local classes = require "python.class"
 
 local M = {}
 
@@ -30,7 +31,9 @@ local function reader_of(name)
   return function (v)
     if getmetatable(v) == instance_mt then
       local x = v._attrs[name]
-      if x ~= nil and v._class[name] == nil then return x end
+      if x ~= nil and v._class[name] == nil and not classes.watches then
+        return x
+      end
     end
     return getattr(v, name)
   end

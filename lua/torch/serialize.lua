@@ -24,8 +24,12 @@ local M = {}
 local None = dt.None
 
 local classes = exceptions.classes
-classes.UnpicklingError = exceptions.define("UnpicklingError", classes.Exception)
-classes.UnpicklingError.__module__ = "_pickle"
+for _, name in ipairs {"PickleError", "PicklingError", "UnpicklingError"} do
+  local class = exceptions.define(name, classes.PickleError
+    or classes.Exception)
+  class.__module__ = "_pickle"
+  classes[name] = class
+end
 
 -- ---- a program's values, described ----
 

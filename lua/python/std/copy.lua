@@ -8,8 +8,10 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local foreign = require "python.foreign"
 local object = require "python.object"
+local exceptions = require "python.exceptions"
 
 local builtin = V.builtin
+local None = dt.None
 
 local function copy_tensor(t)
   if not t.is_leaf then
@@ -25,7 +27,8 @@ local function copy_tensor(t)
   return out
 end
 
-local deep
+local deep, check_pickled
+local PICKLE <const> = {}           -- a key of deep()'s `seen`
 local memos = setmetatable({}, {__mode = "k"})    -- by `seen` of deep()
 
 -- A module: its fields, and what is below them; classes stay.
@@ -92,6 +95,62 @@ local function empty_native(v)
   return out
 end
 
+-- A state that __getstate__ or __reduce__ gave becomes that of `out`.
+local function set_state(out, state)
+  if state == None then return end
+  local own = V.special(out, "__setstate__")
+  if own then
+    own(state)
+    return
+  end
+  local parts = V.is_tuple(state) and state or {state}
+  for i = 1, parts.n or 1 do
+    if V.is_dict(parts[i]) then
+      for name, x in V.each(parts[i]) do object.put(out, name, x) end
+    end
+  end
+end
+
+-- What __reduce_ex__ or __reduce__ of v's class says, or nil.
+local function reduced(v)
+  local own = V.special(v, "__reduce_ex__")
+  if own then return own(4) end
+  own = V.special(v, "__reduce__")
+  return own and own()
+end
+
+-- An object as `said`, a reduced one, builds it: (callable, arguments, state,
+-- items, pairs), each part by f; built(out) is told of it before its state.
+local function rebuilt(said, f, built)
+  local args = f(said[2])
+  local out = V.call(said[1], V.list({table.unpack(args, 1, args.n)}, args.n))
+  built(out)
+  if said[3] ~= nil then set_state(out, f(said[3])) end
+  for _, part in ipairs {{4, "append"}, {5, "__setitem__"}} do
+    local items, n = said[part[1]], 0
+    if items ~= nil and items ~= None then items, n = V.items(items) end
+    for i = 1, n do
+      local given = part[1] == 4 and V.list({f(items[i])}, 1)
+        or V.list {f(items[i][1]), f(items[i][2])}
+      V.call(attrs.get(out, part[2]), given)
+    end
+  end
+  return out
+end
+
+-- A copy by the methods that v's class has for it, each part by f, or nil.
+local function by_protocol(v, f, built)
+  local said = reduced(v)
+  if type(said) == "string" then return v end
+  if said ~= nil then return rebuilt(said, f, built) end
+  local own = V.special(v, "__getstate__")
+  if not own or not V.is_object(v) or rawget(v, "_native") then return nil end
+  local state, out = own(), object.bare(v._class)
+  built(out)
+  set_state(out, f(state))
+  return out
+end
+
 local function fill_native(v, out, f)
   if rawget(v, "_boxed") == nil then fill(v, out, f) end
   for _, name in ipairs(rawget(v, "_order")) do
@@ -136,13 +195,31 @@ local function is_enum_member(v)
     and v._attrs._value_ ~= nil and v._attrs._name_ ~= nil
 end
 
+-- Functions and classes are pickled by their names, which a function inside
+-- another one does not have.
+function check_pickled(v)
+  local class = type(v) == "table" and rawget(v, "_class")
+  local what = class and rawget(class, "__python") and class
+    or (V.is_function(v) or type(v) == "table" and rawget(v, "__python")) and v
+  local name = what and (V.is_function(what) and rawget(what, "name")
+    or V.full_name(what))
+  if type(name) ~= "string" then return end
+  if name:find("<locals>", 1, true) then
+    util.raise("AttributeError", "Can't pickle local object '%s'", name)
+  elseif name:find("<lambda>", 1, true) then
+    local e = exceptions.classes.PicklingError.make(V.list {("Can't pickle %s: "
+      .. "attribute lookup <lambda> on __main__ failed"):format(V.repr(v))})
+    error(e, 0)
+  end
+end
+
 -- A copy of everything below v; `seen` keeps what is shared shared.
 function deep(v, seen)
   if seen[v] ~= nil then return seen[v] end
   local known = noted(v, seen)
   if known then return known end
   refuse_iterator(v)
-  local own = V.special(v, "__deepcopy__")
+  local own = seen[PICKLE] == nil and V.special(v, "__deepcopy__")
   if own then
     local memo = memo_of(seen)
     seen[v] = own(memo)
@@ -157,13 +234,18 @@ function deep(v, seen)
   if other and other.deepcopy then
     return other.deepcopy(v, function (t) return copy_table(t, seen) end)
   end
+  local function below(x) return deep(x, seen) end
+  local out
+  if seen[PICKLE] == "written" then check_pickled(v) end
+  if seen[PICKLE] ~= "read" then
+    out = by_protocol(v, below, function (made) seen[v] = made end)
+  end
+  if out ~= nil then return out end
   local native = type(v) == "table" and rawget(v, "_native")
-  local out = native and empty_native(v) or empty(v)
+  out = native and empty_native(v) or empty(v)
   if not out then return v end
   seen[v] = out
-  return (native and fill_native or fill)(v, out, function (x)
-    return deep(x, seen)
-  end)
+  return (native and fill_native or fill)(v, out, below)
 end
 
 local function shallow(v)
@@ -174,6 +256,8 @@ local function shallow(v)
   local own = V.special(v, "__copy__")
   if own then return own() end
   if is_enum_member(v) then return v end
+  local same = by_protocol(v, function (x) return x end, function () end)
+  if same ~= nil then return same end
   local other = foreign.of(v)
   if other and other.copy then return other.copy(v) end
   if type(v) == "table" and rawget(v, "_native") then
@@ -191,4 +275,7 @@ attrs.provide("copy", attrs.namespace {
   end, "deepcopy"),
 })
 
-return {deep = deep}
+-- pickled(v), unpickled(copy): a copy as pickle writes and reads it.
+return {deep = deep,
+  pickled = function (v) return deep(v, {[PICKLE] = "written"}) end,
+  unpickled = function (v) return deep(v, {[PICKLE] = "read"}) end}

@@ -24,7 +24,7 @@ function M.failed(code, why, path)
     [17] = "FileExistsError", [21] = "IsADirectoryError"})[code] or "OSError"
   local e = exceptions.classes[class].make(V.list {("[Errno %d] %s: '%s'")
     :format(code, why, path)})
-  e.errno, e.filename = code, path
+  e.errno, e.strerror, e.filename = code, why, path
   error(e, 0)
 end
 
