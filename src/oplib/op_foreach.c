@@ -65,15 +65,6 @@ static DtStatus amp_kernel (DtKernelCall *c) {
   return DT_OK;
 }
 
-/* Gradients may be cut; the flag and the scale are whole. */
-static DtStatus amp_rules (DtRuleCall *c) {
-  for (int d = 0; d < c->in[0]->ndim; d++) {
-    DtCell row[3] = { dt_c_s(d), dt_c_r(), dt_c_r() };
-    dt_rows_add(c->rows, row);
-  }
-  return c->rows->st;
-}
-
 /* ---- numbers from a tensor ---- */
 
 /* Inferred as the operator of one element, with all numbers for each. */
@@ -150,8 +141,8 @@ const DtOpDef dt_op__amp_foreach_non_finite_check_and_unscale_ = {
   .schema = "aten::_amp_foreach_non_finite_check_and_unscale_(Tensor(a!)[] "
             "self, Tensor(b!) found_inf, Tensor inv_scale) -> ()",
   .brief = "Gradients times a number; a flag is set when one is not finite.",
-  .flags = LIST, .meta = no_result, .kernel = amp_kernel,
-  .rulefn = amp_rules, .samples = amp_samples
+  .flags = LIST | DT_OP_POINTWISE, .meta = no_result, .kernel = amp_kernel,
+  .samples = amp_samples
 };
 
 #define SCALARS(id, name_, fn_, brief_) \
