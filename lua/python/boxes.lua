@@ -67,7 +67,8 @@ function list.index(l, args)
     if V.alike(l[i], args[1]) then return i - 1 end
   end
   return util.raise("ValueError", V.is_tuple(l) and "tuple.index(x): x not in "
-    .. "tuple" or V.repr(args[1]) .. " is not in list")
+    .. "tuple" or ("%s is not in %s"):format(V.repr(args[1]),
+    l.deque and "deque" or "list"))
 end
 function list.pop(l, args)
   if l.n == 0 then util.raise("IndexError", "pop from empty list") end
@@ -97,7 +98,8 @@ function list.remove(l, args)
       return None
     end
   end
-  return util.raise("ValueError", "list.remove(x): x not in list")
+  return util.raise("ValueError", l.deque and V.repr(args[1]) .. " is not in deque"
+    or "list.remove(x): x not in list")
 end
 function list.count(l, args)
   local k = 0
@@ -135,6 +137,12 @@ function deque.appendleft(l, args)
   return list.insert(l, {0, args[1]})
 end
 function deque.popleft(l) return list.pop(l, {0}) end
+function deque.insert(l, args)
+  if l.most and l.n >= l.most then
+    util.raise("IndexError", "deque already at its maximum size")
+  end
+  return list.insert(l, args)
+end
 
 function deque.rotate(l, args)
   local by = l.n > 0 and (args[1] or 1) % l.n or 0
@@ -418,6 +426,10 @@ function generator.__iter__(g) return g end
 -- What g.throw(type, value) raises: the value, where it is of the type, or what
 -- the type makes of it.
 local function thrown(kind, value)
+  if not exceptions.is_class(kind) and not V.is_error(kind) then
+    util.raise("TypeError", "exceptions must be classes or instances deriving "
+      .. "from BaseException, not %s", V.type_name(kind))
+  end
   if value == nil or value == None then return exceptions.raised(kind) end
   if V.is_error(value) then return value end
   if not exceptions.is_class(kind) then

@@ -177,7 +177,13 @@ power = mixed(power, function (a, b)
   return big.pow(a, b)
 end)
 quotient = mixed(quotient, function (a, b) return (big.divmod(a, b)) end)
-local modulo = mixed(function (a, b) return a % b end, function (a, b)
+local modulo = mixed(function (a, b)
+  local rest = a % b
+  if rest == 0 and math.type(rest) == "float" then    -- it has the divisor's sign
+    return b < 0 and -0.0 or 0.0
+  end
+  return rest
+end, function (a, b)
   return (select(2, big.divmod(a, b)))
 end)
 local ratio = mixed(function (a, b) return a / b end, function (a, b)

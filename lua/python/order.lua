@@ -11,12 +11,13 @@ local M = {}
 local None = dt.None
 local dict_mt, set_mt, func_mt, builtin_mt
 
--- -1, 0 or 1: the order of numbers of which one is large.
+-- -1, 0 or 1: the order of numbers of which one is large; nan, which no
+-- comparison with 0 holds for, beside a float that is no number.
 function M.compare_big(a, b)
   if type(a) == "boolean" then a = a and 1 or 0 end
   if type(b) == "boolean" then b = b and 1 or 0 end
   if math.type(a) == "float" or math.type(b) == "float" then
-    if a ~= a or b ~= b then return 2 end
+    if a ~= a or b ~= b then return 0 / 0 end
     if a == math.huge or b == -math.huge then return 1 end
     if b == math.huge or a == -math.huge then return -1 end
     if math.type(a) == "float" then return -V.compare_big(b, a) end

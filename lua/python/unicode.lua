@@ -62,6 +62,14 @@ local ASCII = {alpha = "%a", upper = "%u", lower = "%l", decimal = "%d",
   hidden = "[%c]", title = "[^%z\1-\xff]", start = "[%a_]",
   inner = "[%w_]"}
 
+-- Letters that no name begins with (false), or holds at all (true): what they
+-- are made of is no letter (CPython asks for XID_Start and XID_Continue).
+local BARRED <const> = {[0x37a] = true, [0xe33] = false, [0xeb3] = false,
+  [0x2e2f] = true, [0xfdfa] = true, [0xfdfb] = true, [0xff9e] = false,
+  [0xff9f] = false}
+for code = 0xfc5e, 0xfc63 do BARRED[code] = true end
+for code = 0xfe70, 0xfe7e, 2 do BARRED[code] = true end
+
 -- is(name, c): is the character c (a text) of that kind: alpha, upper, lower,
 -- title, decimal, digit, numeric, space, hidden, start or inner (of a name)?
 function M.is(name, c)
@@ -72,9 +80,10 @@ function M.is(name, c)
   elseif name == "numeric" then
     return among("numeric", code) or M.is("digit", c)
   elseif name == "start" then
-    return among("start", code) or among("alpha", code)
+    return BARRED[code] == nil
+      and (among("start", code) or among("alpha", code))
   elseif name == "inner" then
-    return among("inner", code) or M.is("start", c)
+    return BARRED[code] == false or among("inner", code) or M.is("start", c)
   end
   return among(name, code)
 end
