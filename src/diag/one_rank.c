@@ -264,14 +264,14 @@ static bool is_full (const DtRuns *u, const DtRunClaim *c) {
 
 /* Is there a claim that no splitting explains, although all ranks agree on it?
 ** What each has for itself it may use for itself.  *maker, *out: the result where
-** the search begins. */
+** the search begins.  *own: none explains it, and the ranks do not agree. */
 static DtStatus is_unexplained (DtRuns *u, const DtRunClaim *c, int *maker,
-                                int *out, bool *yes) {
+                                int *out, bool *yes, bool *own) {
   bool all = dt_runs_pair(u, c->op) != NULL;     /* or only some ranks read it */
   DtRelation rel;
   DtStatus st;
   *maker = maker_of(u, c, out);
-  *yes = false;
+  *yes = *own = false;
   if (*maker < 0 ||
       (c->kind != DT_CLAIM_READ && !is_full(u, c) && !is_distributed(u, c)))
     return DT_OK;
@@ -283,20 +283,27 @@ static DtStatus is_unexplained (DtRuns *u, const DtRunClaim *c, int *maker,
   }
   st = all ? dt_runs_relate(u, c->op, c->after, c->at, &rel)
            : dt_runs_relate(u, *maker, true, *out, &rel);
+  *own = st == DT_OK && rel.kind == DT_REL_NONE && !rel.alike &&
+         c->kind == DT_CLAIM_READ;
   *yes = st == DT_OK && rel.kind == DT_REL_NONE &&
          (rel.alike || is_distributed(u, c));
   return st;
 }
 
-/* *told: a finding came of it. */
+/* *told: a finding came of it.  `mixed`: of what the ranks do not agree on, where
+** addends met what was reduced. */
 static DtStatus judge_claim (DtRuns *u, const DtRunClaim *c, const DtRecord *of,
-                             bool *told) {
+                             bool mixed, bool *told) {
   DtParting f = {.op = -1};
   int out, maker;
-  bool yes;
-  DtStatus st = is_unexplained(u, c, &maker, &out, &yes);
-  if (st != DT_OK || !yes) return st;
+  bool yes, own;
+  DtStatus st = is_unexplained(u, c, &maker, &out, &yes, &own);
+  if (st != DT_OK || !(mixed ? own : yes)) return st;
   st = dt_runs_search(u, maker, out, &f);
+  if (st == DT_OK && mixed && f.op >= 0) {
+    st = dt_runs_mixes(u, f.op, &yes);
+    if (!yes) f.op = -1;
+  }
   /* a sum that is left may be meant to be one; a number that is read is a loss */
   if (st != DT_OK || f.op < 0 || (f.scaled && c->kind != DT_CLAIM_READ)) return st;
   st = dt_runs_blame(u, &f);
@@ -338,11 +345,12 @@ DtStatus dt_diag_claims_differ (DtCtx *cx, const DtRecord *mine,
   DtRuns u = {.cx = cx, .n = 1};
   DtRunClaim c = {.at = -1};
   int maker, out;
+  bool own;
   DtStatus st = open_runs(&u, &mine, one);
   *differ = false;
   while (st == DT_OK && !*differ && next_claim(&u, &c))
     if (u.pair[c.op] == NULL) *differ = c.kind == DT_CLAIM_READ;
-    else st = is_unexplained(&u, &c, &maker, &out, differ);
+    else st = is_unexplained(&u, &c, &maker, &out, differ, &own);
   dt_arena_fini(cx, &u.arena);
   return st;
 }
@@ -359,7 +367,10 @@ DtStatus dt_diag_compare_one (DtDiag *g, int n, const DtRecord *const *rank,
   }
   DtStatus st = open_runs(&u, rank, one);
   while (st == DT_OK && !told && u.why == NULL && next_claim(&u, &c))
-    st = judge_claim(&u, &c, rank[0], &told);
+    st = judge_claim(&u, &c, rank[0], false, &told);
+  for (c = (DtRunClaim){.at = -1}; st == DT_OK && !told && u.why == NULL &&
+       next_claim(&u, &c) && c.kind == DT_CLAIM_READ;)
+    st = judge_claim(&u, &c, rank[0], true, &told);
   *why = u.why;
   dt_arena_fini(u.cx, &u.arena);
   return st;

@@ -98,6 +98,10 @@ DtStatus dt_runs_relate_rows (DtRuns *u, int i, int j, DtRelation *out);
 ** part: f->op, or -1.  u->why: they may part by right.  NOMEM.  Local. */
 DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f);
 
+/* Does operator `i` of forward take what is the same on all ranks because it was
+** reduced, and addends that are not summed?  NOMEM.  Local. */
+DtStatus dt_runs_mixes (DtRuns *u, int i, bool *yes);
+
 /* The loss whose backward came last before operator `i`: what made it, and which
 ** of its results it is; -1.  Pure. */
 int dt_runs_find_loss (const DtRuns *u, int i, int *out);

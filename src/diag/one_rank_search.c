@@ -101,13 +101,18 @@ static void keep_number (DtRunNumbers *n, double v) {
   if (n->n < DT_RUN_NUMBERS) n->v[n->n++] = v;
 }
 
+/* What all ranks have alike is not counted by the size of a part. */
+static bool is_whole_copy (DtRelation r) {
+  return r.kind == DT_REL_COPY && !dt_rel_is_scaled(r);
+}
+
 /* Sizes of parts, and what the program divides and multiplies by. */
 static void keep_numbers (DtRuns *u, int i, int j, DtRelation r) {
   const DtRecVar *v = &dt_runs_pair(u, i)[0]->in[j];
   const DtArgs *a = &u->op[i]->args;
   if (r.kind == DT_REL_PART && r.dim < v->lndim && v->lshape[r.dim] > 2)
     keep_number(&u->size, (double)v->lshape[r.dim]);
-  if (u->op[i]->op == NULL || u->op[i]->backward ||
+  if (u->op[i]->op == NULL || u->op[i]->backward || is_whole_copy(r) ||
       !(begins(u->op[i], "aten.div") || begins(u->op[i], "aten.mul")))
     return;
   for (int k = 0; k < a->n; k++) {
@@ -199,6 +204,40 @@ static void look_for_reason (DtRuns *u, int i, int j, const DtParting *f,
     u->why = "the ranks choose other elements than one rank does";
   else if (f->scaled && counts_parts(u))
     u->why = "a number in the program is the size of a part";
+}
+
+/* Was input `j` of operator `i` reduced over the ranks, but for operators with one
+** input? */
+static bool is_reduced (const DtRuns *u, int i, int j) {
+  enum { FAR = 6 };
+  for (int n = 0; n < FAR; n++) {
+    int key = 0;
+    for (int k = 0; k < 2; k++)
+      if (u->dep[u->first[i] + 2 * j + k] > key) key = u->dep[u->first[i] + 2 * j + k];
+    if (key == 0) return false;
+    i = dt_op_of_key(key);
+    if (u->op[i]->raw != NULL) return begins(u->op[i], "allreduce_");
+    j = begins(u->op[i], "aten.copy_") ? 1 : 0;
+    if (u->op[i]->nin != j + 1) return false;
+  }
+  return false;
+}
+
+DtStatus dt_runs_mixes (DtRuns *u, int i, bool *yes) {
+  bool addend = false, whole = false;
+  DtRelation rel;
+  *yes = false;
+  if (u->op[i]->backward || writes(u->op[i])) return DT_OK;
+  for (int j = 0; j < u->op[i]->nin; j++) {
+    if (u->op[i]->in[j].none) continue;
+    DtStatus st = dt_runs_relate(u, i, false, j, &rel);
+    if (st != DT_OK) return st;
+    if (dt_rel_is_scaled(rel)) return DT_OK;
+    addend = addend || (rel.kind == DT_REL_ADDEND && !rel.alike);
+    whole = whole || (rel.kind == DT_REL_COPY && is_reduced(u, i, j));
+  }
+  *yes = addend && whole;
+  return DT_OK;
 }
 
 static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {

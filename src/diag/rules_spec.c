@@ -93,6 +93,13 @@ static bool decided_otherwise (DtDiag *g, const DtEvent *e,
   return !same;
 }
 
+/* What a reduction's negative dimension counts from is its input's, what that of
+** stack and unsqueeze counts from is their result's: the one with more. */
+static int most_dims (const DtProp *p, const DtSpec *s) {
+  const DtSpec *in = p->nin > 0 ? p->in[0] : NULL;
+  return in && in->meta.ndim > s->meta.ndim ? in->meta.ndim : s->meta.ndim;
+}
+
 /* Some rules look at the dimension as it was given: counted from the front,
 ** the same one is decided otherwise. */
 static void negative_dim (DtDiag *g, const DtEvent *e) {
@@ -108,7 +115,7 @@ static void negative_dim (DtDiag *g, const DtEvent *e) {
   for (i = 1; i < sig->nargs && i < e->args->n; i++) {
     if (e->args->v[i].kind != DT_V_INT || e->args->v[i].u.i >= 0 ||
         strcmp(sig->arg[i].name, "dim") != 0) continue;
-    dim = e->args->v[i].u.i + s->meta.ndim;
+    dim = e->args->v[i].u.i + most_dims(p, s);
     if (dim < 0 || (!has_shard_of(s, dim) &&
                     !has_shard_of(p->nin ? p->in[0] : NULL, dim)))
       continue;

@@ -83,7 +83,7 @@ void dt_diag_learn_free (DtDiag *g) {
   g->learn = NULL;
   g->nlearn = g->nlow = 0;
   g->moved = g->piped = g->averaged = g->idle = g->normed = false;
-  g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
+  g->alone_at.line = g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
   g->frozen = 0;
   g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;
   g->accumulates = g->told_pieces = g->filled = false;
@@ -395,6 +395,10 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
     l->fresh = false;
   }
   if (g->nlearn > 0 && !in->spec) over_in_short(g, raw, in);
+  if (g->alone_at.line == 0 && g->nlearn > 0 && !in->spec &&
+      strcmp(raw->kind, "all_reduce") == 0 && raw->mesh->shape[raw->mdim] == 1 &&
+      dt_session_size(g->s) > 1 && by_grad(g, in->local->storage->id) != NULL)
+    g->alone_at = dt_diag_here(g, raw->kind);
   if (g->nlearn == 0 || in->spec ||
       !dt_dtype_is_float((DtDtype)in->local->m.dtype) ||
       strstr(raw->kind, "reduce") == NULL ||
@@ -495,16 +499,26 @@ static void claim_no_drift (DtDiag *g, const DtLearn *l, const DtMesh *mesh,
   const int n = l->all_used == 0 ? 3 : l->reduced ? 5 : 4;
   DtEvent e = dt_diag_origin(&l->step, "update");
   const char *what;
+  DtClaim *c;
   bool others = l->numel > 1 || g->batch.mesh;  /* of one number: are others reduced? */
   for (int i = 0; i < g->nlearn && !others; i++)
     others = g->learn[i].numel > 1 && g->learn[i].reduced;
   if (l->step.line == 0 || l->drawn || l->start == 0 || l->last == 0 ||
       l->came == 0 || !others) return;
   what = dt_diag_learn_words(
-    g, l, "%s was equal; its gradient, from %s:%d, is another "
-          "on each rank and was not reduced");
-  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, mesh, mdim, nr, n,
-                               facts, l->name, what);
+    g, l, g->over == NULL && g->alone_at.line > 0
+          ? "%s was equal; its gradient, from %s:%d, is another on each rank and was "
+            "reduced over groups of one rank only"
+          : "%s was equal; its gradient, from %s:%d, is another "
+            "on each rank and was not reduced");
+  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, mesh, mdim, nr, n, facts,
+                               l->name, what) : NULL;
+  if (c && g->over == NULL && g->alone_at.line > 0) {  /* where it is to be mended */
+    c->op = g->alone_at.op;
+    c->file = g->alone_at.file;
+    c->line = g->alone_at.line;
+    c->seq = g->alone_at.seq;
+  }
 }
 
 static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
@@ -594,6 +608,30 @@ static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
                         1, &fact, l->name, what);
   if (c == NULL) return;
   c->quiet = l->clip.line == 0;         /* not on this rank */
+  if (c->quiet) return;
+  c->op = l->clip.op;
+  c->file = l->clip.file;
+  c->line = l->clip.line;
+  c->seq = l->clip.seq;
+}
+
+/* Stages of a pipeline, each of which clips by the norm of its own parameters. */
+static void claim_clip_of_stages (DtDiag *g) {
+  const DtLearn *l = NULL;
+  DtFact fact = { false, DT_HASH_SEED };
+  DtEvent e = { .kind = DT_EV_GRAD, .text = "clip", .file = "", .module = "" };
+  const char *what;
+  DtClaim *c;
+  for (int i = 0; i < g->nlearn && (l == NULL || l->clip.line == 0); i++)
+    l = &g->learn[i];
+  if (l == NULL || l->gdrawn) return;
+  fact.hash = l->clipped;
+  what = dt_diag_learn_words(g, l, "the gradient of %s, from %s:%d, is scaled by "
+                             "another number on each stage, after a norm was taken");
+  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, NULL, -1, 0, 1, &fact,
+                               l->name, what) : NULL;
+  if (c == NULL) return;
+  c->quiet = l->clip.line == 0;
   if (c->quiet) return;
   c->op = l->clip.op;
   c->file = l->clip.file;
@@ -695,10 +733,13 @@ void dt_diag_train (DtDiag *g) {
     if (g->learn[i].kept == DT_KEPT_DEALT) dt_diag_kept(g, &g->learn[i], i);
   for (i = 0; i < g->nlearn && g->moved && !g->averaged; i++)
     if (g->learn[i].mesh) began_apart(g, &g->learn[i], i);
+  if (g->piped && !g->averaged) claim_clip_of_stages(g);
   if (g->moved || g->averaged) return;
   for (i = 0; i < g->nlearn; i++) dt_diag_parts_stepped(g, &g->learn[i], i);
   for (i = 0; i < g->nlearn && g->over == NULL; i++)    /* nothing is reduced */
     if (dt_idset_has(&g->inner_gains, g->learn[i].storage))
+      claim_no_drift(g, &g->learn[i], NULL, 0, i);
+    else if (g->alone_at.line > 0)
       claim_no_drift(g, &g->learn[i], NULL, 0, i);
     else if (g->split && g->batch.mesh == NULL)   /* beside what is cut: a copy */
       claim_no_drift(g, &g->learn[i], g->split, g->split_dim, i);

@@ -495,6 +495,7 @@ struct DtDiag {
   int nlearn; DtLearn *learn;
   int learn_at[DT_LEARN_SLOTS], grad_at[DT_LEARN_SLOTS];        /* 1 + index */
   DtMesh *over; int over_dim;   /* gradients are reduced over (owned) */
+  DtOrigin alone_at;            /* a gradient was reduced over one rank */
   DtBatch batch;
   bool moved, averaged;         /* activations travel; parameters are reduced */
   bool piped;                   /* they travel from one rank to another */
