@@ -172,6 +172,9 @@ local OF_ONE_KIND = {type = true, ellipsis = true, slice = true,
 local function class_of(v)
   local plain = plain_class(v)
   if plain then return plain end
+  if type(v) == "table" and rawget(v, "__metaclass") then
+    return rawget(v, "__metaclass")
+  end
   if type(v) == "table" and rawget(v, "class") and rawget(v, "message") then
     return exceptions.class_of(v)
   end
@@ -460,9 +463,20 @@ local function class_word(v, name)
     or nil
 end
 
+local meta                          -- metaclass.lua, a layer above
+function M.set_meta(t) meta = t end
+
 -- v.name
 function M.get(v, name)
   if name == "__class__" then return class_of(v) end
+  if type(v) == "table" and rawget(v, "__metaclass") then
+    return meta.get(v, name)
+  end
+  return M.get_of_class(v, name)
+end
+
+-- v.name where no metaclass of the program is asked.
+function M.get_of_class(v, name)
   if name == "__hash__" and is_unhashable(v) then return None end
   if V.is_object(v) then return classes.get_object(v, name) end
   if v == None then
@@ -655,7 +669,8 @@ function M.set(v, name, x)
     missing(v, name)
   end
   local own = type(v) == "table" and (rawget(v, "_class")
-    or rawget(v, "specials") or rawget(v, "python"))
+    or rawget(v, "specials") or rawget(v, "python")
+    or rawget(v, "__metaclass"))
     and V.special(v, "__setattr__")
   if own then
     own(name, x)
@@ -769,6 +784,8 @@ function M.super(class, self)
   return M.namespace(setmetatable({}, {__index = function (_, name)
     local new = name == "__new__" and V.raw(owner(name)[name])
     if new then return new end          -- a static method
+    local of_type = rawget(owner(name), name) == nil and meta.above(self, name)
+    if of_type then return of_type end
     if name == "__new__" then
       return V.builtin(function (a, kw)
         if type(a[1]) == "table" and a[1].__native then

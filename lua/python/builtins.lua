@@ -11,6 +11,7 @@ local calls = require "python.call"
 local format = require "python.format"
 local ops = require "python.ops"
 local classes = require "python.class"
+local meta = require "python.metaclass"
 require "python.exception_attrs"
 local native = require "python.native"
 local exceptions = require "python.exceptions"
@@ -758,6 +759,10 @@ local function is_class(v, c)
     return util.is_placement(v) and v[PLACEMENT[c]](v) or false
   end
   if c == B.object then return true end
+  if type(c) == "table" and rawget(c, "__metaclass") then
+    local said = meta.said(c, "__instancecheck__", v)
+    if said ~= nil then return said end
+  end
   if classes.is_instance(v, c) then return true end
   if type(c) == "table" and rawget(c, "__python") then
     refuse_protocol(c)
@@ -806,6 +811,10 @@ function below(c, base)
   if said then said = said(c) end
   if said ~= nil and said ~= false then return true end
   if exceptions.is_class(c) then return exceptions.is_below(c, base) end
+  if type(base) == "table" and rawget(base, "__metaclass") then
+    said = meta.said(base, "__subclasscheck__", c)
+    if said ~= nil then return said end
+  end
   if classes.is_below(c, base) then return true end
   local data = type(c) == "table" and rawget(c, "__python") and c.__native
   if data and rawequal(B[data], base) then return true end
@@ -829,6 +838,8 @@ def("type", function (a, kw)
   local v = a[1]
   if a.n == 3 then
     local bases, members, order = V.items(a[2]), {}, {}
+    local by = meta.for_class({table.unpack(bases, 1, a[2].n)}, nil)
+    if by then return meta.make(by, a, kw) end
     for k, x in V.each(a[3]) do
       members[k] = x
       if k ~= "__annotations__" then order[#order + 1] = k end
@@ -846,10 +857,17 @@ end)
 B.object = namespace(setmetatable({__name__ = "object",
   __new__ = builtin(function (a) return classes.bare(a[1]) end, "__new__")},
   {__call = function () return object.bare(object.Object) end}))
+local of_object = {}
+for name in pairs(classes.of_object) do of_object[#of_object + 1] = name end
+table.sort(of_object)
+B.object.__dict__ = V.dict()
 for name, f in pairs(classes.of_object) do
   B.object[name] = builtin(function (a)
     return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1))
   end, name)
+end
+for _, name in ipairs(of_object) do
+  V.dict_set(B.object.__dict__, name, B.object[name])
 end
 -- Iterators that are called by their class.
 for _, name in ipairs {"enumerate", "filter", "map", "reversed", "zip"} do
@@ -894,6 +912,7 @@ for name, least, most, kw in COUNTS:gsub("%s+kw", "=kw"):gmatch(
   end
 end
 
+B.type.unbound = meta.of_type
 B.type.test = function (v)
   return V.type_name(v) == "type" or exceptions.is_class(v)
     or rawequal(v, B.object) or rawequal(v, M.none_type)

@@ -180,14 +180,73 @@ function M.enter(f, first, ...)
   return None
 end
 
+-- The parameters by their names; false: one takes the rest.
+local function places_of(params)
+  local out = {}
+  for _, p in ipairs(params) do
+    if p.name and p.star then
+      out = false
+      break
+    elseif p.name then
+      out[p.name] = p
+    end
+  end
+  params.places = out
+  return out
+end
+
+-- filled(f, given, n, names, values): the names of f, a function of the program
+-- without stars, called with n arguments by place and, where `names` is a list,
+-- with these by name; nil where they do not fit, which bind.lua words.
+local function filled(f, given, n, names, values)
+  local params, vars = f.params, {}
+  local places = params.places
+  if places == nil then places = places_of(params) end
+  if not places or n > #params then return nil end
+  for i = 1, n do
+    local p = params[i]
+    if p.only == "keyword" or p.star then return nil end
+    vars[p.name] = given[i]
+  end
+  for i = 1, names and #names or 0 do
+    local name = names[i]
+    local p = places[name]
+    if not p or p.only == "positional" or vars[name] ~= nil then return nil end
+    vars[name] = values[i]
+  end
+  for i = n + 1, #params do
+    local p = params[i]
+    local name = p.name
+    if name and vars[name] == nil then
+      if p.value == nil then return nil end
+      vars[name] = p.value
+    end
+  end
+  return vars
+end
+
+-- by_name(f, given, n, names, values): true and the result of such a call of a
+-- function of the program; false where it has to be called with call().
+function M.by_name(f, given, n, names, values)
+  local vars = not f.generator and filled(f, given, n, names, values)
+  if not vars then return false end
+  local env = {vars = vars, up = f.env, first = given[1], scope = f.where,
+    name = f.name}
+  if f.value then return true, (f.value(env)) end
+  local signal, v = f.body(env)
+  if signal == "return" then return true, v end
+  return true, None
+end
+
 local function call_python(f, args, kw)
   local names = f.params.names
   if names and not kw and args.n == #names and not f.generator then
     return M.enter(f, args[1], table.unpack(args, 1, args.n))
   end
-  local env = {vars = {}, up = f.env, first = args[1], scope = f.where,
+  local vars = not kw and filled(f, args, args.n)
+  local env = {vars = vars or {}, up = f.env, first = args[1], scope = f.where,
     name = f.name}
-  bind(f, args, kw, env.vars)
+  if not vars then bind(f, args, kw, env.vars) end
   if f.value and not f.generator then return f.value(env) end
   if f.generator then
     local g = M.generate(function ()
@@ -451,6 +510,44 @@ local function several(out)
   return V.tuple(out, out.n)
 end
 
+local meta                          -- metaclass.lua, a layer above
+function M.set_meta(t) meta = t end
+
+-- instance(class, args, kw): what type.__call__ gives of a class of the
+-- program.
+local function instance(f, args, kw)
+  local own = rawget(f, "specials")
+  if own and own.__call_with then return own.__call_with(args, kw) end
+  if f.__meta then return meta.make(f, args, kw) end
+  if rawget(f, "__abstract") then classes.refuse_abstract(f) end
+  local new = f.__new__
+  if V.raw(new) or type(new) == "table" and rawget(new, "kind") then
+    return made(f, V.raw(new) or new.get, args, kw)
+  end
+  local init = V.raw(f.__init__)
+  if f.__native then
+    local v = classes.native_new(f, args, kw)
+    if init then
+      M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+    else
+      classes.native_member(f.__native, "__init__")(v, args, kw)
+    end
+    return v
+  end
+  if init and rawget(f, "__plain") then
+    local v = object.bare(f)
+    check_init(M.call(init, V.list({v, table.unpack(args, 1, args.n)},
+      args.n + 1), kw))
+    return v
+  end
+  if init then return f(packed(args, kw)) end
+  if (args.n > 0 or kw and V.count(kw) > 0) and classes.is_plain(f) then
+    util.raise("TypeError", "%s() takes no arguments", f.__name)
+  end
+  return call_lua(f, args, kw)
+end
+M.instance = instance
+
 -- Call any callable.
 function M.call(f, args, kw)
   local mt = getmetatable(f)
@@ -462,37 +559,12 @@ function M.call(f, args, kw)
   if mt == V.builtin_mt then return f.call(args, kw) end
   if exceptions.is_class(f) then return f.make(args, kw) end
   if type(f) == "table" and rawget(f, "__python") then
-    local own = rawget(f, "specials")
-    if own and own.__call_with then return own.__call_with(args, kw) end
-    if rawget(f, "__abstract") then classes.refuse_abstract(f) end
-    local new = f.__new__
-    if V.raw(new) or type(new) == "table" and rawget(new, "kind") then
-      return made(f, V.raw(new) or new.get, args, kw)
+    local own = rawget(f, "__metaclass") and V.special(f, "__call__")
+    if own then
+      return M.call(V.raw(f.__metaclass.__call__), V.list({f,
+        table.unpack(args, 1, args.n)}, args.n + 1), kw)
     end
-    local init = V.raw(f.__init__)
-    if f.__native then
-      local v = classes.native_new(f, args, kw)
-      if init then
-        M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1),
-          kw)
-      else
-        classes.native_member(f.__native, "__init__")(v, args, kw)
-      end
-      return v
-    end
-    if init and rawget(f, "__plain") then
-      local v = object.bare(f)
-      check_init(M.call(init, V.list({v, table.unpack(args, 1, args.n)},
-        args.n + 1), kw))
-      return v
-    end
-    if init then
-      return f(packed(args, kw))
-    end
-    if (args.n > 0 or kw and V.count(kw) > 0) and classes.is_plain(f) then
-      util.raise("TypeError", "%s() takes no arguments", f.__name)
-    end
-    return call_lua(f, args, kw)
+    return instance(f, args, kw)
   end
   local special = V.special(f, "__call__")
   if special then

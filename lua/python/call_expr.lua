@@ -149,6 +149,7 @@ end
 local function plain_init(class)
   if not rawget(class, "__plain") or rawget(class, "__native")
      or rawget(class, "__abstract") or rawget(class, "specials")
+     or rawget(class, "__metaclass") or class.__meta
      or class.__new__ ~= nil or calls.is_seen() then
     return nil
   end
@@ -239,6 +240,56 @@ local function plain_call(n, args)
   end
 end
 
+-- A call without stars, with names: of a function of the program, of a method
+-- of an object's or of a plain class their parameters are filled at once.
+local function named_call(n, args)
+  local names, values, count, seen = {}, {}, 0, {}
+  for i, a in ipairs(args) do
+    if a.star or a.name and seen[a.name] then return nil end
+    if a.name then
+      names[#names + 1], values[#values + 1], seen[a.name] = a.name, a.f, true
+    elseif #names > 0 then
+      return nil
+    else
+      count = i
+    end
+  end
+  local find, many = method_of(n.fn), #names
+  return function (env)
+    local f, self, kind = find(env)
+    local pos, k, given = {}, 0, {}
+    local v
+    if kind == "python" then
+      k = 1
+      pos[1] = self
+    end
+    for i = 1, count do
+      k = k + 1
+      pos[k] = args[i].f(env)
+    end
+    for i = 1, many do given[i] = values[i](env) end
+    if getmetatable(f) == func_mt then
+      local done, said = calls.by_name(f, pos, k, names, given)
+      if done then return said end
+    elseif not kind and type(f) == "table" and rawget(f, "__python") then
+      local init = plain_init(f)
+      if init and getmetatable(init) == func_mt then
+        v = object.bare(f)
+        local done, said = calls.by_name(init, {v, table.unpack(pos, 1, k)},
+          k + 1, names, given)
+        if done then
+          calls.check_init(said)
+          return v
+        end
+      end
+    end
+    local kw = V.dict()
+    for i = 1, many do V.dict_set(kw, names[i], given[i]) end
+    if kind == "data" then return f(self, V.list(pos, k), kw) end
+    return call(f, V.list(pos, k), kw)
+  end
+end
+
 function X.call(n)
   if n.fn.kind == "name" and n.fn.name == "super"
      and not scope.is_local "super" then
@@ -276,6 +327,8 @@ function X.call(n)
     if plain then plain[i] = args[i].f end
   end
   if plain then return plain_call(n, plain) end
+  local simple = named_call(n, args)
+  if simple then return simple end
   local fn = compile(n.fn)
   return function (env)
     local f = fn(env)

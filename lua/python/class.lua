@@ -122,6 +122,18 @@ local function class_bound(x, class)
   return bound(x, class)
 end
 
+-- get_of_meta(class, meta, name): what the member of a metaclass is when it is
+-- read of a class that it made: value, found.
+function M.get_of_meta(class, by, name)
+  local x = by[name]
+  if is_descriptor(x) then return M.bind(x, class, by), true end
+  local f = V.raw(x)
+  if f then return bound(f, class), true end
+  local get = type(x) == "table" and V.special(x, "__get__")
+  if get then return get(class, by), true end
+  return nil, false
+end
+
 -- bind(x, v, class): what the member `x` of an exception's class is when it is
 -- read of the instance `v`, or, where that is nil, of the class itself.
 function M.bind(x, v, class)
@@ -426,23 +438,20 @@ for word in ([[Tensor]]):gmatch "%S+" do
   DATA[word] = true
 end
 
--- A metaclass may stand in a program that makes no class by it.
-local function refuse_metaclass(name)
-  util.refuse("class %s: a metaclass of one's own is not "
-    .. "part of dtrepl", name)
-end
-
--- The bases without `type`, and whether it was among them.
+-- The bases without `type` and ABCMeta, whether one of these was among them,
+-- and whether it was ABCMeta.
 local function without_type(bases)
-  local out, found = {}, false
+  local out, found, abstract = {}, false, false
   for _, b in ipairs(bases) do
-    if rawequal(b, builtin_names.type) then found = true
+    local is_abc = type(b) == "table" and rawget(b, "__name__") == "ABCMeta"
+    if rawequal(b, builtin_names.type) or is_abc then
+      found, abstract = true, abstract or is_abc
     else
       out[#out + 1] = b
       found = found or type(b) == "table" and rawget(b, "__meta") == true
     end
   end
-  return out, found
+  return out, found, abstract
 end
 
 local function check_bases(name, bases)
@@ -488,8 +497,9 @@ function M.set_mixin(f) mixin = f end
 
 -- make(name, bases, members, fields, noted, kw): a class; `members` are the
 -- names of its body, `fields` those assigned or annotated there, in order,
--- `noted` only the annotated ones, `kw` what else was in its brackets.
-function M.make(name, bases, members, fields, noted, kw)
+-- `noted` only the annotated ones, `kw` what else was in its brackets, `by` the
+-- metaclass of the program whose type.__new__ this is, or nil.
+function M.make(name, bases, members, fields, noted, kw, by)
   for i, b in ipairs(bases) do
     if type(b) == "table" and rawget(b, "args") and rawget(b, "origin") then
       b = rawget(b, "origin")         -- Box[int] as a base is Box
@@ -498,8 +508,8 @@ function M.make(name, bases, members, fields, noted, kw)
     bases[i] = is_record and M.record_class(b) or mixin and mixin(b)
       or M.below and M.below(b) or b
   end
-  local is_meta
-  bases, is_meta = without_type(bases)
+  local is_meta, abstract_meta, named = nil, nil, bases
+  bases, is_meta, abstract_meta = without_type(bases)
   local base = bases[1]
   check_bases(name, bases)
   for _, b in ipairs(bases) do
@@ -511,12 +521,13 @@ function M.make(name, bases, members, fields, noted, kw)
     return base.derive(name, members, noted, kw)
   end
   local above, abstract = {}, kw and V.dict_get(kw, "metaclass") ~= nil
+    or by and by.__meta_abstract
   for _, b in ipairs(bases) do
     if not is_plain_base(b) then above[#above + 1] = b end
     abstract = abstract or type(b) == "table" and (rawget(b, "plain_base")
       or rawget(b, "__abstract")) ~= nil
   end
-  if abstract and V.dict_get(kw or V.dict(), "metaclass") ~= nil then
+  if not by and abstract and V.dict_get(kw or V.dict(), "metaclass") ~= nil then
     check_metaclass(name, V.dict_get(kw, "metaclass"))
   end
   local class, last = made_below(name, above)
@@ -532,10 +543,9 @@ function M.make(name, bases, members, fields, noted, kw)
   class.__python, class.__fields, class.__notes = true, noted, noted.notes
   class.__noted, class.__note_env = noted, noted.env
   class.__body = fields
-  if is_meta then
-    class.__meta = true
-    class.specials = {__call_with = function () refuse_metaclass(name) end}
-  end
+  class.__metaclass = by
+  if is_meta then class.__meta = true end
+  if abstract_meta then class.__meta_abstract = true end
   local order = order_of(name, above)
   table.insert(order, 1, class)
   for _, b in ipairs(above) do note_below(b, class) end
@@ -543,7 +553,7 @@ function M.make(name, bases, members, fields, noted, kw)
   if #above > 1 then inherit(class, order, last) end
   if members.__slots__ ~= nil then M.set_slots(class, members.__slots__, members) end
   class.__qualname = members.__qualname__ or noted.full or name
-  class.__bases, members.__qualname__ = bases, nil
+  class.__bases, members.__qualname__ = is_meta and named or bases, nil
   fill(class, members)
   if class.__del__ ~= nil then class.__has_del = true end
   if members.__getattribute__ ~= nil then M.watches = true end
@@ -568,6 +578,7 @@ end
 -- a name is found.
 function M.next_owner(class, self)
   local own = type(self) == "table" and (rawget(self, "_class")
+    or rawget(self, "__metaclass") and class.__meta and self.__metaclass
     or rawget(self, "__python") and self)
   local order = own and mro(own) or class and mro(class) or {}
   local first = 1
@@ -585,6 +596,7 @@ function M.shown_order(class)
   local list = {table.unpack(mro(class))}
   local names = builtin_names
   if class.__native then list[#list + 1] = names[class.__native] end
+  if class.__meta then list[#list + 1] = names.type end
   list[#list + 1] = builtin_names.object
   return V.tuple(list)
 end
@@ -601,7 +613,7 @@ end
 
 -- Names by which this file keeps its own facts in a class: no attributes.
 local INNER = {}
-for word in ([[__meta __registered __name __base __plain __python __fields __body __order __qualname
+for word in ([[__meta __metaclass __meta_abstract __registered __name __base __plain __python __fields __body __order __qualname
   __bases __native __derive __enum specials __abstract __home __doc __made __notes
   __noted __note_env __slot_names __generic
   __has_del]]):gmatch
@@ -829,7 +841,8 @@ end
 
 -- Is `v` an instance of a class that has `class` in its order?
 function M.is_instance(v, class)
-  local own = type(v) == "table" and rawget(v, "_class")
+  local own = type(v) == "table" and (rawget(v, "_class")
+    or rawget(v, "__metaclass"))
   return own and M.is_below(own, class) or false
 end
 

@@ -118,6 +118,8 @@ function M.define(name, bases, members, order)
   return class
 end
 
+local of_all                        -- what every exception has
+
 -- member(class, name[, after]): what the program wrote in the class or above
 -- it; above the class `after` of its order.
 function M.member(class, name, after)
@@ -125,7 +127,7 @@ function M.member(class, name, after)
     if not after then
       local v = member_of(c, name)
       if v ~= nil then return v end
-      if c == classes.BaseException and M.default(name) then return nil end
+      if c == classes.BaseException and of_all[name] then return nil end
     elseif c == after then
       after = nil
     end
@@ -179,7 +181,7 @@ function M.field(e, name)
 end
 
 -- What every exception has by these names: f(e, args).
-local of_all = {
+of_all = {
   add_note = function (e, args)
     if type(V.unbox(args[1])) ~= "string" then
       util.raise("TypeError", "note must be a str, not '%s'",

@@ -52,9 +52,9 @@ function M.less(a, b)
   if by then return V.less(by(b), 0) end    -- functools.cmp_to_key
   local said = not classed and V.ask(a, b, "__lt__", "__gt__") or nil
   if said ~= nil then return V.truth(said) end
-  if any_big(a, b) then return V.compare_big(a, b) == -1 end
   if type(a) == "boolean" then a = a and 1 or 0 end
   if type(b) == "boolean" then b = b and 1 or 0 end
+  if any_big(a, b) then return V.compare_big(a, b) == -1 end
   if util.is_tensor(a) or util.is_tensor(b) then
     return V.truth(util.is_tensor(a) and a:lt(b) or b:gt(a))
   end
@@ -66,42 +66,60 @@ function M.less(a, b)
   return a < b
 end
 
+-- Are all keys texts, or all numbers of Lua's: does `<` order them as they are?
+local function are_plain(keys, n)
+  local kind = type(keys[1])
+  if kind ~= "number" and kind ~= "string" then return false end
+  for i = 2, n do if type(keys[i]) ~= kind then return false end end
+  return true
+end
+
+-- merge_sort(keys, values, n, reverse): sorts the values by their keys; equal
+-- ones keep their order.
+local function merge_sort(keys, values, n, reverse)
+  local plain = are_plain(keys, n)
+  local from_keys, from_values = {}, {}       -- the left half, while merging
+  local function comes_first(i, k)            -- keys[i], before the left's k?
+    local a, b = keys[i], from_keys[k]
+    if reverse then a, b = b, a end
+    if plain then return a < b end
+    return V.less(a, b)
+  end
+  local function sort(lo, hi)
+    if lo >= hi then return end
+    local mid = (lo + hi) // 2
+    sort(lo, mid)
+    sort(mid + 1, hi)
+    from_keys[1] = keys[mid]
+    if not comes_first(mid + 1, 1) then return end   -- in order already
+    local count = mid - lo + 1
+    table.move(keys, lo, mid, 1, from_keys)
+    table.move(values, lo, mid, 1, from_values)
+    local k, j, at = 1, mid + 1, lo
+    while k <= count do
+      if j <= hi and comes_first(j, k) then
+        keys[at], values[at], j = keys[j], values[j], j + 1
+      else
+        keys[at], values[at], k = from_keys[k], from_values[k], k + 1
+      end
+      at = at + 1
+    end
+  end
+  sort(1, n)
+end
+
 -- A sorted list of the items of v; equal ones keep their order.
 function M.sorted(v, key, reverse)
   local items, n = V.items(v)
-  local out = {}
+  local keys, out = {}, table.move(items, 1, n, 1, {})
   for i = 1, n do
     local k = items[i]
     if key and key ~= None then
       k = type(key) == "function" and key(k) or V.call(key, V.list({k}, 1))
     end
-    out[i] = {k, items[i]}
+    keys[i] = k
   end
-  local function merge(lo, hi)
-    if hi - lo < 1 then return end
-    local mid = (lo + hi) // 2
-    merge(lo, mid)
-    merge(mid + 1, hi)
-    local tmp, i, j = {}, lo, mid + 1
-    while i <= mid or j <= hi do
-      local right = i > mid
-      if not right and j <= hi then
-        if reverse then right = V.less(out[i][1], out[j][1])
-        else right = V.less(out[j][1], out[i][1]) end
-      end
-      if right then
-        tmp[#tmp + 1] = out[j]
-        j = j + 1
-      else
-        tmp[#tmp + 1] = out[i]
-        i = i + 1
-      end
-    end
-    table.move(tmp, 1, #tmp, lo, out)
-  end
-  reverse = reverse and V.truth(reverse)
-  merge(1, n)
-  for i = 1, n do out[i] = out[i][2] end
+  merge_sort(keys, out, n, reverse and V.truth(reverse) or false)
   return V.list(out, n)
 end
 

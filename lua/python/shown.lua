@@ -220,6 +220,9 @@ function plain_repr(v)
 end
 
 function M.str(v)
+  local kind = math.type(v)
+  if kind == "integer" then return ("%d"):format(v) end
+  if kind then return float_text(v) end
   if type(v) == "string" then return v end
   if util.is_dtensor(v) then return V.repr(v) end
   if util.is_tensor(v) and v.is_parameter then

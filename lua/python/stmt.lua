@@ -17,6 +17,7 @@ local boxes = require "python.boxes"
 local target = require "python.target"
 local expr = require "python.expr"
 local call_expr = require "python.call_expr"
+local metaclass = require "python.metaclass"
 local classes = require "python.class"
 local exceptions = require "python.exceptions"
 local protect = require "python.protect"
@@ -319,7 +320,7 @@ local function class_scope(up, fixed)
     for _, name in ipairs(fixed) do     -- dunders, and what is only annotated
       if not seen[name] then out[#out + 1], seen[name] = name, true end
     end
-    return out
+    return out, order
   end
 end
 
@@ -352,16 +353,27 @@ S["class"] = function (n)
     local inner = {vars = {}, up = env.class and env.up or env}
     local members, names = class_scope(inner, fields)
     members.name = full
-    body(members)
-    local bound = names()
     local kw
     for _, k in ipairs(keywords) do
       kw = kw or V.dict()
       V.dict_set(kw, k[1], k[2](env))
     end
+    local by = metaclass.for_class(above, kw)
+    for k, v in V.each(by and metaclass.prepared(by, n.name, above, kw)
+                       or V.dict()) do
+      members.vars[k] = v
+    end
+    body(members)
+    local bound, all = names()
     local here = {notes = noted.notes, env = members, full = full,
       table.unpack(noted)}
-    local class = classes.make(n.name, above, members.vars, bound, here, kw)
+    local class
+    if by then
+      class = metaclass.from_statement(by, n.name, above, members.vars, here,
+        all, kw, env_of.lookup(env, "__name__") or "__main__")
+    else
+      class = classes.make(n.name, above, members.vars, bound, here, kw)
+    end
     note_home(class, members.vars, env)
     inner.vars.__class__ = class
     local home = env_of.module_name(env)

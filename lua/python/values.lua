@@ -140,7 +140,7 @@ end
 function M.special(v, name)
   if type(v) ~= "table" then return nil end
   if rawget(v, "absent") then return absent_special(v, name) end
-  local class = rawget(v, "_class")
+  local class = rawget(v, "_class") or rawget(v, "__metaclass")
   local python = class and raw_of[class[name]]
   if not python and rawget(v, "python") then    -- an error of the program's
     python = M.error_member(rawget(v, "python"), name)
