@@ -172,9 +172,9 @@ local OF_ONE_KIND = {type = true, ellipsis = true, slice = true,
 local function class_of(v)
   local plain = plain_class(v)
   if plain then return plain end
-  if type(v) == "table" and rawget(v, "__metaclass") then
-    return rawget(v, "__metaclass")
-  end
+  local made_by = type(v) == "table" and (rawget(v, "__metaclass")
+    or rawget(v, "__kind"))
+  if made_by then return made_by end
   if type(v) == "table" and rawget(v, "class") and rawget(v, "message") then
     return exceptions.class_of(v)
   end

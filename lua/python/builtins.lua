@@ -867,6 +867,7 @@ for name, f in pairs(classes.of_object) do
   end, name)
 end
 for _, name in ipairs(of_object) do
+  B.object[name].of_type = "object"
   V.dict_set(B.object.__dict__, name, B.object[name])
 end
 -- Iterators that are called by their class.

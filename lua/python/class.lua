@@ -613,7 +613,7 @@ end
 
 -- Names by which this file keeps its own facts in a class: no attributes.
 local INNER = {}
-for word in ([[__meta __metaclass __meta_abstract __registered __name __base __plain __python __fields __body __order __qualname
+for word in ([[__kind __meta __metaclass __meta_abstract __registered __name __base __plain __python __fields __body __order __qualname
   __bases __native __derive __enum specials __abstract __home __doc __made __notes
   __noted __note_env __slot_names __generic
   __has_del]]):gmatch

@@ -3,8 +3,8 @@
 -- closure once (expr.lua, call_expr.lua, target.lua, stmt.lua); names live in
 -- environments (env.lua).
 --
--- What Python is not done here, and said by name: metaclasses of one's own,
--- async, complex numbers, __slots__; integers of more than 200,000 bits.
+-- What Python is not done here, and said by name: async, except*; integers of
+-- more than 200,000 bits.
 
 local util = require "dt.util"
 local V = require "python.values"

@@ -1,29 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""queue: nothing runs beside the program, so what would wait never ends and is
-refused by name."""
+"""queue: boxes that hand things from thread to thread (_turns).  A kind of queue
+is a box and how one thing goes in and comes out."""
 import heapq
 from collections import deque
 
+import _turns
+
 
 class Empty(Exception):
-    "Raised by get_nowait() of an empty queue."
+    """Nothing is there, and none is waited for."""
 
 
 class Full(Exception):
-    "Raised by put_nowait() of a full queue."
+    """No room is there, and none is waited for."""
+
+
+def _await(ready, block, timeout, otherwise, what):
+    """Wait till ready(); raise `otherwise` where that may not, or does not,
+    come."""
+    if block and timeout is not None and timeout < 0:
+        raise ValueError("'timeout' must be a non-negative number")
+    if not ready() and not (block and _turns.wait(ready, timeout, what)):
+        raise otherwise
 
 
 class Queue:
     def __init__(self, maxsize=0):
-        self.maxsize = maxsize
-        self.unfinished_tasks = 0
+        self.maxsize, self.unfinished_tasks = maxsize, 0
         self._init(maxsize)
+
+    # ---- what a kind of queue says anew ----
 
     def _init(self, maxsize):
         self.queue = deque()
-
-    def _qsize(self):
-        return len(self.queue)
 
     def _put(self, item):
         self.queue.append(item)
@@ -31,73 +40,61 @@ class Queue:
     def _get(self):
         return self.queue.popleft()
 
+    def _qsize(self):
+        return len(self.queue)
+
+    # ---- what all have ----
+
     def qsize(self):
         return self._qsize()
 
     def empty(self):
-        return not self._qsize()
+        return self._qsize() == 0
 
     def full(self):
-        return 0 < self.maxsize <= self._qsize()
+        return self.maxsize > 0 and self._qsize() >= self.maxsize
 
     def put(self, item, block=True, timeout=None):
-        if timeout is not None and timeout < 0 and block:
-            raise ValueError("'timeout' must be a non-negative number")
-        if self.full():
-            if not block or timeout is not None:
-                raise Full
-            raise NotImplementedError("put() of a full queue waits for ever: "
-                                      "nothing runs beside the program")
-        self._put(item)
+        _await(lambda: not self.full(), block, timeout, Full,
+               "put() of a full queue")
         self.unfinished_tasks += 1
+        self._put(item)
 
     def get(self, block=True, timeout=None):
-        if timeout is not None and timeout < 0 and block:
-            raise ValueError("'timeout' must be a non-negative number")
-        if self.empty():
-            if not block or timeout is not None:
-                raise Empty
-            raise NotImplementedError("get() of an empty queue waits for ever: "
-                                      "nothing runs beside the program")
+        _await(lambda: not self.empty(), block, timeout, Empty,
+               "get() of an empty queue")
         return self._get()
 
     def put_nowait(self, item):
-        return self.put(item, block=False)
+        self.put(item, False)
 
     def get_nowait(self):
-        return self.get(block=False)
+        return self.get(False)
 
     def task_done(self):
-        if self.unfinished_tasks <= 0:
+        if not self.unfinished_tasks:
             raise ValueError("task_done() called too many times")
         self.unfinished_tasks -= 1
 
     def join(self):
-        if self.unfinished_tasks:
-            raise NotImplementedError("join() of a queue with unfinished tasks "
-                                      "waits for ever: nothing runs beside the "
-                                      "program")
+        _turns.wait(lambda: not self.unfinished_tasks, None,
+                    "join() of a queue with unfinished tasks")
 
 
-class LifoQueue(Queue):
+def _kind(name, put, get):
+    """A queue whose box is a list: put(box, item), get(box)."""
     def _init(self, maxsize):
         self.queue = []
 
-    def _get(self):
-        return self.queue.pop()
+    return type(name, (Queue,), {
+        "_init": _init, "_put": lambda self, item: put(self.queue, item),
+        "_get": lambda self: get(self.queue), "__module__": __name__})
 
 
-class PriorityQueue(Queue):
-    def _init(self, maxsize):
-        self.queue = []
-
-    def _put(self, item):
-        heapq.heappush(self.queue, item)
-
-    def _get(self):
-        return heapq.heappop(self.queue)
+LifoQueue = _kind("LifoQueue", list.append, list.pop)
+PriorityQueue = _kind("PriorityQueue", heapq.heappush, heapq.heappop)
 
 
 class SimpleQueue(Queue):
     def __init__(self):
-        super().__init__()
+        super().__init__(0)

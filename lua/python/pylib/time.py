@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Clocks and dates.  Nothing runs beside the program, so sleep() returns at
-once."""
+"""Clocks and dates.  sleep() lets other threads have their turns and returns
+at once."""
 from collections import namedtuple
 import _time
+import _turns
 
 struct_time = namedtuple("struct_time", [
     "tm_year", "tm_mon", "tm_mday", "tm_hour", "tm_min", "tm_sec", "tm_wday",
@@ -50,6 +51,8 @@ def thread_time():
 def sleep(seconds):
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
+    if _turns.count():
+        _turns.wait(lambda: False, seconds, "sleep()")
 
 
 def localtime(seconds=None):

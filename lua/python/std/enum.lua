@@ -35,6 +35,7 @@ local kept_mt = {__name = "nonmember"}       -- nonmember(x), member(x)
 local function attr(v, name) return rawget(v, "_attrs")[name] end
 
 local Mixed = {}                    -- filled below
+local kind = attrs.namespace {__name__ = "EnumType", __module__ = "enum"}
 
 local function enum_of(class) return rawget(class, "__enum") end
 
@@ -304,6 +305,7 @@ local function class_specials(class)
         util.raise("AttributeError", "'%s' cannot delete member '%s'.",
           class.__name, name)
       end
+      if rawget(class, name) == nil then attrs.missing(class, name) end
       class[name] = nil
     end,
   }
@@ -408,7 +410,7 @@ local function derive(class, members, fields, kw)
       class[name] = rawget(v, "value")
     end
   end
-  class.specials = class_specials(class)
+  class.specials, class.__kind = class_specials(class), kind
   local e = enum_of(class)
   class.__members__, class._member_map_ = e.members, e.members
   class._value2member_map_, class._member_names_ = e.by_value, V.list {}
@@ -571,7 +573,6 @@ local function kept(member)
   end
 end
 
-local kind = attrs.namespace {__name__ = "EnumType"}
 local Boundary = classes.make("FlagBoundary", {StrEnum}, {STRICT = "strict",
   CONFORM = "conform", EJECT = "eject", KEEP = "keep"}, {"STRICT", "CONFORM",
   "EJECT", "KEEP"}, {})
