@@ -166,6 +166,20 @@ local function asked(r, inverse, counts)
   return #out == 1 and out[1] or V.tuple(out, #out)
 end
 
+-- What PyTorch's own parser asks of the flags that are passed on to it.
+local function check_flags(fn, flags, dim)
+  if dim ~= None and math.type(dim) ~= "integer" then
+    util.raise("TypeError", "%s(): argument 'dim' (position 2) must be int, not "
+      .. "%s", fn, V.type_name(dim))
+  end
+  for _, flag in ipairs(flags) do
+    if type(flag[2]) ~= "boolean" then
+      util.raise("TypeError", "%s(): argument '%s' must be bool, not %s", fn,
+        flag[1], V.type_name(flag[2]))
+    end
+  end
+end
+
 provide("unique", function (a, kw)
   local dim = a[5]
   if dim == nil then dim = kw and V.dict_get(kw, "dim") end
@@ -175,6 +189,8 @@ end, true, function (a, kw)
   local v = named(a, kw, {{"sorted", true}, {"return_inverse", false},
     {"return_counts", false}, {"dim", None}})
   local r
+  check_flags(v[4] == None and "_unique2" or "unique_dim", {{"sorted", v[1]},
+    {"return_inverse", v[2]}, {"return_counts", v[3]}}, v[4])
   if v[4] == None then r = {dt.ops.aten._unique2(a[1], v[1], v[2], v[3])}
   else r = {dt.ops.aten.unique_dim(a[1], v[4], v[1], v[2], v[3])} end
   return asked(r, v[2], v[3])
@@ -184,6 +200,8 @@ provide("unique_consecutive", function ()
 end, true, function (a, kw)
   local v = named(a, kw, {{"return_inverse", false}, {"return_counts", false},
     {"dim", None}})
+  check_flags("unique_consecutive", {{"return_inverse", v[1]},
+    {"return_counts", v[2]}}, None)
   local r = {dt.ops.aten.unique_consecutive(a[1], v[1], v[2], v[3])}
   return asked(r, v[1], v[2])
 end)

@@ -35,7 +35,7 @@ static DtStatus check_input (DtCtx *cx, const DtMeta *in, int nd,
                              bool reflect, const int64_t *pad) {
   int64_t lo, hi;
   DT_CHECK(cx, (in->ndim == nd + 1 || in->ndim == nd + 2) &&
-           op_sp_empty_dim(in, nd, in->ndim == nd + 2) < 0, DT_E_RUNTIME,
+           op_sp_empty_dim(in, nd, true) < 0, DT_E_RUNTIME,
            "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size "
            "and other non-zero dimensions for input, but got: %s", nd + 1,
            nd + 2, op_shape_text(in).s);
@@ -185,32 +185,34 @@ static DtHandle *part (DtDecompCall *c, DtHandle *h, int dim, int64_t from,
 }
 
 /* The copies of _pad_circular of PadNd.cpp: the middle, then each dim's
-** borders from what is there already. */
+** borders from what is there already.  The last `nd` dims are padded; the batch
+** may be left out. */
 static DtStatus circular (DtDecompCall *c, const DtMeta *m,
                           const int64_t *pad, int nd) {
   int64_t shape[DT_MAX_NDIM], lo, hi;
   DtHandle *out, *to, *from = c->in[0];
+  const int first = m->ndim - nd;
   memcpy(shape, m->shape, sizeof(int64_t) * m->ndim);
   for (int d = 0; d < nd; d++) {
-    int64_t size = m->shape[2 + d];
+    int64_t size = m->shape[first + d];
     sides(pad, nd, d, &lo, &hi);
     DT_CHECK(c->e->cx, lo <= size && hi <= size, DT_E_RUNTIME,
              "Padding value causes wrapping around more than once.");
-    shape[2 + d] = size + lo + hi;
-    DT_CHECK(c->e->cx, shape[2 + d] >= 0, DT_E_RUNTIME,
+    shape[first + d] = size + lo + hi;
+    DT_CHECK(c->e->cx, shape[first + d] >= 0, DT_E_RUNTIME,
              "Negative padding value is resulting in an empty dimension");
   }
   to = out = EMIT("aten.new_empty.default", "tI", c->in[0], (int)m->ndim,
                   shape);
   for (int d = nd - 1; d >= 0; d--) {
-    int dim = 2 + d;
+    int dim = first + d;
     sides(pad, nd, d, &lo, &hi);
     to = part(c, to, dim, over(lo), shape[dim] - over(hi));
     from = part(c, from, dim, over(-lo), m->shape[dim] - over(-hi));
   }
   EMIT("aten.copy_.default", "tt", to, from);
   for (int d = 0; d < nd; d++) {
-    int dim = 2 + d;
+    int dim = first + d;
     int64_t end = shape[dim];
     sides(pad, nd, d, &lo, &hi);
     if (lo > 0) {
@@ -235,8 +237,11 @@ static DtStatus circular_decomp (DtDecompCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
   if (!dt_emit_ok(c->e)) return c->e->st;
-  DT_CHECK(c->e->cx, n + 4 == 2 * m.ndim, DT_E_RUNTIME, "Invalid padding "
-           "size, expected %d but got %d", (m.ndim - 2) * 2, n);
+  const int kept = m.ndim - n / 2;
+  DT_CHECK(c->e->cx, kept == 1 || kept == 2, DT_E_RUNTIME, "Invalid padding "
+           "size, expected 1 or 2 non-padded dimensions, which would be "
+           "equivalent to padding of length %d or %d respectively but got %d",
+           (m.ndim - 1) * 2, (m.ndim - 2) * 2, n);
   return circular(c, &m, pad, n / 2);
 }
 

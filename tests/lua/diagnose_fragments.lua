@@ -33,6 +33,21 @@ T.eq(names "", "")
 
 -- ---- where it stands, and what is added --------------------------------------
 
+-- ---- tensors as DebugMode prints them ----------------------------------------
+
+local grammar = require "dt.diagnose.grammar"
+local function tensor(text)
+  local t = grammar.debug_tensor:match(text)
+  return t and ("%s %s %s %s"):format(t.kind, t.dtype,
+    table.concat(t.shape, ","), t.placements and #t.placements or "none")
+end
+T.eq(tensor "dt: f32[8, 32]| S(0)R", "dtensor f32 8,32 2")
+T.eq(tensor "dt: f32[8, 32][S(0)R]", "dtensor f32 8,32 2", "another release's")
+T.eq(tensor "dt$3: f32[8][R]", "dtensor f32 8 1")
+T.eq(tensor "t: f32[8]", "tensor f32 8 none")
+T.eq(tensor "dt: f32[8]S(0)", nil, "placements stand behind a bar or in brackets")
+T.eq(tensor "dt: f32[8][R", nil)
+
 local function programs(text) return fragments.programs(diagnose.read(text)) end
 local function has(text, what)
   T.ok(text and text:find(what, 1, true), "no " .. what .. " in:\n"

@@ -82,6 +82,24 @@ with spmd.set_current_mesh(mesh):
 else
   T.eq(value "kinds == ('{}', '{}')", true, "axes of one rank are not kept")
 end
+-- A mesh given as a table of axes: each name finds its own axis, one of a single
+-- rank as well.
+value [[
+of_names = {'b': MeshAxis.of(mesh.get_group("one")), 'a': MeshAxis.of(tp)}
+seen = []
+with spmd.set_current_mesh(of_names), typecheck():
+    z = spmd.assert_type(torch.zeros(2, 4).data, {'a': P, 'b': V})
+    seen = [len(spmd.get_local_type(z)), sorted(spmd.current_mesh_all_names())]
+    spmd.assert_type(z, {'b': R})
+    try:
+        spmd.assert_type(z, {'c': V})
+    except spmd.SpmdTypeError as e:
+        seen.append(str(e).split("\n")[0])
+]]
+T.eq(value "seen[1] == ['a', 'b']", true, "names of axes")
+T.eq(value "seen[2]",
+  "No mesh axis named 'c' in the current mesh. Available: a, b", "told in order")
+T.eq(value "seen[0]", several and 1 or 0, "axes of one rank are not kept")
 T.eq(value "spmd.is_type_checking()", false, "and nothing after it")
 T.eq(value "spmd.Scalar(3, {MeshAxis.of(2, 4): R}) * 2", 6,
   "numbers have types only where types are checked")

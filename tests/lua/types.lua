@@ -100,6 +100,18 @@ dist.broadcast(sent, 0)
 T.eq(types(sent), "world R", "broadcast")
 T.eq(types(batch), "world V", "the source is as it was")
 
+-- What overwrites all elements makes them alike, whatever they were.
+for name, args in pairs {copy_ = {W1}, fill_ = {2}, zero_ = {}, uniform_ = {},
+  normal_ = {}, random_ = {}, bernoulli_ = {0.5}, exponential_ = {},
+  cauchy_ = {}, log_normal_ = {}, geometric_ = {0.5}} do
+  local own = W1 + rank
+  own[name](own, table.unpack(args))
+  T.eq(types(own), "world R", name .. " overwrites what differed")
+end
+local own = W1 + rank
+own:add_(1)
+T.eq(types(own), "world V", "what only adds keeps the difference")
+
 -- ---- gradients ------------------------------------------------------------
 
 local p = dt.nn.Parameter(W1:clone())

@@ -183,6 +183,10 @@ C.has("an expression that fails", C.ask("evaluate",
   '{"expression":"nope.x","context":"watch"}'), '"success":false')
 C.has("completion", C.ask("completions", '{"text":"h:rel","column":6}'),
   '"label":"h:relu"')
+C.has("completion within a line", C.ask("completions",
+  '{"text":"f(h:rel) + 1","column":8}'), '"label":"h:relu"')
+C.has("completion of nothing", C.ask("completions", '{"column":1}'),
+  '"success":true')
 C.has("a variable is set", C.ask("setVariable",
   ('{"variablesReference":%s,"name":"a","value":"a * 2"}'):format(locals)),
   "DTensor")

@@ -81,6 +81,9 @@ M.group_norm = def("group_norm",
       util.raise("RuntimeError", "Expected at least 2 dimensions for input "
         .. "tensor but received %d", x.ndim)
     end
+    if a.num_groups == 0 then
+      util.raise("ZeroDivisionError", "integer division or modulo by zero")
+    end
     local n = x.shape[1] * x.shape[2] // a.num_groups
     for i = 3, x.ndim do n = n * x.shape[i] end
     if n == 1 then

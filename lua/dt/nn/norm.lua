@@ -50,7 +50,9 @@ M.GroupNorm = Module:extend("GroupNorm")
 function M.GroupNorm:__init__(...)
   local a = util.bind("GroupNorm", {"num_groups", "num_channels", "eps",
     "affine", "device", "dtype"}, {eps = 1e-5, affine = true}, ...)
-  if a.num_channels % a.num_groups ~= 0 then
+  if a.num_groups == 0 then
+    util.raise("ZeroDivisionError", "integer modulo by zero")
+  elseif a.num_channels % a.num_groups ~= 0 then
     util.raise("ValueError", "num_channels (%d) must be divisible by num_groups "
       .. "(%d)", a.num_channels, a.num_groups)
   end

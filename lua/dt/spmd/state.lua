@@ -41,17 +41,12 @@ local readers = {}
 -- Objects of a program that stand for an axis: f(object) -> axis or nil.
 function M.set_axis_reader(f) readers[#readers + 1] = f end
 
--- The names of the current mesh in their order.
+-- The names of the current mesh, sorted; axes of one rank have theirs, too.
 local function names_of(mesh)
-  local out = {}
-  for name, axis in pairs(mesh.by_name) do
-    for i, a in ipairs(mesh.axes) do
-      if a == axis then out[i] = name end
-    end
-  end
   local list = {}
-  for i = 1, #mesh.axes do list[#list + 1] = out[i] end
-  return table.concat(list, ", ")
+  for name in pairs(mesh.by_name) do list[#list + 1] = name end
+  table.sort(list)
+  return #list > 0 and table.concat(list, ", ") or "(no named axes)"
 end
 
 -- Has a mesh outside of the current one that name?
