@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "base/error_comm.h"
 #include "bind/bind.h"
 #include "bind/embed.h"
@@ -107,6 +108,21 @@ static int l_world_home (lua_State *L) {
   return 0;
 }
 
+/* dt._environment() -> {name = value} of this process; empty in the sandbox,
+** where a stranger's program is to learn nothing of the machine.  Local. */
+static int l_environment (lua_State *L) {
+  lua_newtable(L);
+  if (dtL_state(L)->o.sandbox) return 1;
+  for (char **e = environ; e != NULL && *e != NULL; e++) {
+    const char *eq = strchr(*e, '=');
+    if (eq == NULL) continue;
+    lua_pushlstring(L, *e, (size_t)(eq - *e));
+    lua_pushstring(L, eq + 1);
+    lua_rawset(L, -3);
+  }
+  return 1;
+}
+
 /* dt._wants_ranks(n) -> true when the program may be begun again with n ranks:
 ** it is, when it ends, with nothing else of it done.  Local. */
 static int l_wants_ranks (lua_State *L) {
@@ -150,8 +166,9 @@ static int l_meet (lua_State *L) {
 
 void dtL_open_program (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
-    {"_library_text", l_library_text}, {"_meet", l_meet},
-    {"_read_beside", l_read_beside}, {"_wants_ranks", l_wants_ranks},
+    {"_environment", l_environment}, {"_library_text", l_library_text},
+    {"_meet", l_meet}, {"_read_beside", l_read_beside},
+    {"_wants_ranks", l_wants_ranks},
     {"_world_fake", l_world_fake}, {"_world_home", l_world_home},
     {"_world_part", l_world_part}, {NULL, NULL}
   };

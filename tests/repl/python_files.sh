@@ -51,5 +51,17 @@ check "once by name: used without an import" test \
 check "a warning is for stderr" grep -q "UserWarning: careful" err
 check "so is a traceback" grep -q "ZeroDivisionError: " err
 check "and the text of sys.exit" grep -q "^enough$" err
+
+# The variables of the shell are the program's; a stranger's in the sandbox
+# learns none of them; RANK and the like are torchrun's, whatever was set.
+cat >variables.py <<'E2'
+import os
+print(os.environ.get("STEPS", "unset"), os.getenv("RANK"), os.environ["WORLD_SIZE"],
+      "PATH" in os.environ)
+E2
+check "variables of the shell" test \
+  "$(STEPS=7 RANK=5 "$DTREPL" -n 1 variables.py 2>&1)" = "7 0 1 True"
+check "none of them in the sandbox" test \
+  "$(STEPS=7 "$DTREPL" --sandbox -n 1 variables.py 2>&1)" = "unset 0 1 False"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

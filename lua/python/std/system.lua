@@ -24,14 +24,18 @@ local function nothing() return None end
 
 -- ---- os, sys ----
 
+-- The variables of the process, and those that torchrun sets.
 local function environ()
   local d = V.dict()
   local rank, size = tostring(dt.rank()), tostring(dt.world_size())
+  local all = dt._environment()
   for k, v in pairs {RANK = rank, LOCAL_RANK = rank, WORLD_SIZE = size,
-    LOCAL_WORLD_SIZE = size, MASTER_ADDR = "localhost",
-    MASTER_PORT = "29500"} do
-    V.dict_set(d, k, v)
+    LOCAL_WORLD_SIZE = size} do
+    all[k] = v
   end
+  all.MASTER_ADDR = all.MASTER_ADDR or "localhost"
+  all.MASTER_PORT = all.MASTER_PORT or "29500"
+  for k, v in pairs(all) do V.dict_set(d, k, v) end
   return d
 end
 
