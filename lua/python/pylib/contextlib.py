@@ -4,6 +4,7 @@ import _absent
 import abc
 import functools
 import sys
+from collections import deque
 
 import _dtrepl
 
@@ -15,14 +16,13 @@ class AbstractContextManager(abc.ABC):
         return self
 
     @abc.abstractmethod
-    def __exit__(self, exc_type, exc_value, traceback):
-        return None
+    def __exit__(self, kind, error, trace):
+        pass
 
     @classmethod
-    def __subclasshook__(cls, C):
-        if cls is AbstractContextManager:
-            return _dtrepl.has_methods(C, "__enter__", "__exit__")
-        return NotImplemented
+    def __subclasshook__(cls, other):
+        return (_dtrepl.has_methods(other, "__enter__", "__exit__")
+                if cls is AbstractContextManager else NotImplemented)
 
 
 class ContextDecorator:
@@ -32,11 +32,23 @@ class ContextDecorator:
         return self
 
     def __call__(self, func):
-        @functools.wraps(func)
-        def inner(*args, **kwds):
+        def inside(*given, **named):
             with self._recreate_cm():
-                return func(*args, **kwds)
-        return inner
+                return func(*given, **named)
+        return functools.update_wrapper(inside, func)
+
+
+# ---- a generator as a scope ----
+
+_ENDED = object()
+
+
+def _is_same_end(raised, thrown):
+    """Is what the generator raised only what was thrown into it?  Python makes
+    a RuntimeError of a StopIteration that leaves a generator."""
+    return raised is thrown or (
+        isinstance(raised, RuntimeError) and isinstance(thrown, StopIteration)
+        and raised.__cause__ is thrown)
 
 
 class _GeneratorContextManager(ContextDecorator, AbstractContextManager):
@@ -44,93 +56,127 @@ class _GeneratorContextManager(ContextDecorator, AbstractContextManager):
     _of_generator = True
 
     def __init__(self, func, args, kwds):
-        self.gen = func(*args, **kwds)
         self.func, self.args, self.kwds = func, args, kwds
-        doc = getattr(func, "__doc__", None)
-        self.__doc__ = type(self).__doc__ if doc is None else doc
+        self.gen = func(*args, **kwds)
+        text = getattr(func, "__doc__", None)
+        self.__doc__ = text if text is not None else type(self).__doc__
 
     def _recreate_cm(self):
-        return self.__class__(self.func, self.args, self.kwds)
+        return type(self)(self.func, self.args, self.kwds)
 
     def __enter__(self):
-        self.args = self.kwds = self.func = None
-        try:
-            return next(self.gen)
-        except StopIteration:
-            raise RuntimeError("generator didn't yield") from None
+        for name in ("func", "args", "kwds"):
+            setattr(self, name, None)       # needed no more
+        value = next(self.gen, _ENDED)
+        if value is _ENDED:
+            raise RuntimeError("generator didn't yield")
+        return value
 
-    def __exit__(self, kind, value, traceback):
+    def __exit__(self, kind, error, trace):
         if kind is None:
-            try:
-                next(self.gen)
-            except StopIteration:
-                return False
-            try:
-                raise RuntimeError("generator didn't stop")
-            finally:
-                self.gen.close()
-        if value is None:
-            value = kind()
+            if next(self.gen, _ENDED) is not _ENDED:
+                self._refuse("generator didn't stop")
+            return False
+        thrown = kind() if error is None else error
         try:
-            self.gen.throw(value)
-        except StopIteration as error:
-            return error is not value
-        except RuntimeError as error:
-            if error is value:
-                return False
-            if isinstance(value, StopIteration) and error.__cause__ is value:
-                return False
-            raise
-        except BaseException as error:
-            if error is not value:
+            self.gen.throw(thrown)
+        except StopIteration as end:
+            return end is not thrown
+        except BaseException as raised:
+            if not _is_same_end(raised, thrown):
                 raise
             return False
+        self._refuse("generator didn't stop after throw()")
+
+    def _refuse(self, text):
         try:
-            raise RuntimeError("generator didn't stop after throw()")
+            raise RuntimeError(text)
         finally:
             self.gen.close()
 
 
 def contextmanager(func):
-    @functools.wraps(func)
-    def helper(*args, **kwds):
+    def scope(*args, **kwds):
         return _GeneratorContextManager(func, args, kwds)
-    return helper
+    return functools.update_wrapper(scope, func)
 
 
-class closing(AbstractContextManager):
-    def __init__(self, thing):
-        self.thing = thing
+# ---- small scopes ----
+
+class _Holder(AbstractContextManager):
+    """A scope that is about one thing, which it gives to `as`."""
+    _default = _ENDED
+
+    def __init__(self, *thing):
+        if len(thing) != 1 and (thing or self._default is _ENDED):
+            raise TypeError(f"{type(self).__name__}() takes one argument, not "
+                            f"{len(thing)}")
+        self._held = thing[0] if thing else self._default
 
     def __enter__(self):
-        return self.thing
+        return self._held
 
-    def __exit__(self, *exc_info):
-        self.thing.close()
+    def __exit__(self, *details):
+        self._leave()
+
+    def _leave(self):
+        """What is done at the end: nothing."""
 
 
-class _RedirectStream(AbstractContextManager):
+class nullcontext(_Holder):
+    def __init__(self, enter_result=None):
+        super().__init__(enter_result)
+        self.enter_result = enter_result
+
+
+class closing(_Holder):
+    def __init__(self, thing):
+        super().__init__(thing)
+        self.thing = thing
+
+    def _leave(self):
+        self._held.close()
+
+
+class _Redirected(_Holder):
+    """sys.stdout or sys.stderr is another stream, as often as it is entered."""
     _stream = None
 
     def __init__(self, new_target):
-        self._new_target = new_target
-        self._old_targets = []
+        super().__init__(new_target)
+        self._before = []
 
     def __enter__(self):
-        self._old_targets.append(getattr(sys, self._stream))
-        setattr(sys, self._stream, self._new_target)
-        return self._new_target
+        self._before.append(getattr(sys, self._stream))
+        setattr(sys, self._stream, self._held)
+        return self._held
 
-    def __exit__(self, kind, value, traceback):
-        setattr(sys, self._stream, self._old_targets.pop())
+    def _leave(self):
+        setattr(sys, self._stream, self._before.pop())
 
 
-class redirect_stdout(_RedirectStream):
+class redirect_stdout(_Redirected):
     _stream = "stdout"
 
 
-class redirect_stderr(_RedirectStream):
+class redirect_stderr(_Redirected):
     _stream = "stderr"
+
+
+class chdir(AbstractContextManager):
+    """Another working folder."""
+
+    def __init__(self, path):
+        self.path, self._before = path, []
+
+    def __enter__(self):
+        import os
+        self._before.append(os.getcwd())
+        os.chdir(self.path)
+
+    def __exit__(self, *details):
+        import os
+        os.chdir(self._before.pop())
 
 
 class suppress(AbstractContextManager):
@@ -140,99 +186,100 @@ class suppress(AbstractContextManager):
         self._exceptions = exceptions
 
     def __enter__(self):
-        pass
+        return None
 
-    def __exit__(self, kind, value, traceback):
-        return kind is not None and issubclass(kind, self._exceptions)
-
-
-class nullcontext(AbstractContextManager):
-    def __init__(self, enter_result=None):
-        self.enter_result = enter_result
-
-    def __enter__(self):
-        return self.enter_result
-
-    def __exit__(self, *excinfo):
-        pass
+    def __exit__(self, kind, error, trace):
+        return False if kind is None else issubclass(kind, self._exceptions)
 
 
-def _methods_of(scope):
-    cls = type(scope)
+# ---- stacks of scopes ----
+
+def _check_scope(scope):
+    kind = type(scope)
     for name in ("__enter__", "__exit__"):
-        if not hasattr(cls, name) and not hasattr(scope, name):
-            raise TypeError("'%s.%s' object does not support the context "
-                            "manager protocol" % (cls.__module__,
-                                                  cls.__qualname__))
+        own = hasattr(kind, name) or (kind.__module__ != "__main__"
+                                      and hasattr(scope, name))
+        if not own:
+            raise TypeError(f"'{kind.__module__}.{kind.__qualname__}' object "
+                            "does not support the context manager protocol")
+
+
+def _relink(error, older, outer):
+    """What came below `error` out of `outer`, which all of the stack is left
+    by, came out of `older`, the error before this one."""
+    while error.__context__ not in (None, older):
+        if error.__context__ is outer:
+            error.__context__ = older
+            return
+        error = error.__context__
+    if error.__context__ is None and outer is None:
+        error.__context__ = older
 
 
 class ExitStack(AbstractContextManager):
     """Scopes and calls that are left in the order opposite to the one they
-    were entered in."""
+    were entered in: pairs of True (none waits) and the function to call."""
 
     def __init__(self):
-        self._exit_callbacks = []
+        self._exit_callbacks = deque()
+
+    def _add(self, leave):
+        self._exit_callbacks.append((True, leave))
+
+    def _add_scope(self, scope):
+        def leave(kind, error, trace):
+            return _dtrepl.leave(scope, kind, error, trace)
+        leave.__self__ = scope
+        self._add(leave)
 
     def pop_all(self):
-        new = type(self)()
-        new._exit_callbacks, self._exit_callbacks = self._exit_callbacks, []
-        return new
+        other = type(self)()
+        other._exit_callbacks = self._exit_callbacks
+        self._exit_callbacks = deque()
+        return other
 
     def push(self, exit):
         if hasattr(type(exit), "__exit__"):
-            self._exit_callbacks.append(
-                lambda *details: _dtrepl.leave(exit, *details))
+            self._add_scope(exit)
         else:
-            self._exit_callbacks.append(exit)
+            self._add(exit)
         return exit
 
     def enter_context(self, cm):
-        _methods_of(cm)
-        result = _dtrepl.enter(cm)
-        self._exit_callbacks.append(
-            lambda *details: _dtrepl.leave(cm, *details))
-        return result
+        _check_scope(cm)
+        value = _dtrepl.enter(cm)
+        self._add_scope(cm)
+        return value
 
     def callback(self, callback, /, *args, **kwds):
-        def run(kind, value, traceback):
+        def leave(kind, error, trace):
             callback(*args, **kwds)
-        run.__wrapped__ = callback
-        self._exit_callbacks.append(run)
+        leave.__wrapped__ = callback
+        self._add(leave)
         return callback
 
     def close(self):
         self.__exit__(None, None, None)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, value, traceback):
-        had, swallowed, raised = kind is not None, False, False
-        outer = value
+    def __exit__(self, kind, error, trace):
+        outer, now = error, (kind, error, trace)
+        ended = raised = False
         while self._exit_callbacks:
-            leave = self._exit_callbacks.pop()
+            leave = self._exit_callbacks.pop()[1]
             try:
-                if leave(kind, value, traceback):
-                    swallowed, raised = had, False
-                    kind = value = traceback = None
-            except BaseException as error:
-                last = error
-                while (last.__context__ is not None
-                       and last.__context__ is not value
-                       and last.__context__ is not outer):
-                    last = last.__context__
-                if last is not value:
-                    last.__context__ = value
-                kind, value, traceback = type(error), error, None
-                raised = True
-        if raised:
-            fixed = value.__context__
-            try:
-                raise value
-            except BaseException:
-                value.__context__ = fixed
-                raise
-        return had and swallowed and kind is None
+                if leave(*now):
+                    ended, raised, now = True, False, (None, None, None)
+            except BaseException as new:
+                _relink(new, now[1], outer)
+                raised, now = True, (type(new), new, new.__traceback__)
+        if not raised:
+            return kind is not None and ended
+        before = now[1].__context__
+        try:
+            raise now[1]
+        except BaseException as last:
+            last.__context__ = before       # not what is being handled here
+            raise
 
 
 def asynccontextmanager(func):
