@@ -570,6 +570,7 @@ function M.make(name, bases, members, fields, noted, kw, by)
     end
     kw = rest
   end
+  if noted.made then noted.made(class) end
   told(class, kw)
   return class
 end

@@ -129,6 +129,9 @@ return function (V)
     end
     local mt = getmetatable(k)
     if mt and mt.hash then return mt.hash(k, hash) end
+    if V.is_bound(k) then
+      return identity(k.bound_to) >> 4 ~ identity(k.__func__)
+    end
     if not has_own(k) then return identity(k) >> 4 end
     return V.said_hash(k)
   end
@@ -184,7 +187,7 @@ return function (V)
     end
     local mt = getmetatable(k)
     if has_own(k) or V.is_builtin_box(mt) or mt and mt.hash
-       or V.is_view(k) then
+       or V.is_view(k) or V.is_bound(k) then
       return nil
     end
     return k

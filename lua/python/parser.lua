@@ -631,7 +631,9 @@ S["class"] = function (p)
   local n, bases, keywords = name(p), {}, {}
   if take(p, "(") then
     for _, a in ipairs(arguments(p)) do
-      if a.name then keywords[#keywords + 1] = a
+      if a.name or a.star == 2 then keywords[#keywords + 1] = a
+      elseif a.star then
+        bases[#bases + 1] = {kind = "starred", value = a.value}
       else bases[#bases + 1] = a.value end
     end
   end

@@ -344,19 +344,33 @@ S["class"] = function (n)
   local fields, noted = fields_of(n.body)
   local doc = doc_of(n.body)
   local decorate = decorators(n)
-  for i, b in ipairs(n.bases) do bases[i] = compile(b) end
+  local starred = false
+  for i, b in ipairs(n.bases) do
+    bases[i] = compile(b)
+    starred = starred or b.kind == "starred"
+  end
+  local above_of = starred and compile {kind = "tuple", items = n.bases}
   local keywords = {}
-  for i, k in ipairs(n.keywords) do keywords[i] = {k.name, compile(k.value)} end
+  for i, k in ipairs(n.keywords) do
+    keywords[i] = {k.name or false, compile(k.value)}
+  end
   return function (env)
     local above = {}
-    for i, b in ipairs(bases) do above[i] = b(env) end
+    if above_of then
+      local all = above_of(env)
+      above = {table.unpack(all, 1, all.n)}
+    else
+      for i, b in ipairs(bases) do above[i] = b(env) end
+    end
     local inner = {vars = {}, up = env.class and env.up or env}
     local members, names = class_scope(inner, fields)
     members.name = full
     local kw
     for _, k in ipairs(keywords) do
       kw = kw or V.dict()
-      V.dict_set(kw, k[1], k[2](env))
+      local v = k[2](env)
+      if k[1] then V.dict_set(kw, k[1], v)
+      else for name, x in V.each(v) do V.dict_set(kw, name, x) end end
     end
     local by = metaclass.for_class(above, kw)
     for k, v in V.each(by and metaclass.prepared(by, n.name, above, kw)
@@ -366,6 +380,7 @@ S["class"] = function (n)
     body(members)
     local bound, all = names()
     local here = {notes = noted.notes, env = members, full = full,
+      made = function (class) inner.vars.__class__ = class end,
       table.unpack(noted)}
     local class
     if by then
@@ -375,7 +390,7 @@ S["class"] = function (n)
       class = classes.make(n.name, above, members.vars, bound, here, kw)
     end
     note_home(class, members.vars, env)
-    inner.vars.__class__ = class
+    if inner.vars.__class__ == nil then inner.vars.__class__ = class end
     local home = env_of.module_name(env)
     if doc and type(class) == "table" and rawget(class, "__python") then
       class.__doc = doc

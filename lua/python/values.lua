@@ -135,6 +135,12 @@ local function bound_special(v, class, name, x)
   end
 end
 
+-- Is it a method of the program's, bound to an object or a class?
+function M.is_bound(v)
+  return getmetatable(v) == builtin_mt and rawget(v, "bound_to") ~= nil
+    and rawget(v, "__func__") ~= nil
+end
+
 -- special(v, "__len__") -> a function that calls that method of v's Python
 -- class, or nil.
 function M.special(v, name)
