@@ -57,8 +57,17 @@ local function collectives(row)
   return #out > 0 and table.concat(out, ", ") or "none"
 end
 
+-- How a call ended: what it raised, without where it was decided.
+local function outcome(row)
+  if not row.error then return "returns" end
+  return "raises " .. ((row.message or ""):match "^[^\n]+" or row.error)
+end
+
 local asked = {{"decision", decision}, {"dtype", dtypes}, {"shape", shapes},
   {"redistribution", moves}, {"collectives", collectives}}
+
+-- A call that fails has no results: of it and its pair only this is told.
+local ended = {{"call", outcome}}
 
 -- Lines of the program in the order they were first met, each with its rows.
 local function by_line(a, b)
@@ -175,14 +184,15 @@ function M.runs(a, b)
   local order, lines = by_line(a, b)
   for _, key in ipairs(order) do
     pair_up(lines[key][1], lines[key][2], function (x, y)
-      for _, ask in ipairs(asked) do
+      local same = not x.error and not y.error
+      for _, ask in ipairs(same and asked or ended) do
         local p, q = ask[2](x), ask[2](y)
         if p ~= q then put {at = key, what = ask[1], op = x.op, p, q} end
       end
     end, function (side, row)
       local d = {at = key, what = "operator", op = row.op, "not called",
         "not called"}
-      d[side] = "called"
+      d[side] = row.error and outcome(row) or "called"
       put(d)
     end)
   end
