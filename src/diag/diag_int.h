@@ -273,6 +273,8 @@ void dt_diag_keep_first (DtDiag *g, DtLearn *l, const DtVar *v);
 void dt_diag_look_still (DtLearn *l, const DtVar *v);
 void dt_diag_gradient_added (DtDiag *g, const DtEvent *e, DtLearn *l);
 void dt_diag_lost (DtDiag *g);
+/* Claim that the numbers which scale the loss stay the same. */
+void dt_diag_factors (DtDiag *g);
 /* The parameter in this storage that got a gradient; NULL: none.  Pure. */
 DtLearn *dt_diag_by_storage (const DtDiag *g, int64_t storage);
 /* Whose gradient lies in this storage; NULL: none.  Pure. */

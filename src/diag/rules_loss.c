@@ -8,7 +8,9 @@
 ** - A mean along the cut dimension that goes on into what is not linear.
 ** - Tokens that each rank draws for itself from what a sum over the ranks has
 **   made the same on all of them.
+** - Numbers that scale terms, which began alike and were adapted by each rank.
 ** - The largest of the norms of parts, taken for the norm of the whole. */
+#include <math.h>
 #include <string.h>
 #include "base/hash.h"
 #include "diag/diag_int.h"
@@ -60,6 +62,54 @@ static void term_scaled (DtDiag *g, const DtEvent *e) {
   g->term[g->nterms++ % DT_TERMS] = (DtTerm){
     .storage = v->local->storage->id, .by = dt_arg_float(e->args, 1),
     .divided = dt_diag_is(g, e, DT_DO_DIV) || dt_diag_is(g, e, DT_DO_DIV_SCALAR) };
+}
+
+static DtFactor *factor_at (DtDiag *g, const DtEvent *e) {
+  for (int i = 0; i < g->nfactors; i++)
+    if (g->factor[i].at.line == e->line &&
+        strcmp(g->factor[i].at.file, e->file) == 0)
+      return &g->factor[i];
+  if (g->nfactors == DT_FACTORS) return NULL;
+  g->factor[g->nfactors] = (DtFactor){
+    .at = {.op = e->op->sig->full, .file = e->file, .line = e->line, .seq = e->seq}};
+  return &g->factor[g->nfactors++];
+}
+
+/* Two numbers at one line are kept as one, the last. */
+static void factor_used (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nout > 0 ? e->out[0] : NULL, *of = plain_input(e, 0);
+  DtFactor *f;
+  if (!is_forward(g, e) || v == NULL || v->spec || of == NULL || !of->requires_grad ||
+      dt_meta_numel(&v->local->m) != 1 || e->args->n < 2 || e->line <= 0 ||
+      e->args->v[1].kind != DT_V_FLOAT || (f = factor_at(g, e)) == NULL) return;
+  f->last = dt_arg_float(e->args, 1);
+  if (f->times++ > 0) return;
+  f->first = f->last;
+  f->name = dt_session_intern(g->s, dt_diag_name(g, of));
+  if (f->name == NULL) dt_error_clear(g->s->cx);
+}
+
+/* A share of a count, as 3/16: what each rank has differs by right. */
+static bool is_share_of_count (double x) {
+  enum { MOST = 4096 };
+  for (int q = 1; q <= MOST; q++)
+    if (fabs(x * q - round(x * q)) < 1e-9) return true;
+  return false;
+}
+
+void dt_diag_factors (DtDiag *g) {
+  for (int i = 0; i < g->nfactors; i++) {
+    const DtFactor *f = &g->factor[i];
+    DtEvent at = dt_diag_origin(&f->at, "");
+    DtFact facts[2] = {
+      {true, dt_hash_bytes(DT_HASH_SEED, &f->first, sizeof f->first) | 1},
+      {false, dt_hash_bytes(DT_HASH_SEED, &f->last, sizeof f->last) | 1}};
+    if (f->times < 2 || f->first == f->last || is_share_of_count(f->last) ||
+        is_share_of_count(1 / f->last)) continue;
+    dt_diag_claim_all(g, &at, DT_FIND_ID_FACTOR_APART, g->over, g->over_dim, i, 2,
+                      facts, f->name ? f->name : "", "the number it is scaled by, "
+                      "which all ranks began with alike");
+  }
 }
 
 static bool is_term_whole (const DtDiag *g, const DtVar *v) {
@@ -360,6 +410,7 @@ void dt_diag_most_used (DtDiag *g, const DtVar *grad) {
 const DtDiagRule dt_rules_loss[] = {
   { DT_EV_OP_END, weights_met, is_weighted, 0 },
   { DT_EV_OP_END, term_scaled, scales_term, DT_WHEN(nshares) },
+  { DT_EV_OP_END, factor_used, scales_term, 0 },
   { DT_EV_OP_END, terms_added, adds_terms, DT_WHEN(nshares) },
   { DT_EV_OP_END, labels_met, takes_labels, DT_WHEN(nplaces) },
   { DT_EV_OP_END, edge_met, is_at_edges, DT_WHEN(nplaces) },

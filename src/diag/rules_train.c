@@ -87,7 +87,7 @@ void dt_diag_learn_free (DtDiag *g) {
   g->frozen = 0;
   g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;
   g->accumulates = g->told_pieces = g->filled = false;
-  g->nsummed = g->padded = g->ndealt = g->nnorms = 0;
+  g->nfactors = g->nsummed = g->padded = g->ndealt = g->nnorms = 0;
   memset(g->summed, 0, sizeof g->summed);
   memset(g->dealt, 0, sizeof g->dealt);
   memset(g->learn_at, 0, sizeof g->learn_at);
@@ -757,6 +757,7 @@ void dt_diag_train (DtDiag *g) {
   }
   frozen_apart(g);
   same_batch(g);
+  dt_diag_factors(g);
 }
 
 /* --- statistics of normalisation --- */

@@ -449,6 +449,15 @@ typedef struct DtSummed {
 enum { DT_TERMS = 16 };
 typedef struct DtTerm { int64_t storage; double by; bool divided; } DtTerm;
 
+/* A number of the program that a term of the loss is scaled by, at one line: the
+** first one, and the last. */
+enum { DT_FACTORS = 8 };
+typedef struct DtFactor {
+  double first, last; int64_t times;
+  const char *name;             /* interned: of the term */
+  DtOrigin at;
+} DtFactor;
+
 /* What an all_to_all brought: so many numbers of each rank. */
 enum { DT_DEALT = 16 };
 typedef struct DtDealt { int64_t storage, version, each; } DtDealt;
@@ -555,6 +564,7 @@ struct DtDiag {
   DtOpKind opkind[DT_OPKINDS];
   int sent_root;                /* of the broadcast that was claimed last */
   int nterms; DtTerm term[DT_TERMS];
+  int nfactors; DtFactor factor[DT_FACTORS];
   int ndealt; DtDealt dealt[DT_DEALT];
   int nsummed; DtSummed summed[DT_SUMMED];
   int nnorms; int64_t normed_last[DT_NORMS];    /* storages */
