@@ -42,12 +42,11 @@ local debts = {}
 local circles = {
   "dt dt.tensor dt.torch dt.torch.autocast dt.torch.library " ..
     "dt.torch.signature dt.util",               -- dt loads them on demand
-  "dt.diagnose.repro dt.diagnose.scenarios dt.diagnose.scenes",
 }
 
 -- Requires inside functions hide circles: how many are left.  The number may
 -- only go down, and is written down when it does.
-local late_allowed <const> = 46
+local late_allowed <const> = 34
 
 local modules, files, late, bad = {}, 0, 0, 0
 

@@ -13,6 +13,7 @@ local python = require "torch"
 local facts = require "parity.facts"
 local session = require "parity.session"
 local compare = require "parity.compare"
+local harness = require "parity.harness"
 
 local M = {}
 
@@ -49,7 +50,6 @@ end
 -- Functions and classes are read when they are first named.
 local function environment(prog, sources, S)
   local env = python.environment()
-  local harness = require "parity.harness"
   local outer = getmetatable(env.vars).__index
   getmetatable(env.vars).__index = function (vars, name)
     local text = sources.functions[name] or sources.classes[name]

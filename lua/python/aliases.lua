@@ -3,10 +3,11 @@
 -- and the names of typing.  A hint is {name, origin, args, test}: origin is the
 -- class that is called, test(v) answers isinstance.
 
+local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 
-local None = require("dt").None
+local None = dt.None
 local M = {}
 local hint_mt = {__name = "typing._GenericAlias", shows_itself = true}
 local union_mt = {__name = "types.UnionType", shows_itself = true}
@@ -30,7 +31,7 @@ end
 -- How an argument is shown: a class by its name, else as it is.
 local function shown(v)
   if v == None then return "None" end
-  if v == require("dt").ellipsis then return "..." end
+  if v == dt.ellipsis then return "..." end
   if V.is_list(v) then
     local out = {}
     for i = 1, v.n do out[i] = shown(v[i]) end

@@ -15,6 +15,7 @@ local native = require "python.native"
 local attrs = require "python.attrs"
 local classes = require "python.class"
 local unicode = require "python.unicode"
+local ops = require "python.ops"
 
 local M = {names = {}}
 local None, builtin = dt.None, V.builtin
@@ -431,7 +432,6 @@ function M.fromkeys(class, a)
   local next = V.iter(a[1])
   local v = a[2]
   if v == nil then v = None end
-  local ops = require "python.ops"
   while true do
     local more, k = next()
     if not more then return d end

@@ -8,6 +8,7 @@
 -- that is equal to itself alone.  Other keys (tuples, objects with __hash__)
 -- are found by hash and equality in a chain; their mark is their link.
 
+local dt = require "dt"
 local util = require "dt.util"
 local big = require "python.bigint"
 
@@ -16,7 +17,7 @@ local NAN = {}                              -- the mark of nan
 local math_type, tointeger = math.type, math.tointeger
 
 return function (V)
-  local None = require("dt").None
+  local None = dt.None
   local hash
 
   local function unhashable(name)

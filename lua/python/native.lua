@@ -7,6 +7,7 @@
 -- class of its own; one below int, float, str, bytes or complex is an object
 -- that holds the value in its field `_boxed`.
 
+local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local boxes = require "python.boxes"
@@ -106,7 +107,7 @@ function M.find(name, key)
   if key == "__init__" then
     return function (v, args, kw)
       if t.init then t.init(v, args, kw) end
-      return require("dt").None
+      return dt.None
     end
   end
   local f = t.methods and t.methods[key]

@@ -2,6 +2,7 @@
 -- python/range.lua: range: three integers of any size, its items made when
 -- they are asked for.
 
+local dt = require "dt"
 local util = require "dt.util"
 local big = require "python.bigint"
 
@@ -9,7 +10,7 @@ local MOST <const> = 1 << 25            -- items that are kept in a list
 local range_mt = {__name = "range"}
 
 return function (V)
-  local None = require("dt").None
+  local None = dt.None
 
   -- How many steps lead from first to last, which is not reached.
   local function count(first, last, step)

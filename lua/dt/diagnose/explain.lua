@@ -7,7 +7,8 @@ local clean = require "dt.diagnose.clean"
 local facts = require "dt.diagnose.facts"
 local releases = require "dt.diagnose.release"
 local diagnose = require "dt.diagnose"
-local repro = require "dt.diagnose.repro"
+local scenarios = require "dt.diagnose.scenarios"
+local script = require "dt.diagnose.script"
 local templates = require "dt.diagnose.templates"
 local threads_of = require "dt.diagnose.threads"
 
@@ -46,12 +47,12 @@ local examples = {
 
 local function example_of(class)
   if examples[class.id] then return examples[class.id] end
-  local ok, s = pcall(require("dt.diagnose.scenarios").find, {class = class,
+  local ok, s = pcall(scenarios.find, {class = class,
     doc = {flat = "", text = ""}, meshes = {}, args = {}, templates = {}})
   if not ok or not s then return nil end
   local lines = {}
   if s.torch then lines[1] = ("-- dtrepl --torch %s"):format(s.torch) end
-  if s.mesh then lines[#lines + 1] = repro.mesh_line(s.mesh):gsub("^local ", "") end
+  if s.mesh then lines[#lines + 1] = script.mesh_line(s.mesh):gsub("^local ", "") end
   for _, line in ipairs(s.setup or {}) do lines[#lines + 1] = line end
   lines[#lines + 1] = (s.fail:gsub("^return ", ""))
   return lines

@@ -3,9 +3,7 @@
 -- run in the sandbox under the report's release and device; whether the same
 -- text arises, and which fixes cure it.
 --
--- A stranger's text never becomes Lua: only names that match a pattern,
--- numbers and placements that were parsed get into the script, each written
--- anew from its value.  scenarios.lua says what a class's script does.
+-- scenarios.lua says what a class's script does, script.lua writes its values.
 
 local facts = require "dt.diagnose.facts"
 local releases = require "dt.diagnose.release"
@@ -13,6 +11,8 @@ local beyond = require "dt.diagnose.beyond"
 local compare = require "dt.diagnose.compare"
 local own_program = require "dt.diagnose.own"
 local pyscenes = require "dt.diagnose.pyscenes"
+local scenarios = require "dt.diagnose.scenarios"
+local script = require "dt.diagnose.script"
 
 local M = {}
 
@@ -36,58 +36,6 @@ local function try(what, f)
 end
 ]]
 
--- ---- writing -----------------------------------------------------------
-
-local function mesh_size(shape)
-  local n = 1.0
-  for _, s in ipairs(shape) do n = n * math.max(s, 0) end
-  return n < 1 << 53 and math.tointeger(n) or 1 << 53
-end
-
--- The report's mesh, if it is one that can be made; else `default`.
-function M.mesh_of(r, default)
-  local m = r.meshes[1]
-  local shape, names = default.shape, default.names
-  if m and #m.shape > 0 and #m.shape <= 6 and mesh_size(m.shape) > 1
-    and mesh_size(m.shape) <= 1 << 16 then
-    shape, names = m.shape, m.names
-  end
-  local list = {}
-  for i = 1, #shape do
-    local name = names and names[i]
-    list[i] = type(name) == "string" and name:find "^[%a_][%w_]*$"
-      and #name < 40 and name or ("m%d"):format(i - 1)
-  end
-  return {shape = shape, names = list, size = mesh_size(shape)}
-end
-
-function M.list(shape)
-  local out = {}
-  for i, n in ipairs(shape) do out[i] = ("%d"):format(n) end
-  return "{" .. table.concat(out, ", ") .. "}"
-end
-
-function M.mesh_line(mesh, device)
-  local names = {}
-  for i, n in ipairs(mesh.names) do names[i] = ("%q"):format(n) end
-  return ("local mesh = dt.init_device_mesh(%q, %s, {mesh_dim_names = {%s}})")
-    :format(device or "cpu", M.list(mesh.shape), table.concat(names, ", "))
-end
-
--- A name that may be in a script: namespace.name.overload.
-function M.op_name(op)
-  if op and op:find "^[%a_][%w_]*%.[%a_][%w_]*%.[%a_][%w_]*$" and #op < 120
-  then
-    return op
-  end
-end
-
--- How an operator is called from Lua.
-function M.op_call(op)
-  local ns, base, over = op:match "^([^.]+)%.([^.]+)%.([^.]+)$"
-  return ("dt.ops[%q][%q][%q]"):format(ns, base, over)
-end
-
 -- ---- running -----------------------------------------------------------
 
 -- The device profile the report speaks of.
@@ -109,7 +57,7 @@ local function profile_release(name)
   return releases.name(n)
 end
 
-local function run_script(tool, script, o, at_prompt)
+local function run_script(tool, text, o, at_prompt)
   local argv = {tool.program(), "--sandbox", "--no-rc", "--no-history",
     "--color", "never", "--torch", o.torch, "--device", o.device}
   if o.ranks <= 8 then
@@ -119,7 +67,7 @@ local function run_script(tool, script, o, at_prompt)
   end
   argv[#argv + 1] = ("%d"):format(o.ranks)
   if not at_prompt then argv[#argv + 1] = "-" end
-  return tool.run(argv, script, SECONDS)
+  return tool.run(argv, text, SECONDS)
 end
 
 -- What the script printed: {[what] = {ok=, text=}}.
@@ -141,7 +89,7 @@ local function write(scenario, r, o)
     "-- A repro of " .. r.class.id .. ", written from a report.",
     (prelude:gsub("\n$", ""))}
   if mesh then
-    lines[#lines + 1] = M.mesh_line(mesh, o.device)
+    lines[#lines + 1] = script.mesh_line(mesh, o.device)
   end
   for _, line in ipairs(scenario.setup or {}) do lines[#lines + 1] = line end
   lines[#lines + 1] = ('try("repro", function () %s end)'):format(scenario.fail)
@@ -294,14 +242,14 @@ end
 
 -- A scene in Lua, written from the facts of the report.
 local function lua_candidate(r)
-  local s = require("dt.diagnose.scenarios").find(r)
+  local s = scenarios.find(r)
   if not s then return nil end
   local c = {ranks = s.ranks or s.mesh and s.mesh.size or 4, scene = s,
     device = s.device or device_of(r), torch = s.torch}
   function c.script(torch)
     return write(s, r, {ranks = c.ranks, torch = torch, device = c.device})
   end
-  c.run = {scenario = s, mesh_line = s.mesh and M.mesh_line(s.mesh, "cpu")}
+  c.run = {scenario = s, mesh_line = s.mesh and script.mesh_line(s.mesh, "cpu")}
   return c
 end
 
@@ -525,8 +473,5 @@ function M.export(tool, run)
     return run_script(tool, table.concat(lines, "\n") .. "\n", o, true)
   end)
 end
-
--- Is `op` one the program has (a name of the table of operators)?
-function M.known_op(op) return facts.ops().span[op] ~= nil end
 
 return M

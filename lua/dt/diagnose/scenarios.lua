@@ -6,7 +6,7 @@
 -- First what the report's own call allows (its arguments were parsed), then
 -- the samples of its operator, then a fixed scene of the class.
 
-local repro = require "dt.diagnose.repro"
+local script = require "dt.diagnose.script"
 local facts = require "dt.diagnose.facts"
 local releases = require "dt.diagnose.release"
 
@@ -59,7 +59,7 @@ local function make_args(args, mesh)
     n = n + 1
     local name = ("t%d"):format(n)
     local dtype = dtypes[a.dtype or "f32"] or "float32"
-    local make = ("dt.ones(%s, {dtype = dt.%s})"):format(repro.list(a.shape),
+    local make = ("dt.ones(%s, {dtype = dt.%s})"):format(script.list(a.shape),
       dtype)
     if a.kind == "dtensor" then
       if #a.placements ~= #mesh.shape then return nil end
@@ -96,11 +96,11 @@ local function mesh_for(r)
     if s and s.placements then want = want or #s.placements end
     if s and s.mesh and #r.meshes == 0 then r.meshes[1] = s.mesh end
   end
-  local mesh = repro.mesh_of(r, {shape = {2, 2}})
+  local mesh = script.mesh_of(r, {shape = {2, 2}})
   if want and #mesh.shape ~= want then
     local shape = {}
     for i = 1, want do shape[i] = 2 end
-    mesh = repro.mesh_of({meshes = {}}, {shape = shape})
+    mesh = script.mesh_of({meshes = {}}, {shape = shape})
   end
   return mesh
 end
@@ -132,7 +132,7 @@ local function explicitly(body)
 end
 
 local function from_call(r)
-  local op = repro.op_name(r.op)
+  local op = script.op_name(r.op)
   if not op or #r.args == 0 then return nil end
   local any = false
   for _, a in ipairs(r.args) do any = any or a.kind ~= "value" end
@@ -140,7 +140,7 @@ local function from_call(r)
   local mesh = mesh_for(r)
   local lines, names = make_args(r.args, mesh)
   if not lines then return nil end
-  local call = repro.op_call(op)
+  local call = script.op_call(op)
   local fixes = {{text = "replicate the inputs first",
     lua = ("return %s(%s)"):format(call, replicated(names, mesh))}}
   if r.class.id == "dynamic-output-shape" then
@@ -151,7 +151,7 @@ local function from_call(r)
   if base then
     local out = op:gsub("_%.", ".")
     fixes[#fixes + 1] = {text = "the out-of-place form",
-      lua = ("return %s(%s)"):format(repro.op_call(out),
+      lua = ("return %s(%s)"):format(script.op_call(out),
         table.concat(names, ", "))}
   end
   local fail = ("return %s(%s)"):format(call, table.concat(names, ", "))
@@ -165,7 +165,7 @@ end
 -- ---- samples of the operator -------------------------------------------
 
 local function aten_op(r)
-  local op = repro.op_name(r.op)
+  local op = script.op_name(r.op)
   return op and op:find "^aten%." and op or nil
 end
 
@@ -174,10 +174,10 @@ end
 local function from_samples_mixed(r)
   local op = aten_op(r) or not r.op and "aten.add.Tensor"
   if not op or op:find "^npu" then return nil end
-  local mesh = repro.mesh_of(r, {shape = {4}, names = {"dp"}})
+  local mesh = script.mesh_of(r, {shape = {4}, names = {"dp"}})
   local R = all_r(mesh)
   local setup = {
-    ("local op = %s"):format(repro.op_call(op)),
+    ("local op = %s"):format(script.op_call(op)),
     ("local function spread(t) return dt.distribute_tensor(t, mesh, %q) end")
       :format(R),
     "local plain = 2",
@@ -207,8 +207,8 @@ end
 local function from_foreach(r, is_mixed)
   local op, rest = foreach_call(r)
   if not op then return nil end
-  local mesh = repro.mesh_of(r, {shape = {4}, names = {"dp"}})
-  local call = repro.op_call(op)
+  local mesh = script.mesh_of(r, {shape = {4}, names = {"dp"}})
+  local call = script.op_call(op)
   local function of(items) return ("return %s({%s}%s)"):format(call, items, rest) end
   return {mesh = mesh, torch = not is_mixed and r.torch and r.torch.release,
     setup = {"local a, b = dt.ones(8), dt.ones(8)",
@@ -238,12 +238,12 @@ end
 local function from_samples_missing(r)
   local op = aten_op(r)
   if not op or r.op:find "^npu" then return nil end
-  local mesh = repro.mesh_of(r, {shape = {4}, names = {"tp"}})
+  local mesh = script.mesh_of(r, {shape = {4}, names = {"tp"}})
   local R = all_r(mesh)
   local S = ("S(0)" .. (" R"):rep(#mesh.shape - 1))
   return {mesh = mesh, torch = release_without(r, op),
     setup = {
-      ("local op = %s"):format(repro.op_call(op)),
+      ("local op = %s"):format(script.op_call(op)),
       ("local function spread(t) return dt.distribute_tensor(t, mesh, "
         .. "t.ndim > 0 and %q or %q) end"):format(S, R)},
     fail = "return dt.testing.call_sample(op, spread)",
@@ -256,15 +256,15 @@ end
 
 -- An operator nobody here has: defined for the purpose.
 local function from_custom(r)
-  local op = repro.op_name(r.op)
-  if not op or repro.known_op(op) or op:find "^aten%." or op:find "fusion_attention"
+  local op = script.op_name(r.op)
+  if not op or script.known_op(op) or op:find "^aten%." or op:find "fusion_attention"
     or op:find "^prims%." or op:find "%.out$" or op:find "^c10d%."
     or op:find "^_c10d" then
     return nil
   end
   local ns, base = op:match "^([^.]+)%.([^.]+)%."
   local mixed = r.class.id:find "^mixed" ~= nil
-  local mesh = repro.mesh_of(r, {shape = {4}, names = {"tp"}})
+  local mesh = script.mesh_of(r, {shape = {4}, names = {"tp"}})
   local R = all_r(mesh)
   local call = ("dt.ops[%q][%q].default"):format(ns, base)
   local second = mixed and "b" or "db"
@@ -291,10 +291,10 @@ end
 local scenes = setmetatable({}, {__index = require "dt.diagnose.scenes"})
 
 scenes["submesh-of-submesh"] = function (r)
-  local mesh = repro.mesh_of(r, {shape = {2, 2, 2},
+  local mesh = script.mesh_of(r, {shape = {2, 2, 2},
     names = {"ddp", "fsdp", "abcd"}})
   if #mesh.shape < 3 then
-    mesh = repro.mesh_of({meshes = {}}, {shape = {2, 2, 2},
+    mesh = script.mesh_of({meshes = {}}, {shape = {2, 2, 2},
       names = {"ddp", "fsdp", "abcd"}})
   end
   local a, b = mesh.names[1], mesh.names[2]
@@ -314,7 +314,7 @@ end
 scenes["mixed-attention-operand"] = function (r)
   if r.op and not r.op:find "fusion_attention" then return nil end
   return {ranks = 4, device = "npu",
-    mesh = repro.mesh_of({meshes = {}}, {shape = {4}, names = {"cp"}}),
+    mesh = script.mesh_of({meshes = {}}, {shape = {4}, names = {"cp"}}),
     setup = {'require "dt.npu"',
       "local attention = dt.ops.npu.npu_fusion_attention.default",
       "local function new() return dt.ones(2, 4, 8, 4) end",
@@ -346,7 +346,7 @@ end
 
 scenes["xla-sharded-tensor"] = function ()
   return {ranks = 4, device = "xla",
-    mesh = repro.mesh_of({meshes = {}}, {shape = {4}, names = {"tp"}}),
+    mesh = script.mesh_of({meshes = {}}, {shape = {4}, names = {"tp"}}),
     setup = {'local tp = require "dt.parallel"',
       'local Toy = nn.Module:extend("Toy")',
       "function Toy:__init__() self.a, self.b = nn.Linear(8, 16), "
@@ -387,7 +387,7 @@ local function named_mesh(r)
     shape[#shape + 1] = #shape < 3 and 2 or 1
   end
   if #names == 0 or #names > 6 then return nil end
-  return repro.mesh_of({meshes = {}}, {shape = shape, names = names})
+  return script.mesh_of({meshes = {}}, {shape = shape, names = names})
 end
 
 -- The one name that was asked for; "nowhere" when several or none are named.
@@ -398,7 +398,7 @@ local function asked_name(r)
 end
 
 scenes["implicit-redistribution-forbidden"] = function ()
-  return {ranks = 2, mesh = repro.mesh_of({meshes = {}}, {shape = {2},
+  return {ranks = 2, mesh = script.mesh_of({meshes = {}}, {shape = {2},
       names = {"tp"}}),
     setup = {'local x = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(0)")',
       'local y = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(1)")'},
@@ -409,7 +409,7 @@ end
 
 scenes["invalid-mesh-dim-name"] = function (r)
   local mesh = named_mesh(r)
-    or repro.mesh_of(r, {shape = {2, 2}, names = {"dp", "tp"}})
+    or script.mesh_of(r, {shape = {2, 2}, names = {"dp", "tp"}})
   local asked = asked_name(r)
   for _, name in ipairs(mesh.names) do
     if name == asked then asked = "nowhere" end
@@ -421,7 +421,7 @@ scenes["invalid-mesh-dim-name"] = function (r)
 end
 
 scenes["mesh-dim-required"] = function (r)
-  local mesh = repro.mesh_of(r, {shape = {2, 2}, names = {"dp", "tp"}})
+  local mesh = script.mesh_of(r, {shape = {2, 2}, names = {"dp", "tp"}})
   if #mesh.shape < 2 then return nil end
   return {mesh = mesh, fail = "return mesh:get_group()",
     python = python_mesh(mesh) .. "mesh.get_group()\n", fixes = {
@@ -438,7 +438,7 @@ scenes["mesh-larger-than-world"] = function ()
 end
 
 local function one_mesh(r)
-  return repro.mesh_of(r, {shape = {4}, names = {"tp"}})
+  return script.mesh_of(r, {shape = {4}, names = {"tp"}})
 end
 
 scenes["redistribute-to-partial"] = function (r)
@@ -519,7 +519,7 @@ end
 scenes["view-flatten-sharded-dim"] = function (r)
   -- uneven only where the message says so: evenly cut, newer releases run it
   local n = r.doc.flat:find("unevenly", 1, true) and 7 or 8
-  return {ranks = 2, mesh = repro.mesh_of({meshes = {}}, {shape = {2},
+  return {ranks = 2, mesh = script.mesh_of({meshes = {}}, {shape = {2},
       names = {"tp"}}),
     setup = {('local x = dt.distribute_tensor(dt.ones(2, %d, 4), mesh, "S(1)")')
       :format(n)},
@@ -531,7 +531,7 @@ scenes["view-flatten-sharded-dim"] = function (r)
 end
 
 scenes["view-unflatten-uneven"] = function ()
-  return {ranks = 4, mesh = repro.mesh_of({meshes = {}}, {shape = {4},
+  return {ranks = 4, mesh = script.mesh_of({meshes = {}}, {shape = {4},
       names = {"tp"}}),
     setup = {'local x = dt.distribute_tensor(dt.ones(4, 12), mesh, "S(1)")'},
     fail = "return x:view({4, 2, 6})", fixes = {
@@ -571,7 +571,7 @@ local function inplace_of_report(r)
   local said, n, partial = stated_placements(r.doc.flat)
   local space, name, overload = (r.op or ""):match "^([%w_]+)%.([%w_]+)%.([%w_]+)$"
   if not said or not name or name == "clamp_" or not name:find "_$"
-     or not repro.known_op(r.op) then
+     or not script.known_op(r.op) then
     return nil
   end
   local shape = {}
@@ -599,11 +599,11 @@ local function inplace_of_report(r)
     "    end)", "  end", "end"}
   local plain = name:gsub("_$", "")
   local fixes = {}
-  if repro.known_op(space .. "." .. plain .. "." .. overload) then
+  if script.known_op(space .. "." .. plain .. "." .. overload) then
     fixes[1] = {text = "the out-of-place form", lua = ("return call(%s)")
       :format(ops:format(space, plain, overload))}
   end
-  return {ranks = 1 << n, mesh = repro.mesh_of({meshes = {}}, {shape = shape}),
+  return {ranks = 1 << n, mesh = script.mesh_of({meshes = {}}, {shape = shape}),
     setup = setup, fail = ("call(%s); return DTensor.from_local(dt.ones(4), "
       .. "mesh, {%s}):clamp_({min = 0, max = 10})"):format(ops:format(space,
       name, overload), (table.concat(all, ", "):gsub("Replicate", "Partial"))),
@@ -613,7 +613,7 @@ end
 scenes["inplace-placement-change"] = function (r)
   local own = inplace_of_report(r)
   if own then return own end
-  return {ranks = 4, mesh = repro.mesh_of({meshes = {}}, {shape = {4},
+  return {ranks = 4, mesh = script.mesh_of({meshes = {}}, {shape = {4},
       names = {"dp"}}),
     setup = {'local x = DTensor.from_local(dt.ones(4), mesh, {Partial()})'},
     fail = "return x:clamp_({min = 0, max = 10})", fixes = {
@@ -635,14 +635,14 @@ scenes["tp-heads-not-divisible"] = function (r)
   n = math.tointeger(tonumber(n))
   if not n or n > MAX_ELEMENTS or #view > 8 then return nil end
   return {ranks = 1, setup = {("local k = dt.ones(%d)"):format(n)},
-    fail = ("return k:view(%s)"):format(repro.list(view)), fixes = {
+    fail = ("return k:view(%s)"):format(script.list(view)), fixes = {
       {text = "choose a tp degree that divides num_key_value_heads",
         lua = ("return dt.ones(%d):view(%s)"):format(known,
-          repro.list(view))}}}
+          script.list(view))}}}
 end
 
 scenes["from-local-uneven-shape"] = function ()
-  return {ranks = 2, mesh = repro.mesh_of({meshes = {}}, {shape = {2},
+  return {ranks = 2, mesh = script.mesh_of({meshes = {}}, {shape = {2},
       names = {"dp"}}),
     setup = {"local x = dt.ones(dt.rank() == 0 and 3 or 2, 4)"},
     fail = "return DTensor.from_local(x, mesh, {Shard(0)}, {shape = {5, 4}})",
@@ -652,7 +652,7 @@ scenes["from-local-uneven-shape"] = function ()
 end
 
 scenes["grad-norm-is-partial-dtensor"] = function ()
-  return {ranks = 4, mesh = repro.mesh_of({meshes = {}}, {shape = {4},
+  return {ranks = 4, mesh = script.mesh_of({meshes = {}}, {shape = {4},
       names = {"dp"}}),
     silent = "item() of the norm is this rank's part: it differs from "
       .. "full_tensor()",
@@ -664,7 +664,7 @@ scenes["grad-norm-is-partial-dtensor"] = function ()
 end
 
 scenes["global-shape-as-local"] = function ()
-  return {ranks = 4, mesh = repro.mesh_of({meshes = {}}, {shape = {4},
+  return {ranks = 4, mesh = script.mesh_of({meshes = {}}, {shape = {4},
       names = {"fsdp"}}),
     silent = "shape is global: a buffer of that shape is 4 times too large",
     setup = {'local x = dt.distribute_tensor(dt.ones(8), mesh, "S(0)")'},

@@ -3,12 +3,12 @@
 -- not print the call: a few lines that raise what the class is about, and the
 -- fixes that cure it.  The form of a scene: scenarios.lua.
 
-local repro = require "dt.diagnose.repro"
+local script = require "dt.diagnose.script"
 
 local M = {}
 
 local function line(n, name)
-  return repro.mesh_of({meshes = {}}, {shape = {n}, names = {name}})
+  return script.mesh_of({meshes = {}}, {shape = {n}, names = {name}})
 end
 
 -- A module class `name` whose __init__ and forward are given.

@@ -13,6 +13,7 @@ local nn = require "dt.nn"
 local F = require "dt.functional"
 local tp = require "dt.parallel"
 local util = require "dt.util"
+local fully_shard = require("dt.fsdp").fully_shard
 
 local M = {}
 
@@ -197,7 +198,6 @@ function M.parallelize(model, tp_mesh, dp_mesh, kw)
     tp.parallelize_module(model, tp_mesh, M.plan(c, kw))
   end
   if dp_mesh then
-    local fully_shard = require("dt.fsdp").fully_shard
     local how = {mesh = dp_mesh, mp_policy = kw.mp_policy,
       reshard_after_forward = kw.reshard_after_forward}
     for _, layer in pairs(model.layers) do fully_shard(layer, how) end

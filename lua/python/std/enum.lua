@@ -10,6 +10,8 @@ local classes = require "python.class"
 local calls = require "python.call"
 local object = require "python.object"
 local ops = require "python.ops"
+local exceptions = require "python.exceptions"
+local format = require "python.format"
 local big = require "python.bigint"
 local tools = require "python.std.tools"
 local names = require "python.builtin_names"
@@ -280,7 +282,7 @@ local function class_specials(class)
     __getitem__ = function (key)
       local m = V.dict_get(e.members, key)
       if m == nil then
-        error(require("python.exceptions").classes.KeyError.make(
+        error(exceptions.classes.KeyError.make(
           V.list {key}), 0)
       end
       return m
@@ -458,7 +460,7 @@ for key, f in pairs {
   end,
   __hash__ = function (m) return V.hash(name_of(m)) end,
   __format__ = function (m, a)
-    return require("python.format").value(V.str(m), a[1])
+    return format.value(V.str(m), a[1])
   end,
   __reduce_ex__ = function (m)
     return V.tuple {m._class, V.tuple {value_of(m)}}
@@ -481,7 +483,7 @@ local B = require "python.builtins"
 local plain_text = {
   __str__ = function (m) return V.str(V.unbox(m)) end,
   __format__ = function (m, a)
-    return require("python.format").value(V.unbox(m), a[1])
+    return format.value(V.unbox(m), a[1])
   end,
   __hash__ = function (m) return V.hash(V.unbox(m)) end,
 }
