@@ -273,7 +273,7 @@ end
 
 -- The fields of a function that are not attributes of the program's.
 local OWN_OF_FUNCTION = {}
-for word in ([[name plain params body env generator cleans note doc where value
+for word in ([[name plain params body env generator source cleans note doc where value
   call
   __name__ bound_to full_name binds shown text abstract
   __module__ __annotations__]]):gmatch "%S+" do

@@ -394,7 +394,8 @@ X["lambda"] = function (n)
   local at = located(n.first, value)
   return function (env)
     return setmetatable({name = name, plain = "<lambda>", params = params(env),
-      value = at, generator = n.generator, env = env.class and env.up or env}, V.func_mt)
+      value = at, generator = n.generator, source = n,
+      env = env.class and env.up or env}, V.func_mt)
   end
 end
 

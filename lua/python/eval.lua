@@ -15,6 +15,7 @@ local expr = require "python.expr"
 local call_expr = require "python.call_expr"
 local stmt = require "python.stmt"
 require "python.annotations"
+require "python.code"
 
 local None = require("dt").None
 local M = {call = calls.call, getattr = attrs.get}

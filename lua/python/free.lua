@@ -86,6 +86,15 @@ local function visit_statement(n, bound, out)
   end
 end
 
+-- of_function(n): what the body of a function or lambda reads beside the names
+-- that it binds itself, as often as it does.
+function M.of_function(n)
+  local params, out = {}, {}
+  for i, p in ipairs(n.params) do params[i] = {name = p.name} end
+  visit_function({kind = n.kind, params = params, body = n.body}, {}, out)
+  return out
+end
+
 -- The names in their first order, each once; `list` are the statements.
 function M.names(list)
   local all, bound, out = scope.locals_of({}, list), {}, {}

@@ -272,7 +272,8 @@ S["def"] = function (n)
   return function (env)
     local f = setmetatable({name = full, plain = name, params = params(env),
       body = body, env = env.class and env.up or env, generator = generator,
-      cleans = cleans, note = n.note, doc = doc, where = where}, V.func_mt)
+      cleans = cleans, note = n.note, doc = doc, where = where, source = n},
+      V.func_mt)
     env_of.assign(env, name, decorate(env, f))
   end
 end

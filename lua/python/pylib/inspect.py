@@ -4,6 +4,7 @@ not kept and are refused by name."""
 import _absent
 import enum
 import types
+from collections import namedtuple
 
 import _functions
 
@@ -243,25 +244,27 @@ def signature(obj, *, follow_wrapped=True):
     return _of_function(obj, 0)
 
 
-class FullArgSpec:
-    def __init__(self, f):
-        params = signature(f).parameters.values()
-        self.args = [p.name for p in params if p.kind in (0, 1)]
-        names = [p.name for p in params if p.kind == 2]
-        self.varargs = names[0] if names else None
-        names = [p.name for p in params if p.kind == 4]
-        self.varkw = names[0] if names else None
-        self.defaults = tuple(p.default for p in params if p.kind in (0, 1)
-                              and p.default is not _empty) or None
-        self.kwonlyargs = [p.name for p in params if p.kind == 3]
-        self.kwonlydefaults = {p.name: p.default for p in params
-                               if p.kind == 3
-                               and p.default is not _empty} or None
-        self.annotations = getattr(f, "__annotations__", {})
+FullArgSpec = namedtuple("FullArgSpec", "args varargs varkw defaults kwonlyargs "
+                         "kwonlydefaults annotations")
 
 
 def getfullargspec(func):
-    return FullArgSpec(func)
+    func = getattr(func, "__func__", func)      # of a method: with its self
+    params = signature(func).parameters.values()
+
+    def names(*kinds):
+        return [p.name for p in params if p.kind in kinds]
+
+    notes = {"return": signature(func).return_annotation}
+    notes.update((p.name, p.annotation) for p in params)
+    return FullArgSpec(
+        names(0, 1), next(iter(names(2)), None), next(iter(names(4)), None),
+        tuple(p.default for p in params
+              if p.kind in (0, 1) and p.default is not _empty) or None,
+        names(3),
+        {p.name: p.default for p in params
+         if p.kind == 3 and p.default is not _empty} or None,
+        {name: x for name, x in notes.items() if x is not _empty})
 
 
 def isclass(object):

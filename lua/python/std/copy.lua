@@ -28,7 +28,8 @@ local function copy_tensor(t)
 end
 
 local deep, check_pickled
-local PICKLE <const> = {}           -- a key of deep()'s `seen`
+local PICKLE <const>, DEPTH <const> = {}, {}      -- keys of deep()'s `seen`
+local MOST_DEPTH <const> = 330      -- objects that rebuild one another
 local memos = setmetatable({}, {__mode = "k"})    -- by `seen` of deep()
 
 -- A module: its fields, and what is below them; classes stay.
@@ -238,7 +239,13 @@ function deep(v, seen)
   local out
   if seen[PICKLE] == "written" then check_pickled(v) end
   if seen[PICKLE] ~= "read" then
+    local depth = (seen[DEPTH] or 0) + 1
+    seen[DEPTH] = depth
+    if depth > MOST_DEPTH then
+      util.raise("RecursionError", "maximum recursion depth exceeded")
+    end
     out = by_protocol(v, below, function (made) seen[v] = made end)
+    seen[DEPTH] = depth - 1
   end
   if out ~= nil then return out end
   local native = type(v) == "table" and rawget(v, "_native")

@@ -66,6 +66,10 @@ local function of_seed(seed)
     end)
     seed = big.parse(digits, 16)
   end
+  if math.type(seed) == "float" then
+    seed = V.hash(seed)               -- of 64 bits without a sign
+    if seed < 0 then seed = big.add(seed, big.shl(1, 64)) end
+  end
   if big.is(seed) then return init_by_array(limbs_of(big.abs(seed))) end
   if math.type(seed) ~= "integer" then
     util.refuse("random.seed of %s is not part of dtrepl; "

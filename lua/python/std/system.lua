@@ -323,6 +323,8 @@ module("string", {}, {ascii_lowercase = "abcdefghijklmnopqrstuvwxyz",
   ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits = "0123456789",
   ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
   hexdigits = "0123456789abcdefABCDEF", octdigits = "01234567",
+  printable = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    .. "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ \t\n\r\v\f",
   punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", whitespace = " \t\n\r\v\f"})
 
 return M

@@ -78,3 +78,11 @@ def splitdrive(p):
 
 def lexists(path):
     return _os.path.exists(path)
+
+
+def realpath(path, *, strict=False):
+    """No link of the sandbox leads elsewhere: the path without detours."""
+    path = _os.path.abspath(path)
+    if strict and not _os.path.exists(path):
+        raise FileNotFoundError(2, "No such file or directory", path)
+    return normpath(path)

@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: MIT
+-- python/code.lua: f.__code__ and f.__closure__ of a function of the program:
+-- its parameters, where it stands, and the names it takes from functions around
+-- it, with what they hold.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local free = require "python.free"
+local scope = require "python.scope"
+
+-- The environment of a function around f that holds the name, or nil.
+local function holder(f, name)
+  local env = f.env
+  while env and env.up do
+    if rawget(env.vars, name) ~= nil then return env end
+    env = env.up
+  end
+end
+
+-- The names that f takes from functions around it, sorted.
+local function free_names(f)
+  local out, seen, names = {}, {}, free.of_function(f.source)
+  for _, name in ipairs(names) do
+    if name == "super" then names[#names + 1] = "__class__" end
+    if not seen[name] and holder(f, name) then out[#out + 1] = name end
+    seen[name] = true
+  end
+  table.sort(out)
+  return out
+end
+
+local cell_mt = {__name = "cell"}
+cell_mt.__index = function (c, name)
+  if name ~= "cell_contents" then return nil end
+  return rawget(c, "env").vars[rawget(c, "name")]
+end
+
+local function closure(f)
+  local names = f.source and free_names(f) or {}
+  if #names == 0 then return dt.None end
+  for i, name in ipairs(names) do
+    names[i] = attrs.namespace(setmetatable({name = name,
+      env = holder(f, name)}, cell_mt))
+  end
+  return V.tuple(names)
+end
+
+-- The parameters in the order of co_varnames, and how many are of each kind.
+local function parameters(f)
+  local plain, only, stars = {}, {}, {}
+  local count = {positional = 0}
+  for _, p in ipairs(f.params) do
+    if p.star then stars[#stars + 1] = p.name
+    elseif p.only == "keyword" then only[#only + 1] = p.name
+    else
+      plain[#plain + 1] = p.name
+      if p.only == "positional" then count.positional = count.positional + 1 end
+    end
+  end
+  count.plain, count.keyword = #plain, #only
+  for _, list in ipairs {only, stars} do
+    for _, name in ipairs(list) do plain[#plain + 1] = name end
+  end
+  return plain, count
+end
+
+local code_mt = {__name = "code"}
+code_mt.__index = function (c, name)
+  local f = rawget(c, "of")
+  if name == "co_freevars" then return V.tuple(free_names(f)) end
+  if name == "co_varnames" then
+    local own = scope.locals_of(f.source.params, rawget(c, "body"))
+    for _, p in ipairs(rawget(c, "names")) do own[p] = nil end
+    if next(own) == nil then return V.tuple(rawget(c, "names")) end
+    util.refuse("co_varnames of a function with names of its own beside its "
+      .. "parameters (%s) is not part of dtrepl", f.name)
+  end
+  if type(name) == "string" and name:find("^co_") then
+    util.refuse("%s of a function's code is not part of dtrepl", name)
+  end
+end
+code_mt.__tostring = function (c)
+  return ("<code object %s, line %s>"):format(c.co_name, c.co_firstlineno)
+end
+
+local function code(f)
+  local names, count = parameters(f)
+  local n = f.source
+  local file, line = (rawget(f, "where") or ""):match("^(.*):(%d+)$")
+  return attrs.namespace(setmetatable({of = f, names = names,
+    body = n.kind == "lambda" and {n.body} or n.body,
+    co_name = rawget(f, "plain") or f.name, co_qualname = f.name,
+    co_argcount = count.plain, co_posonlyargcount = count.positional,
+    co_kwonlyargcount = count.keyword, co_filename = file or "<string>",
+    co_firstlineno = tonumber(line) or n.line or n.first or 1}, code_mt))
+end
+
+local fact = attrs.function_fact
+fact.__closure__ = function (f) return closure(f) end
+fact.__code__ = function (f)
+  if not f.source then return attrs.missing(f, "__code__") end
+  return code(f)
+end
+fact.__globals__ = function (f)
+  if not rawget(f, "env") then return attrs.missing(f, "__globals__") end
+  local env = f.env
+  while env.up do env = env.up end
+  local d, names = V.dict(), {}
+  for name in next, env.vars do
+    if type(name) == "string" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do V.dict_set(d, name, env.vars[name]) end
+  d.changed = function (name, x) env.vars[name] = x end
+  return d
+end
