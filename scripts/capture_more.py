@@ -98,7 +98,8 @@ def capture_candidates(case):
     answer = base.capture_prop(case["case"])
     if "error" in answer or not tables.seen:
         raise base.Unknown("no table: the case is refused or has a rule")
-    if "_foreach" in case["case"]["op"] or "_fused" in case["case"]["op"]:
+    name, args = case["case"]["op"], case["case"]["args"]
+    if ("_foreach" in name or "_fused" in name) and isinstance(args[0], list):
         return {"children": tables.seen[:4]}
     return tables.seen[-1]
 
@@ -644,7 +645,7 @@ def capture_program(case):
 
 
 def outcome(tree):
-    """What the last line gives, or what is raised."""
+    """What the last line gives if it is no statement, or what is raised."""
     names, last = program_names(), None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)
@@ -661,7 +662,7 @@ def outcome(tree):
             error["text"] = re.sub(pattern, short, error["text"])
         return {"raises": error}
     try:
-        return {"out": shown(got)}
+        return {"out": shown(got)} if last else {}
     except Exception:
         return {}
 

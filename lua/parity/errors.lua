@@ -328,7 +328,7 @@ local function check(line)
   else
     if got then return "raised " .. raised_text(got) end
     if line.out ~= nil then
-      local d = described(value)
+      local d = described(value == nil and None or value)
       if not same_value(line.out, d) then
         return ("want %s, got %s"):format(json(line.out), json(d))
       end

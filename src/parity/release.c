@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "parity/mesh_int.h"
+#include "compat/release.h"
 
 /* {==== Reading expressions ==== */
 
@@ -183,7 +184,7 @@ static bool seed_rank (DtParity *p, const json_t *o, int rank) {
   DtMesh *sub = NULL;
   Expr e;
   dt_error_clear(p->cx);
-  expr_init(&e, p, rules_of("2.13"), rank);
+  expr_init(&e, p, rules_of(DT_BASE_RELEASE_NAME), rank);
   bool again = strstr(step, "after that") != NULL;
   bool both = strcmp(step, "mesh['dp','abcd']") == 0;
   DtStatus st = expr_run(&e, again || both
