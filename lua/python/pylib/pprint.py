@@ -37,6 +37,10 @@ def _is_plain(kind, *bases):
     return False
 
 
+def _is_names(value):
+    return type(value).__name__ in ("SimpleNamespace", "namespace")
+
+
 def _recursion(value):
     return f"<Recursion on {type(value).__name__} with id={id(value)}>"
 
@@ -129,7 +133,7 @@ class PrettyPrinter:
         for base, f in ((defaultdict, self._default), (Counter, self._counter),
                         (OrderedDict, self._pairs_of), (deque, self._deque),
                         (SimpleNamespace, self._names)):
-            if kind is base or kind.__name__ == base.__name__ == "SimpleNamespace":
+            if kind is base or base is SimpleNamespace and _is_names(v):
                 return f
         if hasattr(kind, "__dataclass_fields__"):
             return self._dataclass
