@@ -226,12 +226,14 @@ function M.sparse_(t, ...)
   return t
 end
 
--- Parameters of layers that begin with ones, or zeros.
+-- Parameters of layers: not set yet, ones, or zeros, of the dtype and on the
+-- device of a layer's arguments.
 local function new_param(make, sizes, kw)
   return dt._make_param(make(sizes, {dtype = kw.dtype, device = kw.device}),
     true)
 end
 
+function M._empty_param(sizes, kw) return new_param(dt.empty, sizes, kw) end
 function M._ones_param(sizes, kw) return new_param(dt.ones, sizes, kw) end
 function M._zeros_param(sizes, kw) return new_param(dt.zeros, sizes, kw) end
 

@@ -10,10 +10,7 @@ local Module = require("dt.nn.module").Module
 
 local M = {}
 
-local function param(sizes, kw)
-  return dt._make_param(dt.empty(sizes, {dtype = kw.dtype, device = kw.device}),
-    true)
-end
+local param = init._empty_param
 
 -- nn.Linear(in_features, out_features, {bias=true, dtype=, device=})
 M.Linear = Module:extend("Linear")

@@ -10,10 +10,7 @@ local Module = require("dt.nn.module").Module
 
 local M = {}
 
-local function param(sizes, a)
-  return dt._make_param(dt.empty(sizes, {dtype = a.dtype, device = a.device}),
-    true)
-end
+local param = init._empty_param
 
 -- nn.Bilinear(in1, in2, out, {bias=true}): y = x1 W x2 + b
 M.Bilinear = Module:extend("Bilinear")

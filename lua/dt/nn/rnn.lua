@@ -15,10 +15,7 @@ local Module = require("dt.nn.module").Module
 
 local M = {}
 
-local function param(a, ...)
-  return dt._make_param(dt.empty({...}, {dtype = a.dtype, device = a.device}),
-    true)
-end
+local function param(a, ...) return init._empty_param({...}, a) end
 
 local function uniform(m)
   local bound = m.hidden_size > 0 and 1 / math.sqrt(m.hidden_size) or 0

@@ -19,11 +19,7 @@ local Module = nnm.Module
 
 local M = {}
 
-local function options(a) return {dtype = a.dtype, device = a.device} end
-
-local function param(a, ...)
-  return dt._make_param(dt.empty({...}, options(a)), true)
-end
+local function param(a, ...) return init._empty_param({...}, a) end
 
 -- ---- attention ----
 
