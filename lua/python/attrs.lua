@@ -130,7 +130,7 @@ local function missing(v, name)
     util.raise_for("absent", "AttributeError", "module '%s' has no attribute "
       .. "'%s', or it is not part of dtrepl", module_name[v], name)
   end
-  if type(v) == "table" and rawget(v, "__python") then
+  if type(v) == "table" and (rawget(v, "__python") or rawget(v, "__base")) then
     util.raise("AttributeError", "type object '%s' has no attribute '%s'",
       rawget(v, "__name"), name)
   end

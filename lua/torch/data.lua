@@ -91,14 +91,14 @@ end
 -- given twice where nothing is trained?
 local function look_at(s)
   local now, again = dt._updates()
-  if s.shuffle and s.looked == s.epoch and now > s.updates then
+  local trains = dt.is_grad_enabled()   -- else a pass that only evaluates
+  if trains and s.shuffle and s.looked == s.epoch and now > s.updates then
     again = ("epoch %d was begun again after %d updates"):format(s.epoch,
       now - s.updates)
   end
-  s.looked, s.updates = s.epoch, now
+  if trains then s.looked, s.updates = s.epoch, now end
   dt._pass_begins(s.num_replicas)
-  if s.size % s.num_replicas ~= 0 and not s.drop_last
-      and not dt.is_grad_enabled() then
+  if s.size % s.num_replicas ~= 0 and not s.drop_last and not trains then
     dt._padded(s.size, s.num_replicas)
   end
   return again

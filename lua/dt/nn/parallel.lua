@@ -109,9 +109,22 @@ end
 local defaults = {broadcast_buffers = true, find_unused_parameters = false,
   gradient_as_bucket_view = false, init_sync = true, static_graph = false}
 
-local function list_of(iterator)
+--- names_to_ignore(module): the parameters and buffers that are none of the
+--- reducer's business, by name: module._ddp_params_and_buffers_to_ignore.
+function M.names_to_ignore(module)
   local out = {}
-  for v in iterator do out[#out + 1] = v end
+  for _, name in ipairs(module._attrs._ddp_params_and_buffers_to_ignore or {}) do
+    out[name] = true
+  end
+  return out
+end
+
+-- What an iterator of names and tensors gives, but for some names.
+local function list_without(ignored, iterator)
+  local out = {}
+  for name, v in iterator do
+    if not ignored[name] then out[#out + 1] = v end
+  end
   return out
 end
 
@@ -130,8 +143,9 @@ function DDP:__init__(...)
   end
   self.module = a.module
   self._attrs._ddp = s
-  reducer.start(s, list_of(a.module:parameters()), list_of(a.module:buffers()),
-    s.init_sync)
+  s.ignored = M.names_to_ignore(a.module)
+  reducer.start(s, list_without(s.ignored, a.module:named_parameters()),
+    list_without(s.ignored, a.module:named_buffers()), s.init_sync)
 end
 
 -- Parameters that came, or began to want gradients, after the module was
@@ -140,8 +154,9 @@ local function tell_unmanaged(module, s)
   local known = {}
   for _, p in ipairs(s.params) do known[p] = true end
   s.looked = true
-  for p in module:parameters() do
-    if p.requires_grad and not known[p] and not p.is_dtensor then
+  for name, p in module:named_parameters() do
+    if p.requires_grad and not known[p] and not s.ignored[name]
+       and not p.is_dtensor then
       dt._finding_made("NOT_MANAGED", p, "it is none of the parameters whose "
         .. "gradients are reduced")
     end

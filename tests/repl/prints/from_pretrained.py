@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+import torch.nn as nn, torch
+w=torch.arange(6.).view(3,2)
+print(nn.Embedding.from_pretrained(w), nn.Embedding.from_pretrained(w, freeze=False, padding_idx=-1).weight)
+e = nn.Embedding.from_pretrained(w)
+print(e(torch.tensor([0, 2])), e.weight.requires_grad)
+class E(nn.Embedding):
+    pass
+x = E.from_pretrained(w)
+print(type(x).__name__, x)
+b = nn.EmbeddingBag.from_pretrained(w, mode="sum")
+print(b, b(torch.tensor([[0, 1]])), b.weight.requires_grad)
+try: nn.Embedding.from_pretrained(w[0])
+except AssertionError as err: print(err)
+try: nn.Linear.from_pretrained(w)
+except AttributeError as err: print(err)
