@@ -42,8 +42,8 @@ provide("dt.io", "save", "load")
 provide("dt.tensor.printing", "set_printoptions", "get_printoptions")
 provide("dt.torch", "einsum", "meshgrid", "broadcast_tensors", "atleast_1d",
   "atleast_2d", "atleast_3d", "cartesian_prod", "block_diag", "tensordot",
-  "norm", "broadcast_shapes", "unravel_index", "linalg", "fft", "special",
-  "compile")
+  "chain_matmul", "norm", "broadcast_shapes", "unravel_index", "linalg", "fft",
+  "special", "compile")
 provide("dt.torch.facts", "finfo", "iinfo")
 lazy.float8 = {"dt.float8"}
 

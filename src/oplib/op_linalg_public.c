@@ -545,8 +545,14 @@ static DtStatus multi_dot_decomp (DtDecompCall *c) {
   DtHandle **h = DT_ANEWN(c->e->cx, c->e->arena, DtHandle *, n + 1);
   if (h == NULL) return DT_E_NOMEM;
   for (int i = 0; i < n; i++) h[i] = c->in[i];
-  if (n == 1 && strcmp(c->op->sig->base, "chain_matmul") == 0)
-    return finish(c, h[0]);
+  if (strcmp(c->op->sig->base, "chain_matmul") == 0) {
+    for (int i = 0; i < n; i++) {
+      int nd = meta_of(c, h[i]).ndim;
+      DT_CHECK(c->e->cx, nd == 2, DT_E_RUNTIME,
+               "Tensor dimension is %d, expected 2 instead.", nd);
+    }
+    if (n == 1) return finish(c, h[0]);
+  }
   return multi_dot(c, n, h);
 }
 

@@ -82,6 +82,27 @@ function M.block_diag(...)
   return aten.block_diag.default((tensors_of(...)))
 end
 
+-- dt.chain_matmul(a, b, ..., {out = t}): their product, in the cheapest order.
+function M.chain_matmul(...)
+  local pos, kw = util.split(...)
+  if pos.n == 0 then
+    util.raise("RuntimeError", "chain_matmul(): Expected one or more matrices")
+  end
+  for i = 1, pos.n do
+    local v = pos[i]
+    if not util.is_tensor(v) then
+      util.raise("TypeError", "expected Tensor as element %d in argument 0, "
+        .. "but got %s", i - 1, type(v) == "table" and #v > 0
+        and getmetatable(v) == nil and "list" or util.type_text(v))
+    end
+  end
+  pos.n = nil
+  if kw.out and kw.out ~= dt.None then
+    return aten.chain_matmul.out(pos, {out = kw.out})
+  end
+  return aten.chain_matmul.default(pos)
+end
+
 -- dt.tensordot(a, b, dims): a number of dims, or a list for each.
 M.tensordot = signature.def("tensordot", "a, b, dims=2, out=None",
   function (a)
