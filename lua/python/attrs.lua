@@ -806,6 +806,9 @@ function M.super(class, self)
     local base = owner(name)
     local x, found = classes.get(self, base, name, own)
     if found then return x end
+    local other = foreign.of(self)
+    local above = other and other.above and other.above(self, name)
+    if above then return above end
     local f = classes.class_value(base, name)
     local default = f == nil and V.is_object(self)
       and (classes.native_member(rawget(self, "_native"), name)

@@ -30,12 +30,42 @@ end
 
 -- ---- modules: iterators become lists ----
 
+-- The function of a module's first class that is no program's: what a class of
+-- the program has under this name may ask for it by super().
+local function beneath(m, name)
+  local c = rawget(m, "_class")
+  while c and rawget(c, "__python") do c = rawget(c, "__base") end
+  return (c or nnm.Module)[name]
+end
+
+-- A generator over what the program's own named_… gives, without the names;
+-- nil where no class of the program has one.
+local function of_own_names(m, name, a, kw)
+  local c = rawget(m, "_class")
+  local own = c and rawget(c, "__python") and c["named_" .. name]
+  if not own or own == beneath(m, "named_" .. name) then return nil end
+  local given = V.dict()
+  if kw then for k, v in V.each(kw) do V.dict_set(given, k, v) end end
+  if a[1] ~= nil then V.dict_set(given, "recurse", a[1]) end
+  local out = {}
+  local next_pair = V.iter(V.call(attrs.get(m, "named_" .. name), V.list({}, 0),
+    given))
+  local more, pair = next_pair()
+  while more do
+    out[#out + 1] = pair[2]
+    more, pair = next_pair()
+  end
+  return V.generator(V.iter(V.list(out)))
+end
+
 -- f(...) of a module that gives names or things, as a generator; `words`: what
 -- its arguments are called.
 local function listed(name, width, words)
   local places = {}
   for word in (words or ""):gmatch("%S+") do places[#places + 1] = word end
   return function (m, a, kw)
+    local named = width == 1 and of_own_names(m, name, a, kw)
+    if named then return named end
     local t
     if kw or a.n > 0 then
       t = {}
@@ -57,7 +87,7 @@ local function listed(name, width, words)
       for i = 1, n do t.seen[items[i]] = true end
     end
     local out = {}
-    for first, second in m[name](m, t) do
+    for first, second in beneath(m, name)(m, t) do
       out[#out + 1] = width == 2 and V.tuple {first, second} or first
     end
     for one in pairs(t and t.seen or {}) do
@@ -397,6 +427,16 @@ function module.get(v, name)
   if name == "extend" and v.extend_with then
     return method(v, extend, name), true
   end
+end
+
+-- super().named_parameters(): a generator there, too.
+local LISTED = {}
+for name in ([[parameters buffers children modules named_parameters
+    named_buffers named_children named_modules]]):gmatch "%S+" do
+  LISTED[name] = true
+end
+function module.above(v, name)
+  return LISTED[name] and method(v, of_module[name], name) or nil
 end
 
 function module.names(v)

@@ -114,6 +114,7 @@ attrs.provide("_dtrepl", namespace {
   leave = builtin(leave, "leave"),
   has_methods = builtin(has_methods, "has_methods"),
   groups = builtin(groups, "groups"),
+  piece = builtin(function (a) dt._piece(a[1]) return dt.None end, "piece"),
   meet = builtin(meet, "meet"), gather = builtin(gather, "gather"),
   classes = builtin(classes, "classes"), trace = builtin(trace, "trace"),
   rank = builtin(dt.rank, "rank"),

@@ -96,14 +96,15 @@ for _, name in ipairs {"CPUOffloadPolicy", "OffloadPolicy"} do
   names.flat[name] = offload(name)
 end
 
-local sharded = over({FSDPModule = names.FSDPModule,
-  CPUOffloadPolicy = names.flat.CPUOffloadPolicy,
-  OffloadPolicy = names.flat.OffloadPolicy,
-  UnshardHandle = namespace {__name__ = "UnshardHandle"}}, fsdp)
+-- A table for each: what pylib/more adds is found by a module's name.
+local unshard_handle = namespace {__name__ = "UnshardHandle"}
 for _, path in ipairs {"torch.distributed.fsdp",
   "torch.distributed._composable.fsdp",
   "torch.distributed.fsdp._fully_shard"} do
-  attrs.provide(path, sharded)
+  attrs.provide(path, over({FSDPModule = names.FSDPModule,
+    CPUOffloadPolicy = names.flat.CPUOffloadPolicy,
+    OffloadPolicy = names.flat.OffloadPolicy,
+    UnshardHandle = unshard_handle}, fsdp))
 end
 attrs.provide("torch.distributed._composable", over({
   replicate = parallel.replicate}, fsdp))

@@ -209,6 +209,13 @@ static int l_updates (lua_State *L) {
   return 1;
 }
 
+/* dt._piece(parameter): this rank's own piece of one. */
+static int l_piece (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_piece(g, dtL_check_tensor(L, 1));
+  return 0;
+}
+
 /* dt._reduced(parameter, mesh, mdim): its gradient was, by the library. */
 static int l_reduced (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -446,7 +453,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_unfound", l_unfound},
     {"_written", l_written}, {"_carry", l_carry},
     {"_stepping", l_stepping}, {"_updates", l_updates},
-    {"_reduced", l_reduced}, {"_scattered", l_scattered},
+    {"_reduced", l_reduced}, {"_piece", l_piece}, {"_scattered", l_scattered},
     {"_buffer", l_buffer}, {"_padded", l_padded},
     {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins}, {"_averaging", l_averaging},
     {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing}, {"_raws", l_raws},

@@ -64,6 +64,10 @@ static void tell_padding (const DtDiag *g, char *text, size_t n) {
            (long long)g->items, g->padded);
 }
 
+void dt_diag_piece (DtDiag *g, const DtVar *v) {
+  if (v->local) dt_idset_add(g, &g->own_pieces, v->local->storage->id);
+}
+
 void dt_diag_padded (DtDiag *g, int64_t items, int ranks) {
   char text[96];
   if (!g->on || g->d->muted || ranks < 1) return;

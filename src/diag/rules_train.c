@@ -219,7 +219,8 @@ bool dt_diag_scales (const DtDiag *g, const DtEvent *e, double *x) {
 /* A gradient is multiplied or divided by a number after a norm was taken. */
 static void note_scaled_gradient (DtDiag *g, const DtEvent *e, DtLearn *l) {
   double x;
-  if (!g->normed || !dt_diag_scales(g, e, &x)) return;
+  if (!g->normed || dt_idset_has(&g->own_pieces, l->storage) ||
+      !dt_diag_scales(g, e, &x)) return;
   dt_diag_most_used(g, e->in[0]);
   l->clipped = dt_hash_bytes(l->clipped, &x, sizeof x);
   if (l->clip.line == 0)
