@@ -122,6 +122,14 @@ static DtStatus blame_scale (DtRuns *u, DtParting *f) {
     f->file = u->op[loss]->file;
     f->says = "; the loss is one addend of one rank's, and the gradients are "
               "averaged besides";
+    return st;
+  }
+  const int by = dt_runs_reduced_by(u, f->op, f->in);
+  if (st == DT_OK && by >= 0) {
+    f->line = u->op[by]->line;
+    f->file = u->op[by]->file;
+    f->says = "; the gradient is reduced here, and nothing takes that factor "
+              "out of it";
   }
   return st;
 }

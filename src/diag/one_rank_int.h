@@ -102,6 +102,10 @@ DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f);
 ** reduced, and addends that are not summed?  NOMEM.  Local. */
 DtStatus dt_runs_mixes (DtRuns *u, int i, bool *yes);
 
+/* The all_reduce that made input `j` of operator `i`, but for copies and operators
+** with one input; -1.  Pure. */
+int dt_runs_reduced_by (const DtRuns *u, int i, int j);
+
 /* The loss whose backward came last before operator `i`: what made it, and which
 ** of its results it is; -1.  Pure. */
 int dt_runs_find_loss (const DtRuns *u, int i, int *out);

@@ -122,6 +122,25 @@ void dt_runs_mark_past (DtRuns *u, int i, int out) {
   for (; i >= 0; i--) dt_runs_mark_inputs(u, i);
 }
 
+static bool begins (const DtRecOp *r, const char *with) {
+  return strncmp(r->label, with, strlen(with)) == 0;
+}
+
+int dt_runs_reduced_by (const DtRuns *u, int i, int j) {
+  enum { FAR = 6 };
+  for (int n = 0; n < FAR; n++) {
+    int key = 0;
+    for (int k = 0; k < 2; k++)
+      if (u->dep[u->first[i] + 2 * j + k] > key) key = u->dep[u->first[i] + 2 * j + k];
+    if (key == 0) return -1;
+    i = dt_op_of_key(key);
+    if (u->op[i]->raw != NULL) return begins(u->op[i], "allreduce_") ? i : -1;
+    j = begins(u->op[i], "aten.copy_") ? 1 : 0;
+    if (u->op[i]->nin != j + 1) return -1;
+  }
+  return -1;
+}
+
 /* --- relations --- */
 
 /* The j-th tensor before or after an operator of all ranks. */

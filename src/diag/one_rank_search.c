@@ -206,23 +206,6 @@ static void look_for_reason (DtRuns *u, int i, int j, const DtParting *f,
     u->why = "a number in the program is the size of a part";
 }
 
-/* Was input `j` of operator `i` reduced over the ranks, but for operators with one
-** input? */
-static bool is_reduced (const DtRuns *u, int i, int j) {
-  enum { FAR = 6 };
-  for (int n = 0; n < FAR; n++) {
-    int key = 0;
-    for (int k = 0; k < 2; k++)
-      if (u->dep[u->first[i] + 2 * j + k] > key) key = u->dep[u->first[i] + 2 * j + k];
-    if (key == 0) return false;
-    i = dt_op_of_key(key);
-    if (u->op[i]->raw != NULL) return begins(u->op[i], "allreduce_");
-    j = begins(u->op[i], "aten.copy_") ? 1 : 0;
-    if (u->op[i]->nin != j + 1) return false;
-  }
-  return false;
-}
-
 DtStatus dt_runs_mixes (DtRuns *u, int i, bool *yes) {
   bool addend = false, whole = false;
   DtRelation rel;
@@ -234,7 +217,7 @@ DtStatus dt_runs_mixes (DtRuns *u, int i, bool *yes) {
     if (st != DT_OK) return st;
     if (dt_rel_is_scaled(rel)) return DT_OK;
     addend = addend || (rel.kind == DT_REL_ADDEND && !rel.alike);
-    whole = whole || (rel.kind == DT_REL_COPY && is_reduced(u, i, j));
+    whole = whole || (rel.kind == DT_REL_COPY && dt_runs_reduced_by(u, i, j) >= 0);
   }
   *yes = addend && whole;
   return DT_OK;
