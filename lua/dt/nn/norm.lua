@@ -44,12 +44,12 @@ function M.LayerNorm:extra_repr()
     self.bias and "True" or "False")
 end
 
--- nn.GroupNorm(groups, channels, {eps=1e-5, affine=true})
+-- nn.GroupNorm(groups, channels, {eps=1e-5, affine=true, bias=true})
 M.GroupNorm = Module:extend("GroupNorm")
 
 function M.GroupNorm:__init__(...)
   local a = util.bind("GroupNorm", {"num_groups", "num_channels", "eps",
-    "affine", "device", "dtype"}, {eps = 1e-5, affine = true}, ...)
+    "affine", "device", "dtype", "bias"}, {eps = 1e-5, affine = true, bias = true}, ...)
   if a.num_groups == 0 then
     util.raise("ZeroDivisionError", "integer modulo by zero")
   elseif a.num_channels % a.num_groups ~= 0 then
@@ -60,7 +60,7 @@ function M.GroupNorm:__init__(...)
   self.eps, self.affine = a.eps, a.affine
   self:register_parameter("weight", a.affine
     and init._ones_param({a.num_channels}, a) or nil)
-  self:register_parameter("bias", a.affine
+  self:register_parameter("bias", a.affine and a.bias
     and init._zeros_param({a.num_channels}, a) or nil)
 end
 
@@ -70,9 +70,9 @@ function M.GroupNorm:forward(x)
 end
 
 function M.GroupNorm:extra_repr()
-  return ("%d, %d, eps=%s, affine=%s"):format(self.num_groups,
+  return ("%d, %d, eps=%s, affine=%s, bias=%s"):format(self.num_groups,
     self.num_channels, ("%g"):format(self.eps),
-    self.affine and "True" or "False")
+    self.affine and "True" or "False", self.bias and "True" or "False")
 end
 
 -- nn.BatchNorm1d, BatchNorm2d, BatchNorm3d(features, {eps=, momentum=, affine=,

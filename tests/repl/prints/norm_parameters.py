@@ -5,6 +5,8 @@ import torch.nn as nn
 
 for affine in (True, False):
     for bias in (True, False):
+        g = nn.GroupNorm(2, 4, affine=affine, bias=bias)
+        print(g, [n for n, _ in g.named_parameters()])
         m = nn.LayerNorm(4, elementwise_affine=affine, bias=bias)
         print(m, [(n, tuple(p.shape)) for n, p in m.named_parameters()], m.weight is None, m.bias is None, list(m.state_dict()))
     for m in (nn.BatchNorm1d(4, affine=affine), nn.RMSNorm(4, elementwise_affine=affine),
