@@ -104,6 +104,18 @@ local function look_at(s)
   return again
 end
 
+-- The ranks among which items are dealt out must have them in one order: by one
+-- seed, in one epoch.
+local function compare_order(s, word)
+  local ranks = s.num_replicas
+  if not s.shuffle or ranks == 1 or ranks ~= dt.world_size()
+     or not dt.is_grad_enabled() then
+    return
+  end
+  dt._claim("SHUFFLED_APART", "DistributedSampler", "", word,
+    tostring(s[word]), ("%d items"):format(s.size))
+end
+
 -- The items of a list.  Who trains on an order for the second time is told when
 -- he asks for more after an update, or has them all: a look at the first batch
 -- is no pass.
@@ -134,6 +146,7 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
     if s.shuffle == nil then s.shuffle = true end
     s.drop_last = kwarg(kw, "drop_last") or false
     s.seed, s.epoch = kwarg(kw, "seed") or a[6] or 0, 0
+    compare_order(s, "seed")
     return None
   end,
   set_epoch = function (a)
@@ -149,6 +162,7 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
   __iter__ = function (a)
     local s = a[1]
     local again = look_at(s)
+    compare_order(s, "epoch")
     local all = s.shuffle and shuffled(s.size, seeded(s.seed + s.epoch))
       or in_order(s.size)
     local each = V.special(s, "__len__")()

@@ -121,6 +121,7 @@ static void note_dealt (DtDiag *g, const DtRecRaw *raw, const DtVar *out) {
   const int64_t n = raw->mesh->shape[raw->mdim];
   if (strncmp(raw->kind, "all_to_all", 10) != 0 || n < 2 || out->spec ||
       !dt_meta_is_contiguous(&out->local->m) ||
+      dt_meta_numel(&out->local->m) == 0 ||       /* an expert without tokens */
       dt_meta_numel(&out->local->m) % n != 0) return;
   for (int i = 1; i < raw->nsplit; i++)
     if (raw->out_split[i] != raw->out_split[0]) return;
@@ -148,6 +149,7 @@ static void dealt_viewed (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || v == NULL || v->spec || e->nout < 1 ||
       e->out[0] == NULL || !dt_meta_is_contiguous(&v->local->m) ||
       (w = dealt_of(g, v->local)) == NULL ||
+      dt_meta_numel(&e->out[0]->local->m) == 0 ||
       dt_meta_numel(&e->out[0]->local->m) % w->each != 0 ||
       dt_meta_numel(&e->out[0]->local->m) == w->each ||
       keeps_together(&e->out[0]->local->m, w->each)) return;
