@@ -146,7 +146,7 @@ def plain_tensor(t):
     flat = torch.tensor(data, dtype=wide).to(dtype).view(shape)
     room = 1 + sum((s - 1) * d for s, d in zip(shape, stride))
     if 0 in shape or room == flat.numel() and stride == contiguous(shape):
-        return flat
+        return flat.clone()     # detach_() refuses a view
     out = torch.zeros(room, dtype=dtype).as_strided(shape, stride)
     if 0 in stride:
         for i in range(flat.numel()):
