@@ -5,7 +5,6 @@ Each wrapped module has a FlatHandle (_flat_param.py) of the parameters that no
 wrapper below it has.  What is not followed is refused by name.
 """
 import contextlib
-import warnings
 
 import torch
 import torch.distributed as dist
@@ -120,6 +119,7 @@ class FullyShardedDataParallel(nn.Module):
         if any(param.is_meta for _, _, param in found):
             _refuse("parameters on the meta device")
         if strategy is ShardingStrategy.NO_SHARD:
+            import warnings     # its filters begin when it is imported
             warnings.warn("The `NO_SHARD` sharding strategy is deprecated. If "
                           "having issues, please use "
                           "`DistributedDataParallel` instead.", FutureWarning,
