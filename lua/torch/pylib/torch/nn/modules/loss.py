@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """torch.nn.modules.loss: the classes below which losses stand."""
-import warnings
 from _functions import register_below
 from torch.nn import BCELoss, BCEWithLogitsLoss, CTCLoss, \
     CosineEmbeddingLoss, CrossEntropyLoss, GaussianNLLLoss, \
@@ -24,6 +23,7 @@ def _reduction_of(size_average, reduce):
     average = size_average is None or size_average
     reduction = "none" if reduce is not None and not reduce else \
         "mean" if average else "sum"
+    import warnings     # its filters begin when it is imported
     warnings.warn("size_average and reduce args will be deprecated, please "
                   f"use reduction='{reduction}' instead.")
     return reduction
