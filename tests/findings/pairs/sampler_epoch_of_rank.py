@@ -15,7 +15,7 @@ loader = DataLoader(ds, batch_size=2, sampler=sampler)
 model = DDP(nn.Linear(4, 1))
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for epoch in range(2):
-    sampler.set_epoch(epoch * (rank + 1))  # wrong
+    sampler.set_epoch(epoch + rank)  # wrong
     #right sampler.set_epoch(epoch)
     for x, y in loader:
         opt.zero_grad()
