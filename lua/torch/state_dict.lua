@@ -29,22 +29,37 @@ local function shown(t, options)
   return whole
 end
 
+-- A name without those of the wrappers around what it stands in.
+local function clean(name)
+  return (name:gsub("_checkpoint_wrapped_module%.", "")
+    :gsub("_fsdp_wrapped_module%.", ""))
+end
+
+-- named_parameters() as the model's class has it, which may be the program's:
+-- f(name, parameter).
+local function each_parameter(model, f)
+  local given = V.call(attrs.get(model, "named_parameters"), V.list({}, 0))
+  local next_pair = V.iter(given)
+  local more, pair = next_pair()
+  while more do
+    f(pair[1], pair[2])
+    more, pair = next_pair()
+  end
+end
+
 -- The tensors of model.state_dict(), in its order; the real parameters, whose
 -- gradients may be asked for, in place of the detached ones.
 local function each_entry(model)
   local own, list = {}, {}
   -- First: state_dict's hooks put FSDP's parts back where whole parameters are.
   local state = V.call(attrs.get(model, "state_dict"), V.list({}, 0))
-  for name, p in model:named_parameters() do own[name] = p end
+  each_parameter(model, function (name, p) own[name] = p end)
   for name, t in V.each(state) do
     if util.is_tensor(t) then list[#list + 1] = {name, own[name] or t} end
   end
   return list
 end
 
-local function clean(name)
-  return (name:gsub("_checkpoint_wrapped_module%.", ""))
-end
 
 local function refuse_submodules(a, name)
   if not args.given(a.submodules) then return end
@@ -169,7 +184,7 @@ end
 
 local function names_of(model)
   local names = {}
-  for name, p in model:named_parameters() do names[p._id] = clean(name) end
+  each_parameter(model, function (name, p) names[p._id] = clean(name) end)
   return names
 end
 
@@ -249,6 +264,9 @@ local function named_states(opt, names, options, states, groups)
     local list = {}
     for k, p in ipairs(params) do
       list[k] = names[p._id]
+      if not list[k] then       -- none of the model's: made before it was cut
+        util.raise("KeyError", "%d", n)
+      end
       local own, n_th = V.dict(), V.dict_get(given_states, n)
       for key, v in V.each(n_th or V.dict()) do
         if util.is_tensor(v) then v = shown(v, options) end

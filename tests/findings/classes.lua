@@ -270,7 +270,7 @@ local rows = {
     dt.parallelize_module(m, mesh, dt.RowwiseParallel())
     m(count(4, 8):chunk(world, 1)[me + 1]):sum():backward()
     opt:step()
-  end, finds = "DT1025", op = "STALE_PARAM"},
+  end, finds = "DT1025", op = "optimizer.step"},
   ["fsdp1-dtensor-legacy"] = {no = "FSDP1 is not here"},
   ["cpu-offload-no-cpu-backend"] = {no = "every world carries tensors of the "
     .. "processor"},

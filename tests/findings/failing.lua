@@ -152,7 +152,7 @@ local silent = {
       local w = D(dt.zeros(8, 4), mesh, {R})
       nn.init.normal_(w)
     end},
-  {"optimizer made too early", "STALE_PARAM", "DT1025", false,
+  {"optimizer made too early", "optimizer.step", "DT1025", false,
     function ()
       local m = nn.Linear(8, 8)
       local opt = optim.SGD(m:parameters(), {lr = 0.1})

@@ -144,8 +144,9 @@ function DDP:__init__(...)
   self.module = a.module
   self._attrs._ddp = s
   s.ignored = M.names_to_ignore(a.module)
-  reducer.start(s, list_without(s.ignored, a.module:named_parameters()),
-    list_without(s.ignored, a.module:named_buffers()), s.init_sync)
+  -- Whatever the module's own class says of its names.
+  reducer.start(s, list_without(s.ignored, Module.named_parameters(a.module)),
+    list_without(s.ignored, Module.named_buffers(a.module)), s.init_sync)
 end
 
 -- Parameters that came, or began to want gradients, after the module was
@@ -154,7 +155,7 @@ local function tell_unmanaged(module, s)
   local known = {}
   for _, p in ipairs(s.params) do known[p] = true end
   s.looked = true
-  for name, p in module:named_parameters() do
+  for name, p in Module.named_parameters(module) do
     if p.requires_grad and not known[p] and not s.ignored[name]
        and not p.is_dtensor then
       dt._finding_made("NOT_MANAGED", p, "it is none of the parameters whose "

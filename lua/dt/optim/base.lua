@@ -182,7 +182,7 @@ function Optimizer:step(closure)
       if p.grad then active[#active + 1] = p
       elseif dt._was_source(p) then
         dt._finding("STALE_PARAM", p, "it has no gradient; a distributed "
-          .. "tensor was made from it")
+          .. "tensor was made from it", "optimizer.step")
       end
     end
     n = n + #active
