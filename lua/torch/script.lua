@@ -17,6 +17,7 @@ local builtins = require "python.builtins"
 local exceptions = require "python.exceptions"
 local protect = require "python.protect"
 local atexit = require "python.std.atexit"
+local streams = require "python.std.streams"
 local abandoned = require "python.abandoned"
 local sources = require "python.sources"
 local testing = require "torch.testing"
@@ -294,6 +295,8 @@ local function flushed(...)
   atexit.run()
   abandoned.finish()
   builtins.flush()
+  local stored, why = pcall(streams.settle)     -- files that nobody closed
+  if out[1] and not stored then out = {false, why} end
   if not out[1] then
     local e = out[2]
     if type(e) == "table" and e.class == "SystemExit" then leave(e.code) end

@@ -63,5 +63,15 @@ check "variables of the shell" test \
   "$(STEPS=7 RANK=5 "$DTREPL" -n 1 variables.py 2>&1)" = "7 0 1 True"
 check "none of them in the sandbox" test \
   "$(STEPS=7 "$DTREPL" --sandbox -n 1 variables.py 2>&1)" = "unset 0 1 False"
+
+# A file that nobody closes is whole when the program ends, also by an error.
+cat >unclosed.py <<'E2'
+open("temporary.txt", "w").write("one")
+f = open("kept.txt", "w")
+f.write("two")
+raise ValueError("the end")
+E2
+"$DTREPL" -n 1 unclosed.py >out 2>err
+check "files that nobody closed" test "$(cat temporary.txt kept.txt)" = onetwo
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- python/std/streams.lua: io.BytesIO, io.StringIO and open() for Python
 -- programs.  A file is held whole: read when it is opened, written when it is
--- closed, flushed or asked for by another call of this process.
+-- closed, flushed or asked for by another call of this process, or the program
+-- ends.
 --
 -- Every rank reads and writes for itself, where the engine lets it: below the
 -- working folder and in the folders of tempfile.
