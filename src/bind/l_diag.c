@@ -312,6 +312,19 @@ static int l_unreduced (lua_State *L) {
   return 0;
 }
 
+/* dt._steps_on(parameters): an optimizer does, by the gradients that they
+** have. */
+static int l_steps_on (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  luaL_checktype(L, 1, LUA_TTABLE);
+  if (g == NULL || !dt_diag_keeps_back(g)) return 0;
+  for (lua_Integer i = 1; lua_geti(L, 1, i) != LUA_TNIL; i++) {
+    dt_diag_step_without(g, dtL_check_tensor(L, -1));
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
 /* Of a tensor's values, or of bytes. */
 static uint64_t hash_at (lua_State *L, int i) {
   const DtVar *v = dtL_test_tensor(L, i);
@@ -452,7 +465,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_finding", l_finding}, {"_finding_made", l_finding_made},
     {"_unfound", l_unfound},
     {"_written", l_written}, {"_carry", l_carry},
-    {"_stepping", l_stepping}, {"_updates", l_updates},
+    {"_stepping", l_stepping}, {"_steps_on", l_steps_on}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_piece", l_piece}, {"_scattered", l_scattered},
     {"_buffer", l_buffer}, {"_padded", l_padded},
     {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins}, {"_averaging", l_averaging},

@@ -177,6 +177,11 @@ void dt_diag_copy_of (DtDiag *g, const DtVar *p, const DtVar *copy);
 void dt_diag_filled (DtDiag *g, const DtVar *v, const char *key);
 /* fully_shard keeps the gradient of `p` back, or has reduced it.  Local. */
 void dt_diag_unreduced (DtDiag *g, const DtVar *p, bool on);
+/* Does fully_shard keep gradients back?  Pure. */
+bool dt_diag_keeps_back (const DtDiag *g);
+/* An optimizer steps on `p`: is its gradient, or a part of it, kept back?
+** Local. */
+void dt_diag_step_without (DtDiag *g, const DtVar *p);
 /* The ranks hold something that must not differ with something that must: a
 ** finding where both are so.  `differ`, `same`: hashes, 0 says nothing; `mute`:
 ** other ranks may tell it, not this one.  `what`: static or interned.  Local. */

@@ -451,10 +451,13 @@ void dt_diag_unreduced (DtDiag *g, const DtVar *p, bool on) {
   else dt_idset_del(&g->unreduced, p->local->storage->id);
 }
 
+bool dt_diag_keeps_back (const DtDiag *g) { return g->unreduced.n > 0; }
+
 /* fully_shard keeps the gradients back that the step is for. */
-static void step_without (DtDiag *g, const DtVar *p) {
+void dt_diag_step_without (DtDiag *g, const DtVar *p) {
   const DtOrigin here = dt_diag_here(g, "step");
   const DtEvent e = dt_diag_origin(&here, "step");
+  if (!g->on || g->d->muted || p->local == NULL) return;
   if (dt_idset_has(&g->unreduced, p->local->storage->id))
     dt_diag_add(g, &e, DT_FIND_ID_KEPT_BACK, p, 0, NULL, "gradient "
                 "synchronization, or the all-reduce over the copies, is off, and was "
@@ -466,7 +469,7 @@ void dt_diag_step (DtDiag *g, int n, const DtVar *p) {
                      ? by_storage(g, p->local->storage->id) : NULL;
   DtEvent e;
   if (!g->on || g->d->muted || p == NULL) return;
-  if (g->unreduced.n > 0) step_without(g, p);
+  if (g->unreduced.n > 0) dt_diag_step_without(g, p);
   if (n == 0 && g->waiting.n > 0 && g->void_at.line == 0 &&
       !dt_idset_has(&g->waiting, p->local->storage->id))
     g->void_at = dt_diag_here(g, "step");

@@ -187,6 +187,7 @@ function Optimizer:step(closure)
     end
     n = n + #active
     check_written(group, active)
+    dt._steps_on(active)
     if #active > 0 then self:run(group, active) end
   end
   if without then dt._stepping(n, without) end
