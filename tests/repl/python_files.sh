@@ -73,5 +73,37 @@ raise ValueError("the end")
 E2
 "$DTREPL" -n 1 unclosed.py >out 2>err
 check "files that nobody closed" test "$(cat temporary.txt kept.txt)" = onetwo
+
+# Writing at the end, over what is there and past the end; as python3 prints it.
+cat >writes.py <<'E2'
+import io, os
+f = open("m.txt", "w+")
+f.write("abc"); f.write("def"); f.seek(1); f.write("XY"); print(f.tell()); f.seek(0); print(f.read())
+f.seek(10); f.write("z"); f.seek(0); print(repr(f.read())); f.truncate(4); f.seek(0, 2); print(f.tell()); f.write("end"); f.flush()
+print(repr(open("m.txt").read())); f.close()
+with open("m.txt", "a") as g:
+    g.write("1"); g.write("2")
+print(repr(open("m.txt").read()), os.path.getsize("m.txt"))
+s = io.StringIO("hello"); s.write("J"); print(s.getvalue(), s.tell()); s.seek(0, 2); s.write("!"); s.write("?"); print(s.getvalue()); s.seek(0); print(s.readline(), s.read())
+b = io.BytesIO(); b.write(b"12"); b.write(b"34"); print(b.getvalue(), b.tell()); b.seek(1); print(b.read(2)); b.truncate(); print(b.getvalue())
+open("m.txt", "w").writelines(f"{i}\n" for i in range(3)); print(list(open("m.txt")))
+E2
+cat >want <<'E2'
+3
+aXYdef
+'aXYdef\x00\x00\x00\x00z'
+4
+'aXYdend'
+'aXYdend12' 9
+Jello 1
+Jello!?
+Jello!? 
+b'1234' 4
+b'23'
+b'123'
+['0\n', '1\n', '2\n']
+E2
+"$DTREPL" -n 1 writes.py >out 2>err
+check "what files and streams hold" cmp out want
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -30,6 +30,31 @@ function M.failed(code, why, path)
 end
 
 local streams = setmetatable({}, {__mode = "k"})  -- {text =, at =, path =, …}
+
+-- What a stream holds is s.text, s.size bytes.  What is written at its end lies
+-- in s.parts until somebody asks for the text: a log of many lines would be
+-- copied once a line.
+local held = {__index = function (s, key)
+  if key ~= "text" then return nil end
+  local text = table.concat(s.parts)
+  s.text, s.parts = text, {text}
+  return text
+end}
+
+local function set_text(s, text)
+  s.text, s.parts, s.size = text, {text}, #text
+end
+
+local function add_at_end(s, text)
+  s.text, s.size = nil, s.size + #text
+  s.parts[#s.parts + 1] = text
+end
+
+-- A stream of these fields that holds a text.
+local function hold(s, text)
+  set_text(s, text)
+  return setmetatable(s, held)
+end
 local unwritten = {}                    -- files that are not yet as they hold
 
 -- of(v): what a stream of a program holds, or nil.
@@ -69,10 +94,14 @@ function M.write(s, text)
   elseif s.path and not s.writes then
     util.raise("ValueError", "not writable")
   end
-  if s.appends then s.at = #s.text end
-  local gap = math.max(0, s.at - #s.text)
-  s.text = s.text:sub(1, s.at) .. ("\0"):rep(gap) .. text
-    .. s.text:sub(s.at + #text + 1)
+  if s.appends then s.at = s.size end
+  if s.at == s.size then
+    add_at_end(s, text)
+  else
+    local gap = math.max(0, s.at - s.size)
+    set_text(s, s.text:sub(1, s.at) .. ("\0"):rep(gap) .. text
+      .. s.text:sub(s.at + #text + 1))
+  end
   s.at = s.at + #text
   if s.path then unwritten[s] = true end
   return #text
@@ -85,7 +114,7 @@ local function take(s, n)
 end
 
 local function line(s)
-  local stop = s.text:find("\n", s.at + 1, true) or #s.text
+  local stop = s.text:find("\n", s.at + 1, true) or s.size
   return take(s, stop - s.at)
 end
 
@@ -104,12 +133,12 @@ local methods = {
   end,
   read = function (s, a)
     return given(s, take(s, math.type(a[1]) == "integer" and a[1] >= 0 and a[1]
-      or #s.text))
+      or s.size))
   end,
   readline = function (s) return given(s, line(s)) end,
   readlines = function (s)
     local out = {}
-    while s.at < #s.text do out[#out + 1] = given(s, line(s)) end
+    while s.at < s.size do out[#out + 1] = given(s, line(s)) end
     return V.list(out)
   end,
   writelines = function (s, a)
@@ -122,7 +151,7 @@ local methods = {
   end,
   truncate = function (s, a)
     local size = math.type(a[1]) == "integer" and a[1] or s.at
-    s.text = s.text:sub(1, size) .. ("\0"):rep(size - #s.text)
+    set_text(s, s.text:sub(1, size) .. ("\0"):rep(size - s.size))
     if s.path then unwritten[s] = true end
     return size
   end,
@@ -131,7 +160,7 @@ local methods = {
   seekable = function () return true end,
   isatty = function () return false end,
   seek = function (s, a)
-    local from = a[2] == 1 and s.at or a[2] == 2 and #s.text or 0
+    local from = a[2] == 1 and s.at or a[2] == 2 and s.size or 0
     if math.type(a[1]) ~= "integer" or from + a[1] < 0 then
       util.raise("ValueError", "negative seek value %s", V.str(a[1]))
     end
@@ -171,7 +200,7 @@ local function object(s, class)
   end
   obj.specials = {__iter__ = function () return obj end,
     __next__ = function ()
-      if s.at >= #s.text then util.raise("StopIteration", "") end
+      if s.at >= s.size then util.raise("StopIteration", "") end
       return given(s, line(s))
     end}
   streams[obj] = s
@@ -183,7 +212,7 @@ end
 
 M.BytesIO = builtin(function (a)
   local first = V.unbox(a[1])
-  return object({text = V.is_bytes(first) and first.s or "", at = 0},
+  return object(hold({at = 0}, V.is_bytes(first) and first.s or ""),
     "_io.BytesIO")
 end, "BytesIO")
 
@@ -194,8 +223,8 @@ M.StringIO = builtin(function (a)
     util.raise("TypeError", "initial_value must be str or None, not %s",
       V.type_name(text))
   end
-  return object({text = type(text) == "string" and text or "", at = 0,
-    words = true}, "_io.StringIO")
+  return object(hold({at = 0, words = true},
+    type(text) == "string" and text or ""), "_io.StringIO")
 end, "StringIO")
 
 -- path_of(v): the text of a path: of a str, or what __fspath__ gives; else nil.
@@ -231,21 +260,21 @@ M.open = args.def("open", {"file", "mode?", "buffering?", "encoding?",
       .. "path as a text is opened as r, w, x or a, with or without b and +",
       V.repr(path), V.repr(mode))
   end
-  local s = {text = "", at = 0, path = path,
+  local s = hold({at = 0, path = path,
     words = not rest:find("b", 1, true),
     reads = how == "r" or rest:find("+", 1, true) ~= nil,
     writes = how ~= "r" or rest:find("+", 1, true) ~= nil,
-    appends = how == "a"}
+    appends = how == "a"}, "")
   if how == "r" then
-    s.text = M.whole(path)
-    if s.words then s.text = universal(s.text, a.newline) end
+    local text = M.whole(path)
+    set_text(s, s.words and universal(text, a.newline) or text)
   else
     if how == "x" and pcall(M.whole, path) then
       M.failed(17, "File exists", path)
     end
     if how == "a" then
       local ok, text = pcall(M.whole, path)
-      s.text = ok and text or ""
+      set_text(s, ok and text or "")
     end
     local ok, e = pcall(store, s)
     if not ok and tostring(e):find("No such file or directory", 1, true) then
