@@ -381,7 +381,7 @@ return function (V)
 
   -- for key, value in each(d)
   function V.each(d)
-    local i, of, map = 0, d.of, d.map
+    local i, of, map = first_place(d) - 1, d.of, d.map
     local cut = d.cut
     return function ()
       local at
