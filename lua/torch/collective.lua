@@ -436,6 +436,7 @@ end)
 M.get_world_size = args.def("get_world_size", {"group?"}, function (a)
   if not given(a.group) then return dt.world_size() end
   known(a.group)
+  if a.group.rank() < 0 then return -1 end      -- none of its ranks
   return a.group.size()
 end)
 

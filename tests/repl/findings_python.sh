@@ -104,7 +104,7 @@ x = distribute_tensor(torch.randn(4, 16), mesh, [Shard(1)]).requires_grad_()
 with loss_parallel():
     F.cross_entropy(x, torch.tensor([0, 1, 2, 3])).backward()
 EOF
-has "an optimizer made too early" DT1025 STALE <<'EOF'
+has "an optimizer made too early" DT1025 optimizer.step <<'EOF'
 model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
 opt = torch.optim.AdamW(model.parameters(), lr=1e-2)
 plan = {"0": ColwiseParallel(), "2": RowwiseParallel()}
