@@ -128,15 +128,57 @@ static char *copy_words (DtDebug *d, DtArena *a, const char *text) {
   return s ? s : (char *)(uintptr_t)"";
 }
 
+/* The first tensor of an argument that the trial distributes or gathers (a
+** plain one for a plain one is only a copy for the trial), -1 for none. */
+static int replaced_slot (const DtTrial *t, const DtValue *v) {
+  int at = -1;
+  if (v->kind == DT_V_LIST)
+    for (int i = 0; i < v->u.list.n && at < 0; i++)
+      at = replaced_slot(t, &v->u.list.v[i]);
+  if (v->kind == DT_V_TENSOR) {
+    const DtVar *was = t->f->in[v->u.slot], *is = t->in[v->u.slot];
+    if (was != is && (was->spec || is->spec)) at = v->u.slot;
+  }
+  return at;
+}
+
+/* The first input that the operator writes and the trial replaces: the program
+** sees what is written only when it assigns the replacement.  -1 for none. */
+static int replaced_written (const DtTrial *t) {
+  const DtArgs *a = &t->f->args;
+  int at = -1;
+  for (int i = 0; i < t->f->op->sig->nargs && i < a->n && at < 0; i++)
+    if (t->f->op->sig->arg[i].write) at = replaced_slot(t, &a->v[i]);
+  return at;
+}
+
+static char *verdict_words (DtTrial *t, DtRepairs *out, int same, int written) {
+  DtBuf b;
+  char *words;
+  dt_buf_init(&b, t->d->s->cx);
+  dt_buf_add(&b, same == 2 ? "equals one device"
+                 : same == 1 ? "equals one device up to rounding"
+                 : "differs from one device");
+  if (same > 0 && written >= 0) {
+    dt_buf_add(&b, " if assigned to ");
+    dt_trial_name(t->f, written, &b);
+    dt_buf_add(&b, " first (the call writes it)");
+  }
+  words = copy_words(t->d, &out->arena, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return words;
+}
+
 void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r) {
   DtDebug *d = t->d;
   DtResults res;
   DtStatus st;
-  int same = 0;
+  int same = 0, written;
   memset(&res, 0, sizeof res);
   if (t->keep && r == &out->r[t->want])
     for (int i = 0; i < t->f->nin; i++)
       if (t->in[i] != t->f->in[i]) t->keep[i] = dt_var_ref(t->in[i]);
+  written = replaced_written(t);
   st = copy_written_inputs(t);
   d->muted_bytes = 0;
   if (d->judge) d->judge(d->judge_ud, false);
@@ -159,9 +201,7 @@ void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r) {
   } else {
     r->verdict = same == 2 ? DT_VD_EQUAL : same == 1 ? DT_VD_CLOSE
                                                      : DT_VD_WRONG;
-    r->note = copy_words(d, &out->arena, same == 2 ? "equals one device"
-                         : same == 1 ? "equals one device up to rounding"
-                         : "differs from one device");
+    r->note = verdict_words(t, out, same, written);
   }
   dt_results_fini(d->s, &res);
 }

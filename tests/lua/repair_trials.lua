@@ -18,6 +18,23 @@ local function writes_a_list()
   T.eq(a:full_tensor():sum():item(), 496, "on copies")
 end
 
+-- What a call writes into a replacement, the program sees only by its name.
+local function written_replacements()
+  local w, shadow = a:clone(), dt.zeros(8, 4)
+  local e = tostring(T.raises("MIXED", "aten.add_.Tensor", function ()
+    w:add_(p)
+  end))
+  T.has(e, "equals one device if assigned to w first (the call writes it)",
+        "w.full_tensor() is another tensor")
+  T.has(e, "equals one device, gives", "distributing p is enough")
+  e = tostring(T.raises("MIXED", "aten.lerp_.Scalar", function ()
+    shadow:lerp_(w, 0.1)
+  end))
+  T.has(e, "equals one device if assigned to shadow first", "so is shadow")
+  T.has(e:match("w:full_tensor%(%)[^\n]*") or "", "equals one device, gives",
+        "a plain shadow is written in place")
+end
+
 local function view() local y = a:view(2, 16) return y end
 
 local function one_rank()
@@ -55,6 +72,7 @@ local function some_ranks()
 end
 
 writes_a_list()
+written_replacements()
 one_rank()
 some_ranks()
 T.finish()
