@@ -196,7 +196,9 @@ void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r) {
   if (st == DT_OK) st = dt_trial_compare(t, &res, &same);
   if (st != DT_OK) {
     r->verdict = DT_VD_FAILED;
-    r->note = copy_words(d, &out->arena, dt_buf_str(&d->s->cx->err.message));
+    /* Python's `assert` says nothing. */
+    r->note = copy_words(d, &out->arena, d->s->cx->err.message.len > 0
+      ? dt_buf_str(&d->s->cx->err.message) : "fails without a message");
     dt_error_clear(d->s->cx);
   } else {
     r->verdict = same == 2 ? DT_VD_EQUAL : same == 1 ? DT_VD_CLOSE

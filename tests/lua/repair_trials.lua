@@ -33,6 +33,7 @@ local function written_replacements()
   T.has(e, "equals one device if assigned to shadow first", "so is shadow")
   T.has(e:match("w:full_tensor%(%)[^\n]*") or "", "equals one device, gives",
         "a plain shadow is written in place")
+  T.has(e, "fails without a message", "a silent assert is told")
 end
 
 local function view() local y = a:view(2, 16) return y end
