@@ -271,6 +271,11 @@ bool dt_trial_is_variable (const char *name) {
   return name != NULL && strchr(name, '.') == NULL;
 }
 
+/* distribute_tensor() refuses what autograd made: that is wrapped as it is. */
+static const char *wrap_call (const DtVar *v) {
+  return v->grad_fn ? "DTensor.from_local" : "distribute_tensor";
+}
+
 /* Distribute every plain input that is in the way, as shards that follow the
 ** distributed one (`shard`), else replicated.  The call is made in the same go
 ** as its text in Lua, in Python and, where all inputs are variables, as lines
@@ -282,6 +287,7 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
   DtBuf lua, py, run;
   DtRepair *r;
   DtStatus st = DT_OK;
+  const char *call;
   bool any = false, named = is_named(f, ref);
   int i, k;
   dt_trial_inputs(t, f->in);
@@ -293,18 +299,20 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
     DtVar *dist = NULL;
     if (!is_plain_culprit(f, i)) continue;
     for (k = 0; k < ref->spec->npl; k++) pl[k] = dt_pl_replicate();
-    if (shard && follow_placements(ref->spec, dt_var_meta(f->in[i]), pl)) any =
-        true;
-    dt_buf_addf(&lua, "%sdistribute_tensor(", lua.len ? "; " : "");
+    call = wrap_call(f->in[i]);
+    if (shard && f->in[i]->grad_fn == NULL
+        && follow_placements(ref->spec, dt_var_meta(f->in[i]), pl))
+      any = true;
+    dt_buf_addf(&lua, "%s%s(", lua.len ? "; " : "", call);
     dt_trial_name(f, i, &lua);
     dt_buf_add(&lua, ", mesh, \"");
-    dt_buf_addf(&py, "%sdistribute_tensor(", py.len ? "; " : "");
+    dt_buf_addf(&py, "%s%s(", py.len ? "; " : "", call);
     dt_trial_name(f, i, &py);
     dt_buf_add(&py, ", mesh, [");
     named = named && dt_trial_is_variable(f->name[i]);
     if (named)
-      dt_buf_addf(&run, "%s = dt.distribute_tensor(%s, %s.device_mesh, \"",
-                  f->name[i], f->name[i], dist_name(f));
+      dt_buf_addf(&run, "%s = dt.%s(%s, %s.device_mesh, \"",
+                  f->name[i], call, f->name[i], dist_name(f));
     for (k = 0; k < ref->spec->npl; k++) {
       if (k) {
         dt_buf_addc(&lua, ' ');

@@ -72,7 +72,18 @@ local function some_ranks()
   T.eq(a:full_tensor():sum():item(), 496, "all went on")
 end
 
+-- distribute_tensor() takes leaves only; the gradient goes through from_local.
+local function not_a_leaf()
+  local y = dt.ones(8, 4):requires_grad_() * 2
+  local e = tostring(T.raises("MIXED", "aten.add.Tensor", function ()
+    return y + a
+  end))
+  T.has(e, "DTensor.from_local(y, mesh, ", "a repair that PyTorch takes")
+  T.eq(e:find("distribute_tensor(y", 1, true), nil, "not one it refuses")
+end
+
 writes_a_list()
+not_a_leaf()
 written_replacements()
 one_rank()
 some_ranks()
