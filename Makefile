@@ -257,8 +257,9 @@ unit: $(UNIT)
 perf-programs: $(PERF)
 fuzz-programs: $(FUZZ)
 # What the test runner needs; it asks for the folder with print-obj.  And the
-# benchmarks, which nothing else builds often.
-test-programs: $(BUILT) $(UNIT) $(PERF)
+# benchmarks, which nothing else builds often; under a sanitizer they say
+# nothing, and one of them wants MPI.
+test-programs: $(BUILT) $(UNIT) $(if $(SANITIZER),,$(PERF))
 print-obj:
 	@echo $(OBJ)
 .PHONY: perf-programs fuzz-programs test-programs print-obj

@@ -82,7 +82,7 @@ offer("_set_params_and_buffers_to_ignore_for_model", {
 })
 
 -- The names in the list or set that a module has there.
-function parallel.names_to_ignore(module)
+function parallel._names_to_ignore(module)
   local names, out = module._attrs[ATTRIBUTE], {}
   if names == nil or names == dt.None then return out end
   local next_name = V.iter(names)

@@ -10,6 +10,7 @@ local attrs = require "python.attrs"
 local args = require "python.args"
 local tensors = require "torch.tensor"
 local meshes = require "torch.mesh"
+local checks = require "torch.collective_checks"
 local dist = require "dt.distributed"
 local signatures = require "torch.signatures"
 local eval = require "python.eval"
@@ -113,6 +114,7 @@ end
 
 local function fill(list, parts)
   for i, part in ipairs(parts) do
+    checks.check_part("allgather", i - 1, list[i], part)
     dt.no_grad(function () list[i]:copy_(part) end)
   end
   return None
@@ -140,9 +142,14 @@ function plain.broadcast(a)
   dist.broadcast(a.tensor, {group_src = own, src = not own and given(a.src)
     and a.src or nil, group = options(a).group})
 end
+-- How many ranks a call is among.
+local function size_of(a)
+  return given(a.group) and a.group.size() or dt.world_size()
+end
+
 -- As many tensors as the group has ranks.
 local function check_length(list, a, text)
-  local n = given(a.group) and a.group.size() or dt.world_size()
+  local n = size_of(a)
   if V.is_seq(list) and list.n ~= n then
     util.raise("RuntimeError", "%s", (text:gsub("#got", list.n)
       :gsub("#want", n)))
@@ -328,6 +335,7 @@ local function make(name, row)
       return None
     end
     check_options(name, a)
+    checks.check(name, a, size_of(a))
     local given_back = plain[name](a)
     if given_back ~= nil then return given_back end
     return result(a)

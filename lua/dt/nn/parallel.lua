@@ -109,9 +109,9 @@ end
 local defaults = {broadcast_buffers = true, find_unused_parameters = false,
   gradient_as_bucket_view = false, init_sync = true, static_graph = false}
 
---- names_to_ignore(module): the parameters and buffers that are none of the
+--- _names_to_ignore(module): the parameters and buffers that are none of the
 --- reducer's business, by name: module._ddp_params_and_buffers_to_ignore.
-function M.names_to_ignore(module)
+function M._names_to_ignore(module)
   local out = {}
   for _, name in ipairs(module._attrs._ddp_params_and_buffers_to_ignore or {}) do
     out[name] = true
@@ -143,7 +143,7 @@ function DDP:__init__(...)
   end
   self.module = a.module
   self._attrs._ddp = s
-  s.ignored = M.names_to_ignore(a.module)
+  s.ignored = M._names_to_ignore(a.module)
   -- Whatever the module's own class says of its names.
   reducer.start(s, list_without(s.ignored, Module.named_parameters(a.module)),
     list_without(s.ignored, Module.named_buffers(a.module)), s.init_sync)
