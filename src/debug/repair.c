@@ -276,6 +276,14 @@ static const char *wrap_call (const DtVar *v) {
   return v->grad_fn ? "DTensor.from_local" : "distribute_tensor";
 }
 
+/* Has autograd made one of the plain inputs?  Wrapped as it is, it stays each
+** rank's own. */
+static bool wraps_made (const DtFailed *f) {
+  for (int i = 0; i < f->nin; i++)
+    if (is_plain_culprit(f, i) && f->in[i]->grad_fn) return true;
+  return false;
+}
+
 /* Distribute every plain input that is in the way, as shards that follow the
 ** distributed one (`shard`), else replicated.  The call is made in the same go
 ** as its text in Lua, in Python and, where all inputs are variables, as lines
@@ -591,8 +599,12 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
   if (f->code == DT_E_MIXED) {
     st = compare_plain_inputs(&t, out, &equal);
     if (st == DT_OK) st = dt_trial_one_device(&t);
-    if (st == DT_OK) st = try_distribute(&t, out, true);
-    if (st == DT_OK) st = try_distribute(&t, out, false);
+    /* A Replicate of what differs between ranks would be wrong without a
+    ** word; the trial, which takes rank 0's, would not notice. */
+    if (equal || !wraps_made(f)) {
+      if (st == DT_OK) st = try_distribute(&t, out, true);
+      if (st == DT_OK) st = try_distribute(&t, out, false);
+    }
     if (st == DT_OK) dt_trial_full(&t, out);
     if (st == DT_OK) try_implicit(&t, out, equal);
   } else if (f->code == DT_E_CROSSMESH) {

@@ -80,6 +80,12 @@ local function not_a_leaf()
   end))
   T.has(e, "DTensor.from_local(y, mesh, ", "a repair that PyTorch takes")
   T.eq(e:find("distribute_tensor(y", 1, true), nil, "not one it refuses")
+  local own = dt.ones(8, 4):requires_grad_() * (dt.rank() + 1)
+  e = tostring(T.raises("MIXED", "aten.add.Tensor", function ()
+    return own + a
+  end))
+  T.has(e, "differs between ranks", "each rank has its own")
+  T.eq(e:find("from_local", 1, true), nil, "and it is called no Replicate")
 end
 
 writes_a_list()
