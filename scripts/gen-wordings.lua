@@ -132,7 +132,9 @@ for _, t in ipairs(texts) do
   t.list, t.weights = liken.weigh(t.facts, rarity)
 end
 
--- The texts in an order that mixes the files.
+-- The texts in an order that mixes the files; all of them, as the stride is no
+-- divisor of their number.
+assert(#texts % STRIDE ~= 0, "as many texts as strides: take another prime")
 local function each_text(learn)
   for k = 1, #texts do learn(texts[k * STRIDE % #texts + 1]) end
 end
