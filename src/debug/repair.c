@@ -272,15 +272,15 @@ bool dt_trial_is_variable (const char *name) {
 }
 
 /* distribute_tensor() refuses what autograd made: that is wrapped as it is. */
-static const char *wrap_call (const DtVar *v) {
-  return v->grad_fn ? "DTensor.from_local" : "distribute_tensor";
+static const char *wrap_call (const DtTrial *t, int slot) {
+  return t->made[slot] ? "DTensor.from_local" : "distribute_tensor";
 }
 
 /* Has autograd made one of the plain inputs?  Wrapped as it is, it stays each
 ** rank's own. */
-static bool wraps_made (const DtFailed *f) {
-  for (int i = 0; i < f->nin; i++)
-    if (is_plain_culprit(f, i) && f->in[i]->grad_fn) return true;
+static bool wraps_made (const DtTrial *t) {
+  for (int i = 0; i < t->f->nin; i++)
+    if (t->made[i]) return true;
   return false;
 }
 
@@ -307,8 +307,8 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
     DtVar *dist = NULL;
     if (!is_plain_culprit(f, i)) continue;
     for (k = 0; k < ref->spec->npl; k++) pl[k] = dt_pl_replicate();
-    call = wrap_call(f->in[i]);
-    if (shard && f->in[i]->grad_fn == NULL
+    call = wrap_call(t, i);
+    if (shard && !t->made[i]
         && follow_placements(ref->spec, dt_var_meta(f->in[i]), pl))
       any = true;
     dt_buf_addf(&lua, "%s%s(", lua.len ? "; " : "", call);
@@ -464,7 +464,8 @@ static void print_ranks (const DtGroup *g, DtBuf *b) {
     dt_buf_addf(b, i ? ",%d" : "%d", g->ranks[i]);
 }
 
-/* Text "mask on ranks 0-3: bitwise equal ..." for each plain input. */
+/* Text "mask on ranks 0-3: bitwise equal ..." for each plain input; t->made, which
+** the ranks agree on. */
 static DtStatus compare_plain_inputs (DtTrial *t, DtRepairs *out,
                                       bool *all_equal) {
   DtSession *s = t->d->s;
@@ -475,15 +476,22 @@ static DtStatus compare_plain_inputs (DtTrial *t, DtRepairs *out,
   *all_equal = true;
   dt_buf_init(&b, s->cx);
   for (int i = 0; i < f->nin && st == DT_OK; i++) {
-    char mine[24], **txt = NULL;
+    enum { HEX = 16 };
+    char mine[HEX + 2], **txt = NULL;
     bool same = true;
     if (!is_plain_culprit(f, i)) continue;
-    snprintf(mine, sizeof mine, "%016llx",
-             (unsigned long long)dt_vf_hash(f->in[i]->local));
+    snprintf(mine, sizeof mine, "%016llx%s",
+             (unsigned long long)dt_vf_hash(f->in[i]->local),
+             f->in[i]->grad_fn ? "*" : "");
     st = dt_vf_gather(s, g, mine, &txt);
     if (st != DT_OK) break;
-    for (int k = 1; k < g->size; k++)
+    for (int k = 0; k < g->size; k++) {
+      if (strlen(txt[k]) > HEX) {       /* the ranks must try the same repairs */
+        t->made[i] = true;
+        txt[k][HEX] = '\0';
+      }
       same = same && strcmp(txt[0], txt[k]) == 0;
+    }
     *all_equal = *all_equal && same;
     if (b.len) dt_buf_addc(&b, '\n');
     dt_trial_name(f, i, &b);
@@ -601,7 +609,7 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
     if (st == DT_OK) st = dt_trial_one_device(&t);
     /* A Replicate of what differs between ranks would be wrong without a
     ** word; the trial, which takes rank 0's, would not notice. */
-    if (equal || !wraps_made(f)) {
+    if (equal || !wraps_made(&t)) {
       if (st == DT_OK) st = try_distribute(&t, out, true);
       if (st == DT_OK) st = try_distribute(&t, out, false);
     }

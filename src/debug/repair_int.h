@@ -15,6 +15,7 @@ typedef struct DtTrial {
   DtGroup *group;               /* the ranks that try: those of the mesh */
   DtVar *full[DT_TRIAL_SLOTS];  /* gathered inputs, plain */
   DtVar *in[DT_TRIAL_SLOTS];    /* inputs of the candidate under way */
+  bool made[DT_TRIAL_SLOTS];    /* plain, and made by autograd on some rank */
   DtResults ref;                /* one device */
   bool have_ref;
   int want;                     /* candidate whose inputs are kept in `keep` */

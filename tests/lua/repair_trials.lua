@@ -86,6 +86,16 @@ local function not_a_leaf()
   end))
   T.has(e, "differs between ranks", "each rank has its own")
   T.eq(e:find("from_local", 1, true), nil, "and it is called no Replicate")
+  -- Made by autograd on one rank only: all try the same.
+  local x = dt.ones(8, 4)
+  if dt.rank() == 1 then x:requires_grad_() end
+  local some = x * 2
+  e = tostring(T.raises("MIXED", "aten.add.Tensor", function ()
+    return some + a
+  end))
+  T.has(e, "DTensor.from_local(some, mesh, ", "on every rank")
+  T.eq(e:find("different paths", 1, true), nil, "no rank waits for another")
+  T.eq(e:find("differs from one device", 1, true), nil, "and all are right")
 end
 
 writes_a_list()
