@@ -62,13 +62,14 @@ def _groups(process_group, strategy, device_mesh):
             return device_mesh.get_group(), None
         return device_mesh.get_group(1), device_mesh.get_group(0)
     if strategy in _HYBRID:
+        if process_group is None:
+            _refuse(f"{strategy} without process_group=(shard, replicate) or "
+                    "device_mesh=")
         if not isinstance(process_group, tuple):
             raise ValueError(
-                "Manual wrapping with ShardingStrategy.HYBRID_SHARD requires "
-                "explicit specification of process group or device_mesh."
-                if process_group is not None else
-                f"{strategy} needs process_group=(shard, replicate) or a "
-                "device_mesh in dtrepl")
+                "Expected process_group to be passed in as either None or "
+                "Tuple[dist.ProcessGroup, dist.ProcessGroup] but got "
+                f"{type(process_group)}")
         return process_group
     if process_group is None:
         process_group = dist.group.WORLD
