@@ -92,12 +92,17 @@ class FullyShardedDataParallel(nn.Module):
         if mixed_precision is not None \
                 and mixed_precision.keep_low_precision_grads:
             _refuse("keep_low_precision_grads=True")
-        self.sharding_strategy = strategy
         self.mixed_precision = mixed_precision
         self.process_group, across = _groups(process_group, strategy,
                                              device_mesh)
         self.rank = dist.get_rank(self.process_group)
         self.world_size = dist.get_world_size(self.process_group)
+        given = strategy
+        if self.world_size == 1 and given is not ShardingStrategy.NO_SHARD:
+            # The trap, PyTorch's: gradients are still divided by the number
+            # of copies, and not added up over them.
+            strategy = ShardingStrategy.NO_SHARD
+        self.sharding_strategy = strategy
         self._use_orig_params = use_orig_params
         self._is_root = None
         self._settings = StateDictSettings(
@@ -107,7 +112,7 @@ class FullyShardedDataParallel(nn.Module):
         skip, ignored = self._ignored(ignored_modules, ignored_states)
         if auto_wrap_policy is not None:
             told = dict(
-                process_group=process_group, sharding_strategy=strategy,
+                process_group=process_group, sharding_strategy=given,
                 cpu_offload=cpu_offload, backward_prefetch=backward_prefetch,
                 mixed_precision=mixed_precision, param_init_fn=param_init_fn,
                 device_id=device_id, sync_module_states=sync_module_states,
@@ -119,8 +124,12 @@ class FullyShardedDataParallel(nn.Module):
         found = self._find(module, skip, ignored)
         if any(param.is_meta for _, _, param in found):
             _refuse("parameters on the meta device")
-        if strategy is ShardingStrategy.NO_SHARD:
+        if strategy is not given:
             import warnings     # its filters begin when it is imported
+            warnings.warn(f"FSDP is switching to use `NO_SHARD` instead of "
+                          f"{given} since the world size is 1.", stacklevel=2)
+        elif given is ShardingStrategy.NO_SHARD:
+            import warnings
             warnings.warn("The `NO_SHARD` sharding strategy is deprecated. If "
                           "having issues, please use "
                           "`DistributedDataParallel` instead.", FutureWarning,
