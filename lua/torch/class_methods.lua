@@ -34,11 +34,13 @@ end
 
 -- What both kinds make of the rows that are there; `order` names the parameters
 -- of from_pretrained after `embeddings` and `freeze`.
-local function from_pretrained(order)
+local function from_pretrained(name, order)
   local signature = {"embeddings", "freeze?", table.unpack(order)}
-  return args.method("from_pretrained", signature, function (class, given)
+  return args.method(name .. ".from_pretrained", signature, function (class, given)
     local rows = given.embeddings
-    if rows.ndim ~= 2 then
+    if not util.is_tensor(rows) then
+      attrs.missing(rows, "dim")        -- what PyTorch asks it for
+    elseif rows.ndim ~= 2 then
       util.raise("AssertionError",
         "Embeddings parameter is expected to be 2-dimensional")
     end
@@ -57,11 +59,11 @@ local function from_pretrained(order)
 end
 
 offer("from_pretrained", {
-  [nn.Embedding] = from_pretrained {"padding_idx?", "max_norm?", "norm_type?",
-    "scale_grad_by_freq?", "sparse?"},
-  [nn.EmbeddingBag] = from_pretrained {"max_norm?", "norm_type?",
-    "scale_grad_by_freq?", "mode?", "sparse?", "include_last_offset?",
-    "padding_idx?"},
+  [nn.Embedding] = from_pretrained("Embedding", {"padding_idx?", "max_norm?",
+    "norm_type?", "scale_grad_by_freq?", "sparse?"}),
+  [nn.EmbeddingBag] = from_pretrained("EmbeddingBag", {"max_norm?",
+    "norm_type?", "scale_grad_by_freq?", "mode?", "sparse?",
+    "include_last_offset?", "padding_idx?"}),
 })
 
 -- ---- DistributedDataParallel ----
@@ -69,7 +71,8 @@ offer("from_pretrained", {
 local ATTRIBUTE = "_ddp_params_and_buffers_to_ignore"
 
 -- A static method: what it is called on is no argument.
-local set_ignored = args.def("_set_params_and_buffers_to_ignore_for_model",
+local set_ignored = args.def("DistributedDataParallel."
+  .. "_set_params_and_buffers_to_ignore_for_model",
   {"module", "params_and_buffers_to_ignore"}, function (a)
     attrs.set(a.module, ATTRIBUTE, a.params_and_buffers_to_ignore)
     return dt.None

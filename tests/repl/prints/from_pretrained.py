@@ -14,3 +14,7 @@ try: nn.Embedding.from_pretrained(w[0])
 except AssertionError as err: print(err)
 try: nn.Linear.from_pretrained(w)
 except AttributeError as err: print(err)
+from torch.nn.parallel import DistributedDataParallel as DDP
+for f in (lambda: nn.Embedding.from_pretrained(3), lambda: nn.Embedding.from_pretrained(), lambda: DDP._set_params_and_buffers_to_ignore_for_model(nn.Linear(2, 2)), lambda: nn.EmbeddingBag.from_pretrained(torch.ones(2, 2), mode="zz")):
+    try: print(f())
+    except Exception as e: print(type(e).__name__, e)
