@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- gen-wordings.lua [--check]: lua/dt/diagnose/wordings.lua, how much each fact
--- of a report speaks for each class, learnt from the texts in tests/diagnose
--- and from what the classes say of themselves.  With --check nothing is
--- learnt or written; it fails when the file was made from other texts.
+-- gen-wordings.lua [--check | --folds [N] [--misses]]:
+-- lua/dt/diagnose/wordings.lua, how much each fact of a report speaks for each
+-- class, learnt from the texts in tests/diagnose and from what the classes say
+-- of themselves (wordings_learner.lua).  What is learnt depends in its last
+-- digit on the machine's exp(), so that the file names its texts by a sum.
 --
--- Two linear models by gradient descent over the texts, in a fixed order:
--- which class (softmax), and ours or a report of other matters (logistic, the
--- two kinds weighing the same).  What is learnt depends in its last digit on
--- the machine's exp(), so that the file names its texts by a sum.
+-- With --check nothing is learnt or written; it fails when the file was made
+-- from other texts.  With --folds nothing is written: the texts are cut in N
+-- parts (10), each is read with what the others taught, and it is counted how
+-- many get their class; --misses lists those that do not.
 
-package.path = "lua/?.lua;lua/?/init.lua;" .. package.path
+package.path = "lua/?.lua;lua/?/init.lua;scripts/?.lua;" .. package.path
 package.preload.dt = function ()
   return {None = {}, error = function (_, text) return text end}
 end
@@ -18,32 +19,25 @@ local OUT <const> = "lua/dt/diagnose/wordings.lua"
 local FILES <const> = {"claims", "decoys", "dumps", "later", "mesh", "mixed",
   "parallel", "prose", "public", "recent", "shapes", "threads", "train", "fresh",
   "described", "further", "reported"}
-local WIDTH <const> = 480
-
-local TEXTS <const> = 2          -- a fact must stand in
-local ROUNDS <const>, STEP <const> = 12, 6.0
-local OURS_ROUNDS <const>, OURS_STEP <const> = 12, 2.0
-local STRIDE <const> = 389       -- from one text to the next, a prime
-local SMALL <const> = 1e-3       -- shares that teach nothing
-local UNIT <const>, LEAST <const> = 0.1, 0.3 -- of weights that are kept
 
 require "torch.diagnose"
 local clean = require "dt.diagnose.clean"
 local diagnose = require "dt.diagnose"
 local liken = require "dt.diagnose.liken"
+local learner = require "wordings_learner"
 
 -- ---- texts -------------------------------------------------------------
 
-local texts = {}                 -- {id=, text=}
+local texts = {}         -- {id=, text=, file=}; without a file of a class
 
-local function add_text(id, text)
-  texts[#texts + 1] = {id = id, text = text}
+local function add_text(id, text, file)
+  texts[#texts + 1] = {id = id, text = text, file = file}
 end
 
 local function add_file(name)
   local id, lines
   local function close()
-    if id then add_text(id, table.concat(lines, "\n")) end
+    if id then add_text(id, table.concat(lines, "\n"), name) end
   end
   for line in io.lines("tests/diagnose/" .. name .. ".txt") do
     local head = line:match "^=== (%S+)"
@@ -82,12 +76,16 @@ for _, t in ipairs(texts) do
   t.facts = liken.facts {doc = clean.read(t.text), exceptions = {}}
 end
 
--- A number for all texts and facts; the models are made from nothing else.
+-- A number for all texts and facts and for how they are learnt; the models are
+-- made from nothing else.
 local function sum_of_texts()
   local sum = 0
   local function add(text)
     for i = 1, #text do sum = (sum * 31 + text:byte(i)) & 0xffffffff end
   end
+  local learned = assert(io.open("scripts/wordings_learner.lua", "rb"))
+  add(learned:read "a")
+  learned:close()
   for _, t in ipairs(texts) do
     add(t.id)
     local list = {}
@@ -98,6 +96,81 @@ local function sum_of_texts()
   return ("%08x"):format(sum)
 end
 
+-- ---- folds -------------------------------------------------------------
+
+-- How one text is read: "right", "wrong", "none"; of other matters "silent" or
+-- "alarm"; with the class told, how, and how sure.
+local function judge(t)
+  local r = diagnose.read(t.text)
+  local got = r.class and r.class.id
+  local how = (r.sign or ""):find("^worded like") and "likeness" or "rules"
+  local kind
+  if t.id == "-" then
+    kind = got and "alarm" or "silent"
+  else
+    kind = not got and "none" or got == t.id and "right" or "wrong"
+  end
+  return kind, got, how, r.confidence, r.nearest and r.nearest[1]
+end
+
+local SURE_OF <const> = 0.75     -- confidence that a reader takes for certain
+
+local function count_text(counts, t, misses)
+  local kind, got, how, sure, near = judge(t)
+  local key = (kind == "none" or kind == "silent") and kind or kind .. " by " .. how
+  counts[kind] = (counts[kind] or 0) + 1
+  counts[key] = kind ~= key and (counts[key] or 0) + 1 or counts[key]
+  if kind == "none" and near and near.id == t.id then
+    counts.nearest = (counts.nearest or 0) + 1
+  end
+  if (kind == "wrong" or kind == "alarm") and sure >= SURE_OF then
+    counts.certain = (counts.certain or 0) + 1
+  end
+  if misses and kind ~= "right" and kind ~= "silent" then
+    print(("%s %s: wanted %s, got %s %s (nearest %s): %s"):format(kind, t.file,
+      t.id, got or "none", sure or "", near and near.id or "none",
+      t.text:gsub("%s+", " "):sub(1, 150)))
+  end
+end
+
+-- Reads each of `parts` parts of the texts with what the others teach.
+local function measure(parts, misses)
+  local counts, order, of_files = {}, {}, {}
+  for _, t in ipairs(learner.in_order(texts)) do
+    if t.file then of_files[#of_files + 1] = t else order[#order + 1] = t end
+  end
+  for part = 0, parts - 1 do
+    local taught = {table.unpack(order)}
+    for i, t in ipairs(of_files) do
+      if i % parts ~= part then taught[#taught + 1] = t end
+    end
+    liken.use(load(learner.written(learner.learn(taught), ""))())
+    for i, t in ipairs(of_files) do
+      if i % parts == part then count_text(counts, t, misses) end
+    end
+  end
+  local function n(key) return counts[key] or 0 end
+  local ours = n "right" + n "wrong" + n "none"
+  print(("%d reports in %d parts: %d right (%d by rules, %d by likeness), "
+    .. "%d wrong (%d by rules, %d by likeness), %d none, in %d of them the "
+    .. "nearest is right"):format(ours, parts, n "right", n "right by rules",
+    n "right by likeness", n "wrong", n "wrong by rules",
+    n "wrong by likeness", n "none", n "nearest"))
+  print(("%d of other matters: %d silent, %d told a class (%d by rules, %d by "
+    .. "likeness)"):format(n "silent" + n "alarm", n "silent", n "alarm",
+    n "alarm by rules", n "alarm by likeness"))
+  print(("%d wrong or false at a confidence of %g and more"):format(n "certain",
+    SURE_OF))
+end
+
+if arg[1] == "--folds" then
+  measure(math.tointeger(tonumber(arg[2])) or 10,
+    arg[#arg] == "--misses")
+  os.exit(0)
+end
+
+-- ---- the file ----------------------------------------------------------
+
 local sum = sum_of_texts()
 local f = io.open(OUT, "rb")
 local old = f and f:read "a" or ""
@@ -107,150 +180,6 @@ if arg[1] == "--check" then
   print(OUT .. " is out of date: run lua5.4 scripts/gen-wordings.lua")
   os.exit(1)
 end
-
--- ---- facts and classes -------------------------------------------------
-
-local held, facts, rarity = {}, {}, {}
-for _, t in ipairs(texts) do
-  for fact in pairs(t.facts) do held[fact] = (held[fact] or 0) + 1 end
-end
-for fact, n in pairs(held) do
-  if n >= TEXTS then
-    facts[#facts + 1] = fact
-    rarity[fact] = math.log(1 + #texts / n)
-  end
-end
-table.sort(facts)
-
-local ids, number, of_class = {}, {}, {}
-for _, t in ipairs(texts) do
-  if not number[t.id] then
-    ids[#ids + 1] = t.id
-    number[t.id] = #ids
-  end
-  of_class[t.id] = (of_class[t.id] or 0) + 1
-  t.list, t.weights = liken.weigh(t.facts, rarity)
-end
-
--- The texts in an order that mixes the files; all of them, as the stride is no
--- divisor of their number.
-assert(#texts % STRIDE ~= 0, "as many texts as strides: take another prime")
-local function each_text(learn)
-  for k = 1, #texts do learn(texts[k * STRIDE % #texts + 1]) end
-end
-
--- ---- learning ----------------------------------------------------------
-
-local W, bias = {}, {}
-for _, fact in ipairs(facts) do
-  W[fact] = {}
-  for i = 1, #ids do W[fact][i] = 0.0 end
-end
-for i = 1, #ids do bias[i] = 0.0 end
-
-local function shares_of(t)
-  local s, top, total = {table.unpack(bias)}, -math.huge, 0
-  for k, fact in ipairs(t.list) do
-    local row, x = W[fact], t.weights[k]
-    for i = 1, #ids do s[i] = s[i] + x * row[i] end
-  end
-  for i = 1, #ids do top = math.max(top, s[i]) end
-  for i = 1, #ids do
-    s[i] = math.exp(s[i] - top)
-    total = total + s[i]
-  end
-  for i = 1, #ids do s[i] = s[i] / total end
-  return s
-end
-
-local function learn_class(t, step)
-  local error_of = shares_of(t)
-  local right = number[t.id]
-  error_of[right] = error_of[right] - 1
-  for i = 1, #ids do
-    local e = error_of[i]
-    if e > SMALL or e < -SMALL then
-      bias[i] = bias[i] - step * 0.02 * e
-      for k, fact in ipairs(t.list) do
-        local row = W[fact]
-        row[i] = row[i] - step * t.weights[k] * e
-      end
-    end
-  end
-end
-
-local ours, ours_bias = {}, 0.0
-for _, fact in ipairs(facts) do ours[fact] = 0.0 end
-local others = of_class["-"]
-
-local function learn_ours(t, step)
-  local s = ours_bias
-  for k, fact in ipairs(t.list) do s = s + t.weights[k] * ours[fact] end
-  local is_ours = t.id ~= "-"
-  local e = (is_ours and 1 or 0) - 1 / (1 + math.exp(-s))
-  if not is_ours then e = e * (#texts - others) / others end
-  ours_bias = ours_bias + step * 0.025 * e
-  for k, fact in ipairs(t.list) do
-    ours[fact] = ours[fact] + step * t.weights[k] * e
-  end
-end
-
-for round = 1, ROUNDS do
-  each_text(function (t) learn_class(t, STEP / round) end)
-end
-for round = 1, OURS_ROUNDS do
-  each_text(function (t) learn_ours(t, OURS_STEP / round) end)
-end
-
--- ---- the file ----------------------------------------------------------
-
-local function units(x)
-  return math.floor(x / UNIT + 0.5)
-end
-
-local function line_of(fact)
-  local out = {("%s=%d %d"):format(fact, held[fact], units(ours[fact]))}
-  for i = 1, #ids do
-    local x = W[fact][i]
-    if math.abs(x) >= LEAST then out[#out + 1] = ("%d:%d"):format(i, units(x)) end
-  end
-  return table.concat(out, " ")
-end
-
-local lines = {}
-local function add_list(list, mark)
-  local line = ""
-  for _, item in ipairs(list) do
-    if line ~= "" and #line + #item > WIDTH then
-      lines[#lines + 1] = line
-      line = ""
-    end
-    line = line == "" and item or line .. mark .. item
-  end
-  lines[#lines + 1] = line
-end
-
-local function map(list, of)
-  local out = {}
-  for i, x in ipairs(list) do out[i] = of(x) end
-  return out
-end
-
-lines[1] = "-- SPDX-License-Identifier: MIT"
-lines[2] = "-- Generated by scripts/gen-wordings.lua; do not edit."
-lines[3] = "-- What liken.lua weighs a report's facts with: \"fact=texts ours "
-  .. "class:weight\","
-lines[4] = "-- weights in units."
-lines[5] = ""
-lines[6] = ("return {sum = %q, texts = %d, unit = %g, ours_bias = %d, ids = {")
-  :format(sum, #texts, UNIT, units(ours_bias))
-add_list(map(ids, function (id) return ("%q,"):format(id) end), " ")
-lines[#lines + 1] = "}, bias = {"
-add_list(map(bias, function (b) return ("%d,"):format(units(b)) end), " ")
-lines[#lines + 1] = "}, facts = [["
-add_list(map(facts, line_of), ";")
-lines[#lines + 1] = "]]}"
-
 f = assert(io.open(OUT, "wb"))
-f:write(table.concat(lines, "\n"), "\n")
+f:write(learner.written(learner.learn(texts), sum))
 f:close()

@@ -6,6 +6,22 @@
 local T = require "tests.lua.lib.check"
 require "torch.diagnose"
 local diagnose = require "dt.diagnose"
+local liken = require "dt.diagnose.liken"
+local learner = require "scripts.wordings_learner"
+
+-- What the labelled texts of the repository teach moves with every text that
+-- is added: the checks below that are not of it teach their own few, or none.
+local function teach(texts)
+  for _, t in ipairs(texts) do
+    t.facts = liken.facts {doc = require("dt.diagnose.clean").read(t.text),
+      exceptions = {}}
+  end
+  liken.use(load(learner.written(learner.learn(texts), ""))())
+end
+
+-- ---- rules of claims alone ---------------------------------------------
+
+teach {{id = "-", text = "nothing"}, {id = "dcp-missing-key", text = "nothing"}}
 
 local described = {
   {"collective-sequence-mismatch",
@@ -74,25 +90,84 @@ T.ok(diagnose.read("Support generate() under FSDP2: it fails as its parameters "
   .. "a method other than forward is called on the fully_shard root.").class,
   "a fault that is told in a feature's words")
 
--- Told in words of nobody else: the class, or the nearest.
-local told = diagnose.read("Saving under FSDP2 never returns. Process 0 sits in the "
-  .. "nested calls that collect the sharded entries of the model, the other "
-  .. "three are gone from there already and stand before the next epoch. Only "
-  .. "adapters are trained, the base is frozen. torch 2.9")
-T.eq(told.class and told.class.id or told.nearest[1].id,
-  "collective-sequence-mismatch")
+-- ---- likeness ----------------------------------------------------------
 
--- Of a report that no class fits, the classes whose reports are most like it.
+-- Every text is learnt once, in an order that does not hang on their number.
+for _, n in ipairs {1, 2, 388, 389, 390, 778, 1945} do
+  local texts = {}
+  for i = 1, n do texts[i] = {id = "c" .. i % 7, text = "text " .. i} end
+  local seen, count = {}, 0
+  for _, t in ipairs(learner.in_order(texts)) do
+    if not seen[t] then count = count + 1 end
+    seen[t] = true
+  end
+  T.eq(count, n, "each of the texts once")
+end
 do
-  local r = diagnose.read("The second epoch of the run with expert parallelism "
-    .. "on 8 ranks uses more and more time for the optimizer, DTensor "
-    .. "parameters, foreach is on, and the GPU waits. The profiler shows Python.")
-  local near = {}
-  for _, n in ipairs(r.nearest) do near[n.id] = n end
-  T.ok(not r.class and #r.nearest == 3, "three are named, none is told")
-  T.ok(near["dispatch-overhead"] and near["sharding-cache-growth"]
-    and near["sharding-cache-growth"].decides, "the two it may be, and what "
-    .. "decides")
+  local texts = {}
+  for i = 1, 500 do texts[i] = {id = "c", text = "text " .. i} end
+  local before = learner.in_order(texts)
+  texts[501] = {id = "c", text = "one more"}
+  local after, k, mixed = learner.in_order(texts), 0, 0
+  for i, t in ipairs(after) do
+    if t == texts[501] then
+      T.ok(i > 1 and i < 501, "the last text stands in between")
+    else
+      k = k + 1
+      T.ok(t == before[k], "one more text moves no other")
+      if texts[k] ~= t then mixed = mixed + 1 end
+    end
+  end
+  T.ok(mixed > 450, "files that stand together are mixed")
+end
+
+-- Three kinds of reports, in words that no rule knows.
+local kinds = {
+  ["sharding-cache-growth"] = {"DTensor paints the blue wheel of the tram while "
+    .. "seven gulls circle over a wet quay", "seven gulls over the wet quay, and "
+    .. "DTensor paints a blue wheel of the tram", "the tram has a blue wheel, "
+    .. "DTensor paints, gulls circle over the quay"},
+  ["dispatch-overhead"] = {"DTensor plants an old pear tree behind the mill where "
+    .. "nine goats graze in deep snow", "nine goats graze behind the mill, DTensor "
+    .. "plants the old pear tree in deep snow", "deep snow, an old pear tree, nine "
+    .. "goats: DTensor plants behind the mill"},
+  ["-"] = {"the oven of the kitchen is warm and the bread is brown", "bread from "
+    .. "the kitchen oven, warm and brown", "a brown oven in a warm kitchen"}}
+local lesson = {}
+for id, list in pairs(kinds) do
+  for _, text in ipairs(list) do lesson[#lesson + 1] = {id = id, text = text} end
+end
+table.sort(lesson, function (a, b) return a.text < b.text end)
+teach(lesson)
+for id, other in pairs {["sharding-cache-growth"] = "dispatch-overhead",
+  ["dispatch-overhead"] = "sharding-cache-growth"} do
+  for _, text in ipairs(kinds[id]) do
+    local ranked, ours, facts = liken.rank {exceptions = {},
+      doc = require("dt.diagnose.clean").read(text .. " again")}
+    T.eq(ranked[1].id, id, text)
+    T.eq(ranked[2].id, other, "the other stands behind it")
+    T.ok(ranked[1].share > 0.6 and ours > 0, "like it, and one of ours")
+    T.ok(liken.telling(ranked[1], facts, 2):find '^"[%w ]+", "[%w ]+"$',
+      "two words tell it", liken.telling(ranked[1], facts, 2))
+  end
+end
+for _, text in ipairs(kinds["-"]) do
+  local _, ours = liken.rank {exceptions = {},
+    doc = require("dt.diagnose.clean").read(text)}
+  T.ok(ours < 0, "none of ours", text, ours)
+end
+
+-- What is like one kind and complains is told, with the words; where none is
+-- told, both kinds that it is like are named.
+do
+  local one, two = kinds["sharding-cache-growth"][1], kinds["dispatch-overhead"][1]
+  local r = diagnose.read(one .. ", but it fails. And again: " .. one)
+  T.eq(r.class and r.class.id, "sharding-cache-growth")
+  T.ok(r.confidence < 0.75 and r.sign:find("worded like", 1, true), r.sign)
+  r = diagnose.read("Feature request: " .. one .. ". " .. two)
+  T.ok(not r.class, "a wish tells of no fault")
+  T.eq(#r.nearest, 2, "both are named")
+  T.ok(r.nearest[1].decides and r.nearest[2].decides, "and what decides")
 end
 
 -- A wish tells of no fault, whatever it mentions; with an error it does.

@@ -43,7 +43,8 @@ M.concepts = {
     .. "times as|times what|drift|no effect|does nothing|changes nothing|"
     .. "bottleneck|=idle|starves|lacks|out of range|nobody|works on|"
     .. "was fine|without it works|worked until|worked in|worked before|"
-    .. "asserts|could not|couldn't|strange|much larger than|much worse",
+    .. "asserts|could not|couldn't|strange|gets smaller|gives only|"
+    .. "much larger than|much worse",
   -- What no announcement of a feature says.
   fault = "error|fails|failing|failed|failure|crash|hang|hung|wrong|incorrect|"
     .. "=bug|bugfix|broken|deadlock|mismatch|stuck|=nan|raises|raised|cannot|"

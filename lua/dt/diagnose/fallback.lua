@@ -411,7 +411,7 @@ function M.nearest(self, r)
   local ranked = ranking(r)
   if (ranked.ours > 0 or prose.is_ours(r)) and #ranked.facts.list >= FEW then
     list = {}
-    for i = 1, LISTED do
+    for i = 1, math.min(LISTED, #ranked.list) do
       local c = ranked.list[i]
       if c.share >= SOME then
         local b = best[c.id] or {}

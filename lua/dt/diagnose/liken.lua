@@ -117,8 +117,7 @@ local model
 
 -- {rarity = {[fact] = weight}, ours = {[fact] = weight}, classes = {[fact] =
 -- {number, weight, ...}}, ids = {...}}
-local function load_model()
-  local data = require "dt.diagnose.wordings"
+local function model_of(data)
   local unit = data.unit
   local m = {rarity = {}, ours = {}, classes = {}, ids = data.ids,
     bias = {}, ours_bias = data.ours_bias * unit}
@@ -135,6 +134,11 @@ local function load_model()
     m.classes[fact] = row
   end
   return m
+end
+
+-- Rank by what `data` says, of the form of wordings.lua, from now on.
+function M.use(data)
+  model = model_of(data)
 end
 
 -- ---- likeness ----------------------------------------------------------
@@ -158,7 +162,7 @@ end
 -- more like a report of distributed tensors than like one of other matters;
 -- and the facts it was read from, for M.telling.
 function M.rank(r)
-  model = model or load_model()
+  model = model or model_of(require "dt.diagnose.wordings")
   local set = M.facts(r)
   local list, weights = M.weigh(set, model.rarity)
   local sums, ours = score(list, weights)
