@@ -146,16 +146,12 @@ static DtStatus pow_of_number_grad (DtGradCall *c) {
 /* Half of the gradient to each side where the operands are equal.  Later the
 ** mask comes first, and the zeros go into a new tensor. */
 static DtHandle *extreme_part (DtGradCall *c, const char *loses) {
-  bool later = (c->op->flags & DT_OP_LATER) != 0;
-  DtHandle *lose = later ? EMIT(loses, "tt", dt_gin(c, 0), dt_gin(c,
-                                                                  1)) : NULL;
-  DtHandle *half = EMIT("aten.div.Scalar", "ti", GOUT, (int64_t)2);
-  DtHandle *eq = EMIT("aten.eq.Tensor", "tt", dt_gin(c, 0), dt_gin(c, 1));
-  DtHandle *w = EMIT("aten.where.self", "ttt", eq, half, GOUT);
-  if (later) return EMIT("aten.masked_fill.Scalar", "tti", w, lose,
-                         (int64_t)0);
-  lose = EMIT(loses, "tt", dt_gin(c, 0), dt_gin(c, 1));
-  return EMIT("aten.masked_fill_.Scalar", "tti", w, lose, (int64_t)0);
+  DtHandle *a = dt_gin(c, 0), *b = dt_gin(c, 1), *g;
+  if ((c->op->flags & DT_OP_LATER) != 0)
+    return op_g_where_not(c, EMIT(loses, "tt", a, b), a, b);
+  g = op_g_halved_at_ties(c, a, b);
+  return EMIT("aten.masked_fill_.Scalar", "tti", g, EMIT(loses, "tt", a, b),
+              (int64_t)0);
 }
 static DtStatus extreme_grad (DtGradCall *c, const char *other_loses,
                               const char *self_loses) {

@@ -30,24 +30,39 @@ static DtStatus g_atan2 (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-/* fmax, fmin: all of the gradient to the operand that was taken. */
-static DtHandle *taken (DtGradCall *c, const char *cmp, bool not) {
-  DtHandle *h = EMIT(cmp, "tt", TENSOR(0), TENSOR(1));
-  DtHandle *n = EMIT("aten.isnan.default", "t", TENSOR(1));
+/* Where operand `i` of fmax or fmin does not get the gradient.  2.14 compares
+** alone, so NaN leaves it to both; before and after it, self is taken where the
+** other one is NaN. */
+static DtHandle *not_taken (DtGradCall *c, int i, const char *beats,
+                            const char *reaches) {
+  bool latest = (c->op->flags & DT_OP_LATEST) != 0;
+  bool later = (c->op->flags & DT_OP_LATER) != 0, ties = later && i == 1;
+  DtHandle *h, *n;
+  if (later && !latest) return EMIT(beats, "tt", TENSOR(1 - i), TENSOR(i));
+  h = EMIT(ties ? beats : reaches, "tt", TENSOR(0), TENSOR(1));
+  n = EMIT("aten.isnan.default", "t", TENSOR(1));
   h = EMIT("aten.logical_or_.default", "tt", h, n);
-  if (not) h = EMIT("aten.logical_not_.default", "t", h);
-  return EMIT("aten.masked_fill.Scalar", "tti", GOUT, h, (int64_t)0);
+  return i == 0 ? EMIT("aten.logical_not_.default", "t", h) : h;
 }
-static DtStatus fextreme_grad (DtGradCall *c, const char *cmp) {
-  if (op_g_need(c, 1)) op_g_set(c, 1, taken(c, cmp, false));
-  if (op_g_need(c, 0)) op_g_set(c, 0, taken(c, cmp, true));
+
+/* fmax, fmin: all of the gradient to the operand that was taken; since 2.14 half
+** of it to each where both are equal. */
+static DtStatus fextreme_grad (DtGradCall *c, const char *beats,
+                               const char *reaches) {
+  for (int i = 1; i >= 0; i--) {
+    if (!op_g_need(c, i)) continue;
+    DtHandle *no = not_taken(c, i, beats, reaches);
+    op_g_set(c, i, (c->op->flags & DT_OP_LATER) != 0
+             ? op_g_where_not(c, no, TENSOR(0), TENSOR(1))
+             : EMIT("aten.masked_fill.Scalar", "tti", GOUT, no, (int64_t)0));
+  }
   return op_g_finish(c);
 }
 static DtStatus g_fmax (DtGradCall *c) {
-  return fextreme_grad(c, "aten.ge.Tensor");
+  return fextreme_grad(c, "aten.gt.Tensor", "aten.ge.Tensor");
 }
 static DtStatus g_fmin (DtGradCall *c) {
-  return fextreme_grad(c, "aten.le.Tensor");
+  return fextreme_grad(c, "aten.lt.Tensor", "aten.le.Tensor");
 }
 
 static DtStatus g_hypot (DtGradCall *c) {

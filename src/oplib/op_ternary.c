@@ -154,9 +154,7 @@ static DtStatus clamp_one_grad (DtGradCall *c, int at) {
   for (int i = 0; i < 2; i++) {
     if (!op_g_need(c, to[i])) continue;
     DtHandle *k = EMIT(beats[i], "tt", TENSOR(0), TENSOR(at));
-    DtHandle *half = EMIT("aten.div.Scalar", "ti", GOUT, (int64_t)2);
-    DtHandle *tie = EMIT("aten.eq.Tensor", "tt", TENSOR(0), TENSOR(at));
-    op_g_set(c, to[i], shared(c, half, tie, k));
+    op_g_set(c, to[i], op_g_where_not(c, k, TENSOR(0), TENSOR(at)));
   }
   return op_g_finish(c);
 }

@@ -135,6 +135,19 @@ DtStatus op_g_zeros (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+DtHandle *op_g_halved_at_ties (DtGradCall *c, DtHandle *a, DtHandle *b) {
+  DtHandle *g = c->gout[0];
+  DtHandle *half = dt_emit(c->e, "aten.div.Scalar", "ti", g, (int64_t)2);
+  DtHandle *tie = dt_emit(c->e, "aten.eq.Tensor", "tt", a, b);
+  return dt_emit(c->e, "aten.where.self", "ttt", tie, half, g);
+}
+
+DtHandle *op_g_where_not (DtGradCall *c, DtHandle *loses, DtHandle *a,
+                          DtHandle *b) {
+  return dt_emit(c->e, "aten.masked_fill.Scalar", "tti",
+                 op_g_halved_at_ties(c, a, b), loses, (int64_t)0);
+}
+
 DtHandle *op_g_unsqueeze (DtEmit *e, DtHandle *g, int ndim, uint32_t mask,
                           bool keepdim, bool all) {
   if (keepdim || ndim == 0 || all) return g;

@@ -202,6 +202,11 @@ DtHandle *op_g_scale (DtGradCall *c, DtHandle *g, int i);
 /* Is the call a form with a number (overload "Scalar...")? */
 bool op_is_scalar_form (const DtOpDef *op);
 DtStatus op_g_zeros (DtGradCall *c);            /* zeros_like for input 0 */
+/* The gradient of the larger or smaller of `a` and `b`: half of it to each side
+** where they are equal; the second also leaves it out where `loses`. */
+DtHandle *op_g_halved_at_ties (DtGradCall *c, DtHandle *a, DtHandle *b);
+DtHandle *op_g_where_not (DtGradCall *c, DtHandle *loses, DtHandle *a,
+                          DtHandle *b);
 /* Insert dims at the places of a reduction (unless keepdim). */
 DtHandle *op_g_unsqueeze (DtEmit *e, DtHandle *g, int ndim, uint32_t mask,
                           bool keepdim, bool all);

@@ -152,6 +152,9 @@ T.eq(types(dt.randn(2, 2)), "dp V, tp R", "seeded along one of them")
 local b = dt.debug.blame(h)
 T.eq(b.chains[1].placement, "S(1)", ":blame follows types of plain tensors")
 T.ok(tostring(b):find("each rank took its own piece", 1, true), "to the cut")
+for i, step in ipairs(b.chains[1].chain) do
+  T.eq(step.set, i == #b.chains[1].chain, "set where the chain ends: " .. i)
+end
 T.raises("KEY", "no mesh dimension zz", dt.debug.blame, h, "zz")
 T.raises("TYPE", "wanted a tensor", dt.debug.types, 3)
 T.raises("KEY", "no tensor was called", dt.debug.types, "nobody")
