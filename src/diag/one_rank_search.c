@@ -89,6 +89,21 @@ static bool is_one_head (const DtRecOp *r, DtRelation in) {
          (begins(r, "aten._softmax.") && in.kind == DT_REL_ADDEND);
 }
 
+/* Is result `j` of operator `i` what elements are chosen by: the largest of a
+** rank's own gradient, that are sent? */
+static bool is_chosen_by (const DtRuns *u, int i, int j) {
+  static const char *const names[] = {
+    "aten.topk.", "aten.sort.", "aten.argsort.", "aten.kthvalue."
+  };
+  const int key = dt_result_key(i, j);
+  for (int k = i + 1; k < u->nop; k++)
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+      if (u->op[k]->nin > 0 && begins(u->op[k], names[n]) &&
+          u->dep[u->first[k]] == key)
+        return true;
+  return false;
+}
+
 static bool writes (const DtRecOp *r) {
   return r->op != NULL && (r->op->flags & DT_OP_INPLACE) != 0;
 }
@@ -198,6 +213,9 @@ static void look_for_reason (DtRuns *u, int i, int j, const DtParting *f,
     u->why = "the program gives each rank a number of its own";
   else if (!f->leaf && is_one_head(r, f->rel))
     u->why = "heads may be one for each rank";
+  else if (!f->leaf && f->rel.kind == DT_REL_ADDEND && f->scaled && !out.alike &&
+           is_chosen_by(u, i, j))
+    u->why = "each rank chooses elements of what it has itself";
   else if (f->leaf && !(begins(r, "aten.arange") && out.alike))
     u->why = "the ranks make tensors of their own";
   else if (!f->leaf && chooses(r) && cuts_otherwise(u, i, j, f->rel, out))

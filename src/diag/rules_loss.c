@@ -55,8 +55,8 @@ static void weights_met (DtDiag *g, const DtEvent *e) {
 /* The number a term was scaled by last: as 0.025 is 0.1 / 4, it may have been
 ** divided by the ranks. */
 static void term_scaled (DtDiag *g, const DtEvent *e) {
-  const DtVar *v = e->nout > 0 ? e->out[0] : NULL;
-  if (!is_forward(g, e) || v == NULL || v->spec || !v->requires_grad ||
+  const DtVar *v = e->nout > 0 ? e->out[0] : NULL, *of = plain_input(e, 0);
+  if (!is_forward(g, e) || v == NULL || v->spec || of == NULL || !of->requires_grad ||
       dt_meta_numel(&v->local->m) != 1 || e->args->n < 2 ||
       !dt_arg_is_number(e->args, 1)) return;
   g->term[g->nterms++ % DT_TERMS] = (DtTerm){

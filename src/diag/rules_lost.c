@@ -122,7 +122,7 @@ void dt_diag_look_still (DtLearn *l, const DtVar *v) {
   const size_t size = dt_dtype_size((DtDtype)t->m.dtype);
   const char *now;
   int64_t from = -1, end = -1;
-  if (l->first == NULL || l->steps > FEW || n != l->numel ||
+  if (l->first == NULL || (l->steps > FEW && l->still_from < 0) || n != l->numel ||
       !dt_meta_is_contiguous(&t->m)) return;
   now = dt_tensor_cdata(t);
   l->still_from = -1;
@@ -141,12 +141,32 @@ void dt_diag_look_still (DtLearn *l, const DtVar *v) {
   l->still_end = end;
 }
 
+/* The program sends the largest of so many elements: others wait. */
+static void on_chosen (DtDiag *g, const DtEvent *e) {
+  enum { SIZES = sizeof g->chosen / sizeof g->chosen[0] };
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  if (v != NULL && !v->requires_grad && v->local->m.ndim == 1)
+    g->chosen[g->nchosen++ % SIZES] = dt_meta_numel(&v->local->m);
+}
+
+static bool chooses_largest (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strcmp(op->sig->full, "aten.topk.default") == 0;
+}
+
+static bool is_chosen_from (const DtDiag *g, int64_t numel) {
+  for (size_t i = 0; i < sizeof g->chosen / sizeof g->chosen[0]; i++)
+    if (g->chosen[i] == numel) return true;
+  return false;
+}
+
 static void report_still (DtDiag *g) {
   for (int i = 0; i < g->nlearn; i++) {
     const DtLearn *l = &g->learn[i];
     DtEvent e = dt_diag_origin(&l->wrote, "update");
     DtBuf b;
-    if (l->still_from < 0 || l->steps < 2 || l->drawn || l->first == NULL) continue;
+    if (l->still_from < 0 || l->steps < 2 || l->drawn || l->first == NULL ||
+        is_chosen_from(g, l->numel)) continue;
     dt_buf_init(&b, g->s->cx);
     dt_buf_addf(&b, "elements %lld to %lld of the %lld of %s have the values they "
                 "began with after %d updates; their gradient from %s:%d is not 0",
@@ -256,6 +276,7 @@ void dt_diag_lost (DtDiag *g) {
 
 const DtDiagRule dt_rules_lost[] = {
   { DT_EV_OP, on_gradient_read, NULL, DT_WHEN(nlearn) },
+  { DT_EV_OP_END, on_chosen, chooses_largest, DT_WHEN(nlearn) },
   { DT_EV_OP_END, on_flattened, dt_diag_flattens, 0 },
   { DT_EV_OP_END, on_unflattened, dt_diag_copies_over, DT_WHEN(nflat) },
   { 0, NULL, NULL, 0 }

@@ -257,7 +257,8 @@ static void on_share_passed (DtDiag *g, const DtEvent *e) {
     mdim = s->mdim;
     n++;
   }
-  if (n == 0) return;
+  if (n == 0 || (own && dt_diag_by_storage(g, e->out[0]->local->storage->id)))
+    return;                     /* a parameter that was updated is no share */
   if (mesh) mesh = dt_mesh_ref(mesh);
   to = put_share(g, e->out[0]->local, w);
   same_as(to, &all);
