@@ -9,6 +9,7 @@ PYTHON=${DTREPL_PYTHON:-python3}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
+. "$here/tests/repl/warm_python.inc"
 passed=0 failed=0
 
 # One report a line: the words that PyTorch has to raise, then the text.

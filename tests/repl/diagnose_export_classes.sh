@@ -9,6 +9,8 @@ PYTHON=${DTREPL_PYTHON:-python3}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
+. "$here/tests/repl/warm_python.inc"
+export PYTHON
 cat >sweep.py <<'EOF'
 import glob
 import json
@@ -22,8 +24,9 @@ TRIES = 3                       # reports of a class
 # What torch_xla or a package that is not installed would have to raise.
 BEYOND = {"xla-sharded-tensor", "spmd-type-error"}
 
-import torch
-release = ".".join(torch.__version__.split(".")[:2])
+PYTHON = os.environ["PYTHON"]
+release = subprocess.run([PYTHON, "release.py"], capture_output=True,
+                         text=True).stdout.strip()
 
 
 def reports():
@@ -59,7 +62,7 @@ def is_of_release(source):
 
 
 def alike(run, source):
-    got = subprocess.run([sys.executable, "out.py"], capture_output=True,
+    got = subprocess.run([PYTHON, "out.py"], capture_output=True,
                          text=True, timeout=300)
     words = (run["message"] or "").split("\n")[0]
     raises = "# Under torch" in source or run["own"]
@@ -100,4 +103,8 @@ if len(done) < FEWEST:
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)
 EOF
-exec "$PYTHON" sweep.py
+cat >release.py <<'EOF'
+import torch
+print(".".join(torch.__version__.split(".")[:2]))
+EOF
+python3 sweep.py
