@@ -135,6 +135,16 @@ static void add_relation (DtBuf *b, const char *name, DtRelation r) {
   }
 }
 
+/* "each rank has a range of its own, and 2 of 20 items are of several ranks" */
+static void add_owners (DtBuf *b, const DtParting *f) {
+  dt_buf_add(b, "each rank looks up a range of its own, ");
+  if (f->many + f->none == 0)
+    dt_buf_add(b, "and what they make together is not what one rank makes");
+  else
+    dt_buf_addf(b, "and of %lld items %lld are of several ranks, %lld of none",
+                (long long)f->of, (long long)f->many, (long long)f->none);
+}
+
 /* What a parameter that is written is called, by the rules that saw it trained. */
 static const char *name_written (DtRuns *u, const DtRecord *of,
                                  const DtRecVar *v) {
@@ -149,9 +159,10 @@ static void tell (DtRuns *u, const DtParting *f, const DtRunClaim *c, const DtRe
                      .seq = mine->seq, .op = mine->label, .file = f->file,
                      .line = f->line, .module = mine->module,
                      .backward = r->backward};
-  const DtRecVar *v = f->leaf ? &mine->out[f->out] : &mine->in[f->in];
+  const DtRecVar *v = f->leaf || f->own ? &mine->out[f->out] : &mine->in[f->in];
   const char *name = dt_record_var_name(of, v);
-  const char *subject = f->written ? name_written(u, of, f->written)
+  const char *subject = f->own ? dt_record_var_name(of, &mine->out[f->out])
+                      : f->written ? name_written(u, of, f->written)
                       : name ? name
                       : dt_record_var_name(of, &mine->out[f->out]);
   DtBuf b;
@@ -159,10 +170,11 @@ static void tell (DtRuns *u, const DtParting *f, const DtRunClaim *c, const DtRe
   add_claim(u, c, &b);
   dt_buf_addf(&b, "; the runs part at %s%s: ", r->label,
               r->backward ? " in backward" : "");
-  if (f->leaf) dt_buf_add(&b, "every rank makes the same, a piece of what one "
+  if (f->own) add_owners(&b, f);
+  else if (f->leaf) dt_buf_add(&b, "every rank makes the same, a piece of what one "
                              "rank makes");
   else add_relation(&b, name, f->rel);
-  if (!f->leaf) dt_buf_add(&b, ", its result is not");
+  if (!f->leaf && !f->own) dt_buf_add(&b, ", its result is not");
   if (f->line != r->line) dt_buf_addf(&b, " (%s:%d)", base_name(r->file), r->line);
   dt_buf_add(&b, f->says);
   if (!b.oom)
@@ -300,6 +312,8 @@ static DtStatus judge_claim (DtRuns *u, const DtRunClaim *c, const DtRecord *of,
   DtStatus st = is_unexplained(u, c, &maker, &out, &yes, &own);
   if (st != DT_OK || !(mixed ? own : yes)) return st;
   st = dt_runs_search(u, maker, out, &f);
+  if (st == DT_OK && yes && f.op < 0 && u->why == dt_runs_own_number)
+    st = dt_runs_search_own(u, maker, out, &f);
   if (st == DT_OK && mixed && f.op >= 0) {
     st = dt_runs_mixes(u, f.op, &yes);
     if (!yes) f.op = -1;

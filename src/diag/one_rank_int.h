@@ -47,6 +47,8 @@ typedef struct DtParting {
   bool leaf;                    /* it has no inputs */
   const char *file; int line;   /* what is to be mended: dt_runs_blame() */
   const char *says;             /* why there, static */
+  bool own;                     /* ranges of the ranks: one_rank_own.c */
+  int64_t many, none, of;       /* items of several ranks, of none, of all */
   const DtRecVar *written;      /* the parameter that rank 0 updates; or NULL */
 } DtParting;
 
@@ -97,6 +99,16 @@ DtStatus dt_runs_relate_rows (DtRuns *u, int i, int j, DtRelation *out);
 /* The operator in the past of result `out` of operator `end` where the runs
 ** part: f->op, or -1.  u->why: they may part by right.  NOMEM.  Local. */
 DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f);
+
+/* The same where the program gave each rank a range of its own: the mask that is
+** no partition, or what is summed; f->own.  NOMEM.  Local. */
+DtStatus dt_runs_search_own (DtRuns *u, int end, int out, DtParting *f);
+
+/* Why a search ended: the ranks have numbers of their own.  Are those of operator
+** `i`; did it draw other random numbers than on one rank?  Pure. */
+extern const char dt_runs_own_number[];
+bool dt_runs_numbers_differ (const DtRuns *u, int i);
+bool dt_runs_draws_otherwise (const DtRuns *u, int i);
 
 /* Does operator `i` of forward take what is the same on all ranks because it was
 ** reduced, and addends that are not summed?  NOMEM.  Local. */

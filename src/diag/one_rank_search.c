@@ -19,6 +19,8 @@ static bool is_past (const DtRuns *u, int i, int out) {
 
 /* --- what may differ by right --- */
 
+const char dt_runs_own_number[] = "the program gives each rank a number of its own";
+
 static bool begins (const DtRecOp *r, const char *with) {
   return strncmp(r->label, with, strlen(with)) == 0;
 }
@@ -28,7 +30,7 @@ static bool same_draw (const DtRecDraw *a, const DtRecDraw *b) {
 }
 
 /* DtRunNumbers that were drawn otherwise than on one rank. */
-static bool draws_otherwise (const DtRuns *u, int i) {
+bool dt_runs_draws_otherwise (const DtRuns *u, int i) {
   const DtRecOp *const *p = dt_runs_pair(u, i);
   for (int r = 0; p != NULL && u->op[i]->draw && r < u->n; r++)
     if (!same_draw(p[r]->draw, u->op[i]->draw)) return true;
@@ -71,7 +73,7 @@ static bool is_number (const DtValue *v) {
 }
 
 /* Are numbers that the program gives other ones on other ranks? */
-static bool numbers_differ (const DtRuns *u, int i) {
+bool dt_runs_numbers_differ (const DtRuns *u, int i) {
   const DtRecOp *const *p = dt_runs_pair(u, i);
   for (int r = 1; r < u->n && p[0]->op != NULL; r++)
     for (int k = 0; k < p[0]->args.n && k < p[r]->args.n; k++)
@@ -209,8 +211,8 @@ static void look_for_reason (DtRuns *u, int i, int j, const DtParting *f,
   const DtRecOp *r = u->op[i];
   if (is_batch_norm(r))
     u->why = "batch statistics are each rank's own";
-  else if (numbers_differ(u, i))
-    u->why = "the program gives each rank a number of its own";
+  else if (dt_runs_numbers_differ(u, i))
+    u->why = dt_runs_own_number;
   else if (!f->leaf && is_one_head(r, f->rel))
     u->why = "heads may be one for each rank";
   else if (!f->leaf && f->rel.kind == DT_REL_ADDEND && f->scaled && !out.alike &&
@@ -248,7 +250,7 @@ static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
   if (dt_runs_pair(u, i) == NULL || begins(r, "aten.empty") ||
       begins(r, "aten.new_empty"))
     return DT_OK;
-  if (draws_otherwise(u, i)) {
+  if (dt_runs_draws_otherwise(u, i)) {
     u->why = "the ranks draw other random numbers than one rank does";
     return DT_OK;
   }

@@ -218,6 +218,7 @@ static bool match_groups (Ask *q, const DtElements *group, int n, int p,
       r->kind = inner == CAT || how == CAT ? DT_REL_PART
               : inner == SAME && how == SAME ? DT_REL_COPY : DT_REL_ADDEND;
       r->dim = inner == CAT ? dim : d;
+      r->extreme = inner == MOST || inner == LEAST;
       return true;
     }
   }
