@@ -948,6 +948,8 @@ function M.module(name)
   return util.raise("ModuleNotFoundError", "No module named '%s'", name)
 end
 
+absent.set_modules(function (name) return (pcall(M.module, name)) end)
+
 -- from module import name: the module's own, else what `anywhere` finds for
 -- one that is not here.
 function M.member(module, name)

@@ -313,6 +313,7 @@ local function make(name, row)
       deprecated("torch.distributed", name, successor)
     end
     local list = tensors_of(signature, a)
+    meshes.need_default()
     if tensors.kinds_of(list) then
       if name == "gather" and not given(a.gather_list)
          and dt.rank() == (given(a.dst) and a.dst or 0) then
@@ -394,9 +395,15 @@ M.batch_isend_irecv = args.def("batch_isend_irecv", {"p2p_op_list"},
 
 -- ---- groups ----
 
-M.group = attrs.namespace(setmetatable({}, {__index = function (_, name)
-  return name == "WORLD" and meshes.world_group() or nil
-end}))
+-- Namespaces whose WORLD is the default group, or None where there is none.
+local function with_world(names)
+  return attrs.namespace(setmetatable(names, {__index = function (_, name)
+    if name ~= "WORLD" then return nil end
+    return meshes.has_default() and meshes.world_group() or None
+  end}))
+end
+M.group = with_world {}
+M.is_initialized = args.def("is_initialized", {}, meshes.has_default)
 
 local function ranks_of(g)
   if given(g) then return g.ranks end
@@ -464,10 +471,7 @@ answer("is_torchelastic_launched", true)
 
 M.ProcessGroup = args.class("ProcessGroup", {test = meshes.is_group,
   __module__ = "torch.distributed.distributed_c10d"})
-M.GroupMember = attrs.namespace(setmetatable({NON_GROUP_MEMBER = -100},
-  {__index = function (_, name)
-    return name == "WORLD" and meshes.world_group() or nil
-  end}))
+M.GroupMember = with_world {NON_GROUP_MEMBER = -100}
 
 -- Backend("GLOO") is its name in small letters.
 M.Backend = args.class("Backend", {new = args.def("Backend", {"name"},
@@ -600,6 +604,21 @@ M.c10d, M._c10d_functional = operators "c10d", operators "_c10d_functional"
 M.c10d_functional = operators "c10d_functional"
 
 for name, f in pairs(require("torch.objects").functions) do M[name] = f end
+
+-- What asks for the default group first, whatever else it is given.
+for _, name in ipairs {"get_rank", "get_world_size", "get_backend", "barrier",
+    "monitored_barrier", "new_group", "_get_default_group",
+    "get_process_group_ranks", "all_gather_object", "broadcast_object_list",
+    "gather_object", "scatter_object_list", "batch_isend_irecv",
+    "send_object_list", "recv_object_list"} do
+  local f = M[name]
+  if f then
+    M[name] = V.builtin(function (a, kw)
+      meshes.need_default()
+      return f.call(a, kw)
+    end, name)
+  end
+end
 
 -- A store tells ranks of each other; those of dtrepl know, so that none is
 -- asked for anything.

@@ -184,6 +184,24 @@ function M.forget_groups()
   made, world, groups, of_meshes = 0, nil, {}, {}
 end
 
+-- Is the default group there?  At the prompt it always is; a program of its
+-- own begins without one, and init_process_group() or a mesh makes it.
+local begun = true
+function M.begin_default(on)
+  local before = begun
+  begun = on
+  return before
+end
+function M.has_default() return begun end
+
+-- What PyTorch says of a call that needs the default group.
+function M.need_default()
+  if not begun then
+    util.raise("ValueError", "Default process group has not been initialized, "
+      .. "please make sure to call init_process_group.")
+  end
+end
+
 -- All groups; the one of that name.
 function M.groups() return groups end
 function M.group_named(name)
@@ -412,6 +430,9 @@ local kind = attributes.kinds.mesh
 kind.getitem, kind.enter, kind.leave = M.slice, M.enter, M.leave
 require("dt.parallel").current_mesh = M.current
 
+require("dt.nn.parallel").need_group = M.need_default
+require("dt.fsdp").begin_group = function () begun = true end
+
 -- Forget what was not left: a program ended inside.
 function M.reset() stack = {} end
 
@@ -439,6 +460,7 @@ local function new_mesh(a)
     util.raise("IndexError", "tuple index out of range")
   end
   if names then names = {table.unpack(names, 1, #sizes)} end
+  if a._init_backend ~= false then begun = true end
   local m = dt.DeviceMesh(V.str(a.device_type), ranks, {mesh_dim_names = names})
   if a._init_backend == false then bare[m] = true end
   return m
@@ -530,6 +552,7 @@ M.init_device_mesh = def("init_device_mesh", {"device_type", "mesh_shape", "*",
   if given(a.backend_override) then
     check_backends(a.backend_override, n, names)
   end
+  begun = true
   return dt.init_device_mesh(device_name(a.device_type), shape,
     {mesh_dim_names = names})
 end)

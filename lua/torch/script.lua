@@ -19,6 +19,7 @@ local protect = require "python.protect"
 local atexit = require "python.std.atexit"
 local streams = require "python.std.streams"
 local abandoned = require "python.abandoned"
+local absent = require "python.absent"
 local sources = require "python.sources"
 local testing = require "torch.testing"
 local args = require "python.args"
@@ -45,10 +46,11 @@ local spawned = false               -- inside a process that the program began
 
 -- f() in a process of its own: f's errors are the program's.
 local function inside(f)
-  local before = spawned
+  local before, group = spawned, meshes.begin_default(false)
   spawned = true
   f()
   spawned = before
+  meshes.begin_default(group)
 end
 
 -- f() on the first n ranks alone, which are a world; with fewer ranks than n
@@ -167,11 +169,15 @@ local function end_group(a)
   if args.given(a.group) and a.group ~= meshes.world_group() then
     return None
   end
+  if not meshes.has_default() then
+    util.raise("AssertionError", "Process group cannot be None")
+  end
   if pretended then
     dt._world_home()
     meshes.forget_groups()
   end
   pretended = false
+  meshes.begin_default(false)
   return None
 end
 
@@ -179,9 +185,13 @@ end
 -- there: all of it, or the part that spawned processes are.
 local function begin_group(a)
   local n, fake = a.world_size, a.backend == "fake"
+  if meshes.has_default() then
+    util.raise("ValueError", "trying to initialize the default process group "
+      .. "twice!")
+  end
+  meshes.begin_default(true)
   if not args.given(n) or n == -1 then return None end
   if fake and not (dt.world() == "fake" and dt.world_size() == n) then
-    end_group {}
     dt._world_home()
     meshes.forget_groups()
     dt._world_fake(n, args.given(a.rank) and a.rank or 0)
@@ -315,12 +325,21 @@ local function flushed(...)
   return out[2]
 end
 
--- Run the text of a file.  M.left is what it left, for a prompt after it.
-function M.run(text, file, ...)
+-- run_part(text, file, …): run what a report quotes of a program: the ranks have
+-- their group, and a package that is not here may be imported.  M.left is
+-- what it left, for a prompt after it.
+function M.run_part(text, file, ...)
   text = paste.read(text)
   M.left, M.running = M.environment(file, ...), file
   dt.debug.ended = nil
   flushed(eval.run, text, M.left, file)
+end
+
+-- Run the text of a file, which is a whole program.
+function M.run(text, file, ...)
+  meshes.begin_default(false)
+  absent.set_strict(true)
+  M.run_part(text, file, ...)
 end
 
 -- Run a text in an environment; the value of its last expression, or nil.

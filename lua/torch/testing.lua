@@ -28,7 +28,9 @@ local function gather(a)
   local dist = attrs.module "torch.distributed"
   local out = V.list({}, dt.world_size())
   for i = 1, out.n do out[i] = None end
+  local before = meshes.begin_default(true)
   V.call(dist.all_gather_object, V.list {out, a[1]})
+  meshes.begin_default(before)
   return out
 end
 
@@ -85,6 +87,12 @@ local function world(a)
   return None
 end
 
+-- group(on): the test's ranks have a default group from now on, or none.
+local function group(a)
+  meshes.begin_default(a[1])
+  return None
+end
+
 -- Asks for n ranks; ends the program when it may begin again with them.
 local function grow(a)
   if dt._wants_ranks(a[1]) then os.exit(0) end
@@ -109,7 +117,7 @@ end
 
 attrs.provide("_dtrepl", namespace {
   world = builtin(world, "world"), home = builtin(home, "home"),
-  grow = builtin(grow, "grow"),
+  grow = builtin(grow, "grow"), group = builtin(group, "group"),
   enter = builtin(function (a) return attrs.enter(a[1]) end, "enter"),
   leave = builtin(leave, "leave"),
   has_methods = builtin(has_methods, "has_methods"),

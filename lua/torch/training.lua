@@ -131,12 +131,14 @@ local function autocast(kind)
       if v ~= nil then own[name] = v end
     end
     local open = {}
-    return namespace {
-      __enter__ = function ()
+    return namespace(setmetatable({
+      device = device, fast_dtype = own.dtype,
+      __enter__ = function (scope)
         open[#open + 1] = dt.autocast(V.str(device), own)
+        return scope
       end,
       __exit__ = function () table.remove(open):leave() end,
-    }
+    }, {__name = "autocast"}))
   end, "autocast")
 end
 names.torch.autocast = autocast()
@@ -144,6 +146,7 @@ local scaler = require "dt.optim.grad_scaler"
 attrs.provide("torch.amp", over({autocast = names.torch.autocast}, scaler))
 names.torch.amp = attrs.module "torch.amp"
 names.dist.checkpoint = attrs.module "torch.distributed.checkpoint"
+names.dist.fsdp = attrs.module "torch.distributed.fsdp"
 for _, kind in ipairs {"cpu", "cuda"} do
   attrs.provide("torch." .. kind .. ".amp", namespace {
     autocast = autocast(kind),

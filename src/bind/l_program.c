@@ -108,6 +108,16 @@ static int l_world_home (lua_State *L) {
   return 0;
 }
 
+/* dt._folder() -> the working folder's path, nil in the sandbox. */
+static int l_folder (lua_State *L) {
+  char here[PATH_MAX];
+  if (dtL_state(L)->o.sandbox || getcwd(here, sizeof here) == NULL)
+    lua_pushnil(L);
+  else
+    lua_pushstring(L, here);
+  return 1;
+}
+
 /* dt._environment() -> {name = value} of this process; empty in the sandbox,
 ** where a stranger's program is to learn nothing of the machine.  Local. */
 static int l_environment (lua_State *L) {
@@ -166,7 +176,8 @@ static int l_meet (lua_State *L) {
 
 void dtL_open_program (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
-    {"_environment", l_environment}, {"_library_text", l_library_text},
+    {"_environment", l_environment}, {"_folder", l_folder},
+    {"_library_text", l_library_text},
     {"_meet", l_meet}, {"_read_beside", l_read_beside},
     {"_wants_ranks", l_wants_ranks},
     {"_world_fake", l_world_fake}, {"_world_home", l_world_home},

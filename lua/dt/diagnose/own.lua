@@ -54,7 +54,7 @@ function M.scripts(r, prelude)
     list[i] = {ranks = p.ranks or ranks_of(r, p.text), program = p.text,
       added = p.added, invented = p.invented,
       script = ("%s\ntry(\"repro\", function ()\n  require(\"torch.script\")"
-        .. ".run(%q, \"report.py\")\nend)\n"):format(prelude, p.text)}
+        .. ".run_part(%q, \"report.py\")\nend)\n"):format(prelude, p.text)}
   end
   return list
 end

@@ -209,7 +209,7 @@ end
 
 -- What runs in the script, not here.
 local RUN_PYTHON <const> = "local function python(text) "
-  .. "require(\"torch.script\").run(text, \"repro.py\") end\n"
+  .. "require(\"torch.script\").run_part(text, \"repro.py\") end\n"
 
 local MAX_OWN_RUNS <const> = 3  -- a program of the report takes longer
 

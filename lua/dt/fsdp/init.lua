@@ -26,6 +26,8 @@ local M = {}
 -- MixedPrecisionPolicy{param_dtype=, reduce_dtype=, output_dtype=,
 -- cast_forward_inputs=true, param_dtype_override_fn=}
 M.MixedPrecisionPolicy = policy.new
+-- The default group begins where no mesh is given (torch.mesh).
+function M.begin_group() end
 
 -- ---- what a call manages ----
 
@@ -634,6 +636,7 @@ local function with_mesh(kw)
   local out = {}
   for k, v in pairs(kw or {}) do out[k] = v end
   if out.mesh == nil or out.mesh == dt.None then
+    M.begin_group()
     out.mesh = dt.init_device_mesh("cpu", {dt.world_size()})
   end
   return out

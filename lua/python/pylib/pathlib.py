@@ -226,6 +226,10 @@ class PosixPath(PurePosixPath):
     def cwd(cls):
         return cls(os.getcwd())
 
+    @classmethod
+    def home(cls):
+        return cls(os.path.expanduser("~"))
+
     def exists(self):
         return os.path.exists(str(self))
 
@@ -242,15 +246,17 @@ class PosixPath(PurePosixPath):
         return False
 
     def absolute(self):
-        return self
+        if self.is_absolute():
+            return self
+        return self.cwd() / self
 
     def resolve(self, strict=False):
         if strict and not self.exists():
             raise FileNotFoundError(2, "No such file or directory", str(self))
-        return self
+        return type(self)(os.path.realpath(str(self)))
 
     def expanduser(self):
-        return self
+        return type(self)(os.path.expanduser(str(self)))
 
     def mkdir(self, mode=0o777, parents=False, exist_ok=False):
         if self.is_dir():

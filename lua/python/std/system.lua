@@ -36,6 +36,14 @@ local function environ()
   all.MASTER_ADDR = all.MASTER_ADDR or "localhost"
   all.MASTER_PORT = all.MASTER_PORT or "29500"
   for k, v in pairs(all) do V.dict_set(d, k, v) end
+  d.changed = function (name, v)
+    for _, one in ipairs {name, v} do
+      if type(V.unbox(one)) ~= "string" then
+        V.dict_remove(d, name)
+        util.raise("TypeError", "str expected, not %s", V.type_name(one))
+      end
+    end
+  end
   return d
 end
 
@@ -51,6 +59,9 @@ local function joined(a)
   end
   return out
 end
+
+-- The working folder; in the sandbox it has no name.
+local function folder() return dt._folder() or "." end
 
 local refused = files.refused
 local folders = {}              -- those that tempfile made
@@ -118,8 +129,18 @@ function M.provide(argv)
     dirname = builtin(function (a)
       return path_text(a[1]):match("^(.*)/") or ""
     end),
-    abspath = builtin(function (a) return path_text(a[1]) end),
-    expanduser = builtin(function (a) return path_text(a[1]) end),
+    abspath = builtin(function (a)
+      local norm = attrs.get(attrs.module "os.path", "normpath")
+      return V.call(norm, V.list {joined(V.list {folder(), a[1]})})
+    end, "abspath"),
+    expanduser = builtin(function (a)
+      local path, home = path_text(a[1]), V.dict_get(env, "HOME")
+      local rest = path:match("^~(.*)$")
+      if not rest or not home or not rest:find("^/") and rest ~= "" then
+        return path
+      end
+      return (home:gsub("/+$", "") .. rest)
+    end, "expanduser"),
     exists = builtin(files.exists), isdir = builtin(files.isdir),
     isfile = builtin(files.isfile), getsize = builtin(files.getsize),
     splitext = builtin(function (a)
@@ -140,7 +161,7 @@ function M.provide(argv)
     getpid = function () return 1000 + dt.rank() end,
     cpu_count = function () return 1 end, makedirs = files.makedirs,
     mkdir = files.mkdir,
-    getcwd = function () return "." end,
+    getcwd = folder,
     fspath = function (a) return path_text(a[1]) end,
     system = refused "os.system", popen = refused "os.popen",
     remove = files.remove, unlink = files.remove,

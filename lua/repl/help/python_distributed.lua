@@ -6,7 +6,7 @@
 return {
   -- groups and processes
   {"torch.distributed.init_process_group", "dist.init_process_group(backend=None)",
-   "Nothing is to be done: the ranks are there. It is kept for is_initialized().",
+   "The default group begins; a program's calls before it raise, as in PyTorch.",
    "dist.init_process_group('gloo')"},
   {"torch.distributed.destroy_process_group", "dist.destroy_process_group(group=None)",
    "Forget a group, or that of all ranks.", "dist.destroy_process_group"},

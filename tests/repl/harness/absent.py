@@ -2,7 +2,7 @@
 # Absent names are refused where a function of torch is given one.
 import torch
 import torch.nn as nn
-from nosuch.things import MISSING
+from torch._nosuch.things import MISSING
 x = torch.ones(2)
 for f in (lambda: torch.add(x, MISSING), lambda: nn.Linear(2, MISSING), lambda: torch.ones(2, dtype=MISSING),
           lambda: x.to(MISSING), lambda: x[MISSING], lambda: nn.Dropout(p=MISSING), lambda: torch.optim.SGD([x], lr=MISSING),

@@ -4,7 +4,7 @@ import functools
 import unittest
 
 import torch
-import torch.distributed as dist
+import torch.distributed as dist; dist.init_process_group("gloo")
 from torch.testing._internal.common_utils import (
     TestCase, instantiate_parametrized_tests, parametrize, run_tests, subtest)
 

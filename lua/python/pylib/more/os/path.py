@@ -58,11 +58,7 @@ def commonpath(paths):
 def relpath(path, start="."):
     if not path:
         raise ValueError("no path specified")
-    path, start = normpath(path), normpath(start)
-    if isabs(path) != isabs(start):
-        raise _absent.error("os.path.relpath of an absolute and a relative "
-                            "path is not part of dtrepl: the working "
-                            "folder is not known")
+    path, start = _os.path.abspath(path), _os.path.abspath(start)
     here = [p for p in start.split("/") if p not in ("", ".")]
     there = [p for p in path.split("/") if p not in ("", ".")]
     same = len(commonprefix([here, there]))

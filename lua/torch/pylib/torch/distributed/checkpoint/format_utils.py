@@ -14,4 +14,4 @@ def dcp_to_torch_save(dcp_checkpoint_dir, torch_save_path):
 def torch_save_to_dcp(torch_save_path, dcp_checkpoint_dir):
     state = torch.load(torch_save_path, weights_only=False)
     dcp.save(state, checkpoint_id=dcp_checkpoint_dir,
-             no_dist=dist.get_world_size() > 1)
+             no_dist=dist.is_initialized() and dist.get_world_size() > 1)

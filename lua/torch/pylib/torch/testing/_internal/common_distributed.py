@@ -201,11 +201,13 @@ class _Ranks(TestCase):
     def setUp(self):
         super().setUp()
         _take_part(self, int(self.world_size))
+        _dtrepl.group(False)            # processes of the test's own
 
     def _spawn_processes(self):
         pass
 
     def _spawn_threads(self):
+        _dtrepl.group(True)             # threads begin with one
         self.perThreadSetUp()
 
     def perThreadSetUp(self):
@@ -328,6 +330,7 @@ def spawn_threads_and_init_comms(func=None, timeout=TIMEOUT_DEFAULT,
     def wrapper(self, *args, **kwargs):
         try:
             _take_part(self, world_size, "test")
+            _dtrepl.group(True)
         except Idle:
             return None
         return func(self, *args, **kwargs)

@@ -3,7 +3,7 @@
 import functools
 import tempfile
 
-import torch.distributed as dist
+import _dtrepl
 
 
 def with_temp_dir(func=None):
@@ -11,13 +11,13 @@ def with_temp_dir(func=None):
     @functools.wraps(func)
     def wrapper(self, *args, **kwargs):
         folder = tempfile.TemporaryDirectory()
-        given = [folder.name]
-        if dist.get_world_size() > 1:
-            dist.broadcast_object_list(given, src=0)
-        self.temp_dir = given[0]
+        several = _dtrepl.world_size() > 1
+        self.temp_dir = (_dtrepl.gather(folder.name)[0] if several
+                         else folder.name)
         try:
             return func(self, *args, **kwargs)
         finally:
-            dist.barrier()
+            if several:
+                _dtrepl.gather(None)
             folder.cleanup()
     return wrapper
