@@ -16,11 +16,13 @@ local call_expr = require "python.call_expr"
 local stmt = require "python.stmt"
 require "python.annotations"
 require "python.code"
+local operands = require "python.operands"
 
 local None = require("dt").None
 local M = {call = calls.call, getattr = attrs.get}
 
 M.texts = {}                        -- what was run, by the name of its file
+operands.texts = M.texts
 
 -- Run a text in an environment {vars = ...}; `name` is that of its file.
 function M.run(text, env, name)

@@ -133,7 +133,7 @@ static void attach_autopsy (lua_State *L, DtSession *s, DtStatus code) {
   if (d == NULL || d->muted || !d->failed.valid || !d->failed.fresh
       || d->failed.code != code)
     return;
-  dtL_find_names(L, d->failed.nin, d->failed.in, d->failed.name);
+  dtL_name_failed(L, &d->failed);
   dt_buf_init(&text, s->cx);
   memset(&r, 0, sizeof r);
   if (dt_autopsy_text(s, code, &r, &text)) {

@@ -6,6 +6,7 @@
 ** metamethod runs. */
 #include <string.h>
 #include "bind/names.h"
+#include "bind/field.h"
 #include "bind/pyframe.h"
 #include "bind/slots.h"
 
@@ -64,12 +65,17 @@ static void name_value (lua_State *L, Find *f, const char *name) {
     if (f->v[i] == t && wants_name(f, i)) call_it(L, f, i, name);
 }
 
+/* How a script writes the member of an object; those of lists have numbers. */
+static const char *member_form (const char *key) {
+  return key[strspn(key, "0123456789")] ? "%s.%s" : "%s[%s]";
+}
+
 static void table_fields (lua_State *L, Find *f, const char *prefix) {
   lua_pushnil(L);
   while (lua_next(L, -2)) {
     if (lua_type(L, -2) == LUA_TSTRING && is_sought(L, f)) {
       const char *k = lua_tostring(L, -2);
-      if (*prefix) lua_pushfstring(L, "%s.%s", prefix, k);
+      if (*prefix) lua_pushfstring(L, member_form(k), prefix, k);
       else lua_pushstring(L, k);
       lua_insert(L, -2);
       name_value(L, f, lua_tostring(L, -2));
@@ -84,6 +90,10 @@ static void object_fields (lua_State *L, Find *f, const char *name) {
   static const char *const maps[] = {"_parameters", "_buffers"};
   size_t i;
   table_fields(L, f, name);
+  lua_pushliteral(L, "_attrs");
+  lua_rawget(L, -2);
+  if (lua_istable(L, -1)) table_fields(L, f, name);
+  lua_pop(L, 1);
   for (i = 0; i < sizeof maps / sizeof maps[0]; i++) {
     lua_pushstring(L, maps[i]);
     lua_rawget(L, -2);
@@ -159,8 +169,7 @@ static bool push_entry (lua_State *L, int i, const char *name) {
     return false;
   }
   const char *key = lua_tostring(L, -1);
-  lua_pushfstring(L, key[strspn(key, "0123456789")] ? "%s.%s" : "%s[%s]", name,
-                  key);
+  lua_pushfstring(L, member_form(key), name, key);
   lua_insert(L, -2);
   lua_rawget(L, -3);
   return true;
@@ -315,4 +324,84 @@ void dtL_find_names (lua_State *L, int n, DtVar *const *v, const char **out) {
   }
   dt_arena_release(&cx->scratch, top);
   dt_error_clear(cx);
+}
+
+/* --- what the line says --- */
+
+static const char key_operands[] = "dt.python.operands";
+
+/* dt._python_operands(f): f(scope, file, line, operator, inputs) says what
+** stands in a line of Python for inputs (lua/python/operands.lua). */
+static int l_operands (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, key_operands);
+  return 0;
+}
+
+/* The innermost statement of the program: its scope pushed, its place in `ar`.
+** False, and nothing is pushed: it is none of Python's. */
+static bool push_python_frame (lua_State *L, lua_Debug *ar) {
+  for (int level = 0; level < 64 && lua_getstack(L, level, ar); level++) {
+    lua_getinfo(L, "Sl", ar);
+    if (ar->currentline < 0 || dtL_is_ours(ar->source)) continue;
+    return ar->source[0] == '@' && dtL_py_scope(L, ar);
+  }
+  return false;
+}
+
+/* What the function of l_operands() is told of an input. */
+static void push_input (lua_State *L, const DtFailed *f, int slot,
+                        const char *file) {
+  const DtVar *v = f->in[slot];
+  int pos, at = dt_slot_index(&f->args, slot);
+  lua_createtable(L, 0, 6);
+  dtL_share_tensor(L, f->in[slot]);
+  lua_setfield(L, -2, "tensor");
+  dtL_set_str(L, "arg", dt_slot_arg(&f->args, slot, &pos));
+  dtL_set_int(L, "pos", pos);
+  if (at >= 0) dtL_set_int(L, "at", at);
+  if (v->origin.op) dtL_set_str(L, "op", v->origin.op);
+  if (v->origin.file && strcmp(v->origin.file, file) == 0)
+    dtL_set_int(L, "line", v->origin.line);
+}
+
+/* (DtFailed *): runs protected, for Lua may have no memory. */
+static int name_operands (lua_State *L) {
+  DtFailed *f = (DtFailed *)lua_touserdata(L, 1);
+  lua_Debug ar;
+  if (lua_getfield(L, LUA_REGISTRYINDEX, key_operands) != LUA_TFUNCTION ||
+      !push_python_frame(L, &ar)) return 0;
+  lua_pushstring(L, ar.source + 1);
+  lua_pushinteger(L, ar.currentline);
+  lua_pushstring(L, f->op->sig->full);
+  lua_newtable(L);
+  for (int i = 0; i < f->nin; i++) {
+    push_input(L, f, i, ar.source + 1);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_call(L, 5, 1);
+  for (int i = 0; i < f->nin; i++) {
+    lua_rawgeti(L, -1, i + 1);
+    if (f->name[i] == NULL && lua_type(L, -1) == LUA_TSTRING)
+      f->name[i] = dt_session_intern(dtL_session(L), lua_tostring(L, -1));
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
+void dtL_name_failed (lua_State *L, DtFailed *f) {
+  int top = lua_gettop(L);
+  bool all = true;
+  dtL_find_names(L, f->nin, f->in, f->name);
+  for (int i = 0; i < f->nin; i++) all = all && f->name[i];
+  if (all || !lua_checkstack(L, 8)) return;
+  lua_pushcfunction(L, name_operands);
+  lua_pushlightuserdata(L, f);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_settop(L, top);
+}
+
+void dtL_open_names (lua_State *L, int dt) {
+  lua_pushcfunction(L, l_operands);
+  lua_setfield(L, dt, "_python_operands");
 }

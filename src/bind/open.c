@@ -5,6 +5,7 @@
 ** state is in state.c. */
 #include <string.h>
 #include <lualib.h>
+#include "bind/names.h"
 #include "bind/slots.h"
 
 /* Lua's allocator over the context's, so that counters, limits and injected
@@ -131,6 +132,7 @@ static void open_dt (lua_State *L) {
   dtL_open_dist(L, dt);
   dtL_open_p2p(L, dt);
   dtL_open_pyframe(L, dt);
+  dtL_open_names(L, dt);
   dtL_open_autograd(L, dt);
   dtL_open_node(L, dt);
   dtL_open_custom(L, dt);

@@ -268,7 +268,7 @@ static bool is_named (const DtFailed *f, const DtVar *ref) {
 }
 
 bool dt_trial_is_variable (const char *name) {
-  return name != NULL && strchr(name, '.') == NULL;
+  return name != NULL && strpbrk(name, ".[( \"") == NULL;
 }
 
 /* distribute_tensor() refuses what autograd made: that is wrapped as it is. */

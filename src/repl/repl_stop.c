@@ -152,7 +152,7 @@ static bool show_autopsy (DtRepl *r, DtStatus code, DtBuf *out) {
   DtRepairs fixes;
   DtBuf text;
   memset(&fixes, 0, sizeof fixes);
-  dtL_find_names(r->L, d->failed.nin, d->failed.in, d->failed.name);
+  dtL_name_failed(r->L, &d->failed);
   dt_buf_init(&text, r->cx);
   bool got = dt_autopsy_text(r->s, code, &fixes, &text);
   if (got)
