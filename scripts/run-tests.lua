@@ -202,7 +202,8 @@ local function add(c)
   if only and not only[c.name] then return end
   if covered[c.name] then return end
   c.skip = skip_reason(c.needs or {}, c.world)
-  c.timeout = (c.timeout or 60) * (opt.sanitizer and 5 or 1)
+  -- what is cut off says nothing of what it reached
+  c.timeout = (c.timeout or 60) * (opt.cover and 10 or opt.sanitizer and 5 or 1)
   if opt.limit then c.timeout = math.min(c.timeout, tonumber(opt.limit)) end
   cases[#cases + 1] = c
 end

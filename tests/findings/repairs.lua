@@ -41,6 +41,12 @@ local cases = {
       local p = from_local(count(4), mesh, "P")
       p:clamp_(0, 1)
     end},
+  {"one tensor in two places", {'p = p:redistribute(mesh, "R")'},
+    "out of place, aten.mul.Tensor equals one device",
+    function ()
+      local p = from_local(dt.ones(8, 8), mesh, "P(max)")
+      p:mul_(p)
+    end},
   {"written by index", {'x = x:redistribute(mesh, "R R")'},
     "out of place, aten.scatter.src equals one device",
     function ()

@@ -122,11 +122,14 @@ function kinds.tuple(p, v)
   memoize(p, v)
 end
 
--- Items in batches: one alone by `one`, more between a mark and `many`.
-local function batches(p, list, n, one, many, each)
+-- Items in batches: one alone by `one`, more between a mark and `many`.  Of a
+-- list or dict itself only the first batch can be one alone, and a dict that
+-- ends with a full batch has an empty one behind it (CPython 3.11's
+-- batch_dict_exact); of what a __reduce__ gave, neither.
+local function batches(p, list, n, one, many, each, own)
   for first = 1, n, BATCH do
     local last = math.min(n, first + BATCH - 1)
-    local alone = first == last
+    local alone = first == last and not (own and first > 1)
     if not alone then put(p, "(") end
     for i = first, last do each(list[i]) end
     put(p, alone and one or many)
@@ -136,20 +139,21 @@ end
 function kinds.list(p, v)
   put(p, "]")
   memoize(p, v)
-  batches(p, v, v.n or #v, "a", "e", function (x) save(p, x) end)
+  batches(p, v, v.n or #v, "a", "e", function (x) save(p, x) end, true)
 end
 
-local function set_items(p, items)
+local function set_items(p, items, own)
   batches(p, items, #items, "s", "u", function (item)
     save(p, item[1])
     save(p, item[2])
-  end)
+  end, own)
 end
 
 function kinds.dict(p, v)
   put(p, "}")
   memoize(p, v)
-  set_items(p, v)
+  set_items(p, v, true)
+  if #v > 0 and #v % BATCH == 0 then put(p, "(u") end
 end
 
 function kinds.long(p, v) put(p, "\x8a" .. string.char(#v.s) .. v.s) end

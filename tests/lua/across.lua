@@ -1,0 +1,135 @@
+-- TEST: ranks={1}
+-- SPDX-License-Identifier: MIT
+-- across.lua: what dtrepl --across and --compare read of a command line, and how
+-- two runs are compared, without running anything.
+
+local T = require "tests.lua.lib.check"
+local arguments = require "dt.across.arguments"
+local compare = require "dt.across.compare"
+local worlds = require "dt.across.worlds"
+
+-- ---- command lines ----
+
+local function parsed(line)
+  local args = {}
+  for a in line:gmatch "%S+" do args[#args + 1] = a end
+  local o, rest = arguments.parse(args, {["--across"] = "list"})
+  return ("%s %s %s: %s"):format(o.list, o.json, o.program,
+    table.concat(rest, " "))
+end
+
+for line, want in pairs {
+  ["--across 2.13,2.15 p.py"] = "2.13,2.15 nil 1: p.py",
+  ["--across=2.13 p.py"] = "2.13 nil 1: p.py",
+  ["--json --across a p.py"] = "a true 1: p.py",
+  ["-n 2 --across a p.py --json"] = "a nil 3: -n 2 p.py --json",
+  ["-n 2 -q --device cuda p.py -n 3"] = "nil nil 6: -n 2 -q --device cuda p.py -n 3",
+  ["-n2 p.py"] = "nil nil 2: -n2 p.py",
+  ["p.py --across a"] = "nil nil 1: p.py --across a",
+  ["--other=1 p.py"] = "nil nil 2: --other=1 p.py",
+  ["-n"] = "nil nil nil: -n",
+  ["--across"] = "nil nil nil: ",
+  [""] = "nil nil nil: ",
+} do
+  T.eq(parsed(line), want, "'" .. line .. "'")
+end
+
+-- ---- two runs ----
+
+local function run(ops, more)
+  local r = {ops = ops or {}, printed = {}}
+  for k, v in pairs(more or {}) do r[k] = v end
+  return r
+end
+local function op(name, line, t)
+  local r = {op = name, file = "/a/p.py", line = line, outputs = {}}
+  for k, v in pairs(t or {}) do r[k] = v end
+  return r
+end
+local function told(a, b)
+  local out = {}
+  for i, d in ipairs((compare.runs(a, b))) do
+    out[i] = ("%s %s %s: %s | %s x%d"):format(d.at, d.what, d.op, d[1], d[2],
+      d.count)
+  end
+  return table.concat(out, "\n")
+end
+
+local x = {placements = {"S(0)"}, dtype = "torch.float32", shape = {2, 3}}
+local y = {placements = {"R"}, dtype = "torch.bfloat16", shape = {2}}
+local same = {op("mm", 1, {outputs = {x}}), op("sum", 2, {outputs = {y}})}
+T.eq(told(run(same), run(same)), "", "the same run")
+T.eq(told(run {op("mm", 1, {outputs = {x}})}, run {op("mm", 1, {outputs = {y}})}),
+  "p.py:1 decision mm: S(0) | R x1\np.py:1 dtype mm: float32 | bfloat16 x1\n"
+  .. "p.py:1 shape mm: [2, 3] | [2] x1", "all of a result")
+T.eq(told(run {op("mm", 1, {outputs = {x}})},
+    run {op("mm", 1, {outputs = {{dtype = "torch.float32", shape = {2, 3}}}})}),
+  "p.py:1 decision mm: S(0) | plain x1", "a plain one")
+local move = {slot = 0, from = "S(0)", to = "R"}
+local sent = {op = "all_gather", bytes = 8, mesh_dim = 0, ranks = 2}
+T.eq(told(run {op("mm", 1, {moves = {move}})}, run {op("mm", 1,
+    {collectives = {sent}})}),
+  "p.py:1 redistribution mm: input 0 S(0) -> R | none x1\n"
+  .. "p.py:1 collectives mm: none | all_gather of 8 bytes (0, 2 ranks) x1",
+  "what is moved")
+T.eq(told(run {op("mm", 1), op("mm", 1)}, run {op("mm", 1, {outputs = {x}}),
+    op("mm", 1, {outputs = {x}})}),
+  "p.py:1 decision mm:  | S(0) x2\np.py:1 dtype mm:  | float32 x2\n"
+  .. "p.py:1 shape mm:  | [2, 3] x2", "a loop says it once")
+
+-- A failed call tells how it ended, and nothing else.
+T.eq(told(run {op("mm", 1, {error = "E", message = "no\nmore", outputs = {x}})},
+    run {op("mm", 1, {outputs = {y}})}),
+  "p.py:1 call mm: raises no | returns x1", "one raises")
+T.eq(told(run {op("mm", 1, {error = "E"})}, run {op("mm", 1, {error = "F"})}),
+  "p.py:1 call mm: raises E | raises F x1", "both raise")
+
+-- An operator that only one run has, at the ends and between.
+local a, b, c = op("a", 1), op("b", 1), op("c", 1)
+for text, pair in pairs {
+  ["p.py:1 operator b: called | not called x1"] = {{a, b, c}, {a, c}},
+  ["p.py:1 operator b: not called | called x1"] = {{a, c}, {a, b, c}},
+  ["p.py:1 operator a: called | not called x1"] = {{a, b}, {b}},
+  ["p.py:1 operator c: not called | called x1"] = {{b}, {b, c}},
+  ["p.py:1 operator a: called | not called x2"] = {{a, a, b}, {b}},
+} do
+  T.eq(told(run(pair[1]), run(pair[2])), text, text)
+end
+local far, near = {}, {}
+for i = 1, 64 do far[i], near[i] = op("f", 1), op("f", 1) end
+far[65], near[64] = b, b
+T.eq(told(run(far), run {b}), "p.py:1 operator f: called | not called x64",
+  "64 are skipped")
+T.eq(told(run {b, a}, run {c, a}), "p.py:1 operator b: called | not called x1\n"
+  .. "p.py:1 operator c: not called | called x1", "one for another")
+
+-- What was printed, and how the runs ended.
+local function lines(...) return run({}, {printed = {...}}) end
+T.eq(told(lines("a", "b"), lines("a", "c")),
+  "output line 2 printed nil: b | c x1", "a line")
+T.eq(told(lines("a", "b"), lines("b")),
+  "output line 1 printed nil: a | (no line) x1", "a line more")
+T.eq(told(lines("b"), lines("b", "c")),
+  "output line 2 printed nil: (no line) | c x1", "a line less")
+T.eq(told(run({}, {error = "E", at = "p.py:3"}), run()),
+  "p.py:3 error nil: E | none x1", "an error")
+T.eq(told(run({}, {errors = {{at = 1, text = "x"}}}),
+    run({}, {errors = {{at = 1, text = "x"}, {at = 2, text = "y"}}})),
+  "2 error nil: none | y x1", "an error of a line")
+
+local _, t = compare.runs(run {op("a", 1, {moves = {move, move},
+  collectives = {sent, sent}}), op("b", 1)}, run())
+T.eq(("%d %d %d %d"):format(t.operators, t.redistributions, t.collectives,
+  t.bytes), "2 2 2 16", "the totals")
+
+-- Wrong usage is status 2, before anything is run.
+local tool = {program = function () error "run" end}
+for _, line in ipairs {{"--compare", "threads", "p.py"},
+    {"--compare", "threads,moon", "p.py"}, {"p.py"}} do
+  local stderr = io.stderr
+  io.stderr = {write = function () end}        -- luacheck: ignore
+  local ok, code = pcall(worlds, tool, line)
+  io.stderr = stderr                           -- luacheck: ignore
+  T.eq(ok and code or tostring(code), 2, table.concat(line, " "))
+end
+T.finish()
