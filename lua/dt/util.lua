@@ -176,26 +176,48 @@ function M.tuple_text(list)
   return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
 end
 
+-- The text of the decimal above one of %.16e and the like, by its last digit.
+local function next_decimal(s)
+  local sign, mantissa, exp = s:match("^(%-?)([%d.]+)e(.*)$")
+  local digits = tostring(tonumber((mantissa:gsub("%.", ""))) + 1)
+  return ("%s%s.%se%s"):format(sign, digits:sub(1, 1), digits:sub(2), exp)
+end
+
+-- The fewest digits that read back as v, as %e writes them.  Up to 15 digits
+-- pass through a float unharmed, but one below 2^-1022 has fewer of them; and
+-- below a power of two the floats stand closer, so the decimal above the
+-- nearest one may read back where that does not.
+local function shortest(v)
+  local tiny = v < 0x1p-1022 and v > -0x1p-1022
+  local power = ("%a"):format(v):find("^-?0x1p")
+  for digits = tiny and 0 or 14, 16 do
+    local s = ("%." .. digits .. "e"):format(v)
+    if tonumber(s) == v then return s end
+    if power and digits > 14 then
+      s = next_decimal(s)
+      if tonumber(s) == v then return s end
+    end
+  end
+end
+
 -- A float as Python writes it: the fewest digits that read back as v.
 function M.float_text(v)
   if v ~= v then return "nan" end
   if v == math.huge then return "inf" elseif v == -math.huge then
     return "-inf"
   end
-  for digits = 1, 17 do
-    local s = ("%." .. digits .. "g"):format(v)
-    if tonumber(s) == v then
-      if v >= 1e16 or v <= -1e16 then     -- %g waits for one digit more
-        return ("%." .. digits - 1 .. "e"):format(v)
-      end
-      local exp = tonumber(s:match("e(.*)$") or "")
-      if exp and exp >= 0 and exp < 16 or exp and exp >= -4 and exp < 0 then
-        s = ("%." .. math.max(0, digits - 1 - exp) .. "f"):format(v)
-      end
-      if not s:find("[.en]") then s = s .. ".0" end
-      return s
-    end
+  local sign, mantissa, exp = shortest(v):match("^(%-?)([%d.]+)e(.*)$")
+  local digits, point = mantissa:gsub("%.", ""):gsub("0+$", ""), tonumber(exp)
+  if digits == "" then return sign .. "0.0" end
+  if point < -4 or point >= 16 then
+    local rest = digits:sub(2)
+    return ("%s%s%s%se%s%02d"):format(sign, digits:sub(1, 1),
+      rest ~= "" and "." or "", rest, point < 0 and "-" or "+", math.abs(point))
+  elseif point < 0 then
+    return sign .. "0." .. ("0"):rep(-point - 1) .. digits
   end
+  digits = digits .. ("0"):rep(point + 2 - #digits)
+  return sign .. digits:sub(1, point + 1) .. "." .. digits:sub(point + 2)
 end
 
 -- What Python calls the type of what is neither a table nor the engine's.

@@ -23,9 +23,7 @@ function M.is_type(v)
   if mt == V.builtin_mt then
     return rawget(v, "is_data") ~= nil or rawget(v, "test") ~= nil
   end
-  return rawget(v, "__python") ~= nil or rawget(v, "__base") ~= nil
-    or rawget(v, "test") ~= nil or rawget(v, "make") ~= nil
-    and rawget(v, "__name__") ~= nil
+  return V.is_type_table(v)
 end
 
 -- How an argument is shown: a class by its name, else as it is.
@@ -83,6 +81,8 @@ hint_mt.__index = function (h, key)
     return args and V.tuple({table.unpack(args, 1, args.n)}, args.n) or nil
   elseif key == "__name__" then
     return h.name
+  elseif key == "__module__" and h.module ~= "" then
+    return (h.module:gsub("%.$", ""))
   end
 end
 hint_mt.__call = function (h, ...)

@@ -134,8 +134,9 @@ local function missing(v, name)
     util.raise("AttributeError", "type object '%s' has no attribute '%s'",
       rawget(v, "__name"), name)
   end
-  if type(v) == "table" and getmetatable(v) == V.builtin_mt
-     and rawget(v, "__qualname__") then
+  if type(v) == "table" and (getmetatable(v) == V.builtin_mt
+     and rawget(v, "__qualname__") or rawget(v, "__name__")
+     and V.type_name(v) == "type") then
     util.raise("AttributeError", "type object '%s' has no attribute '%s'",
       v.__name__, name)
   end

@@ -366,6 +366,23 @@ function M.float(a)
   return t.neg and -v or v
 end
 
+local LEAST <const> = 1076          -- the least float is 2^-1074
+
+-- a / b as the nearest float: a quotient of more bits than a float has, whose
+-- last one says whether something is left.
+function M.ratio(a, b)
+  local shift = math.min(M.bit_length(b) - M.bit_length(a) + 66, LEAST)
+  local q, rest = M.divmod(M.shl(M.abs(a), math.max(shift, 0)),
+    M.shl(M.abs(b), math.max(-shift, 0)))
+  if rest ~= 0 then q = M.bor(q, 1) end
+  local half = shift // 2
+  local v = M.float(q) * 2.0 ^ -half * 2.0 ^ (half - shift)
+  if v == math.huge then
+    util.raise("OverflowError", "integer division result too large for a float")
+  end
+  return (M.compare(a, 0) < 0) ~= (M.compare(b, 0) < 0) and -v or v
+end
+
 -- A float without a fraction, as an integer.
 function M.of_float(x)
   local whole = math.tointeger(x)

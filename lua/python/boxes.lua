@@ -71,7 +71,10 @@ function list.index(l, args)
     l.deque and "deque" or "list"))
 end
 function list.pop(l, args)
-  if l.n == 0 then util.raise("IndexError", "pop from empty list") end
+  if l.n == 0 then
+    if args[1] then place(l, args[1], "") end
+    util.raise("IndexError", "pop from empty list")
+  end
   local i = place(l, args[1] or -1, "pop index out of range")
   local v = l[i]
   table.move(l, i + 1, l.n + 1, i)

@@ -49,8 +49,8 @@ def("len", function (a)
     if own then return V.length_of(own()) end
     v = V.unbox(v)
   end
-  if V.is_function(v) and not rawget(v, "absent") or rawequal(v, B.object)
-     or rawequal(v, M.none_type) or v == dt.ellipsis or v == V.not_implemented
+  if V.is_function(v) and not rawget(v, "absent") or type(v) == "table"
+     and V.is_type_table(v) or v == dt.ellipsis or v == V.not_implemented
   then
     util.raise("TypeError", "object of type '%s' has no len()", V.type_name(v))
   end
@@ -386,6 +386,14 @@ def("divmod", function (a)
   local sign = ops.binary
   local said = V.ask(a[1], a[2], "__divmod__", "__rdivmod__")
   if said ~= nil then return said end
+  for i = 1, 2 do
+    local x = V.unbox(a[i])
+    if not math.type(x) and type(x) ~= "boolean" and not big.is(x)
+       and not util.is_tensor(x) then
+      util.raise("TypeError", "unsupported operand type(s) for divmod(): '%s' "
+        .. "and '%s'", V.type_name(a[1]), V.type_name(a[2]))
+    end
+  end
   return V.tuple({sign["//"](a[1], a[2]), sign["%"](a[1], a[2])}, 2)
 end)
 -- The x with a * x = 1 modulo m.
@@ -499,7 +507,8 @@ def("round", function (a, kw)
   if digits > 99 or v - v ~= 0 then return v end
   if digits < 0 then
     local unit = 10.0 ^ -digits
-    return unit == math.huge and 0.0 or nearest(v / unit) * unit
+    local size = unit == math.huge and 0.0 or nearest(math.abs(v) / unit) * unit
+    return v < 0 and -size or size
   end
   local out = tonumber(("%." .. digits .. "f"):format(v)) + 0.0
   return out == 0 and v < 0 and -0.0 or out
@@ -855,6 +864,7 @@ def("type", function (a, kw)
   return attrs.get(v, "__class__")
 end)
 B.object = namespace(setmetatable({__name__ = "object",
+  test = function () return true end,
   __new__ = builtin(function (a) return classes.bare(a[1]) end, "__new__")},
   {__call = function () return object.bare(object.Object) end}))
 local of_object = {}

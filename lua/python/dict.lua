@@ -113,7 +113,11 @@ return function (V)
       if own == None then unhashable(V.type_name(k)) end
       return V.raw(own) ~= nil
     end
-    return (rawget(k, "python") or rawget(k, "specials"))
+    local python = rawget(k, "python")  -- an error of the program's
+    if python and V.error_member(python, "__hash__") == None then
+      unhashable(V.type_name(k))
+    end
+    return (python or rawget(k, "specials"))
       and V.special(k, "__hash__") ~= nil
   end
 
@@ -181,7 +185,8 @@ return function (V)
     if rawget(k, "_boxed") ~= nil and not has_own(k) then
       return V.mark(k._boxed)
     end
-    if V.is_tuple(k) or V.is_complex(k) then return nil end
+    if V.is_tuple(k) then return nil end
+    if V.is_complex(k) then return k.im == 0 and V.mark(k.re) or nil end
     if big.is(k) then
       local x = big.float(k)
       return x - x == 0 and V.compare_big(k, x) == 0 and x or nil

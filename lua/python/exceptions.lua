@@ -95,6 +95,9 @@ function M.define(name, bases, members, order)
   for _, b in ipairs(bases) do
     if not base and M.is_class(b) then base = b end
   end
+  if members and members.__eq__ ~= nil and members.__hash__ == nil then
+    members.__hash__ = dt.None      -- equal, but no key
+  end
   local class = setmetatable({__name__ = name, base = base, __bases = bases,
     members = members or {}}, class_mt)
   class.__order = {class, table.unpack(order or base and base.__order or {})}

@@ -131,6 +131,15 @@ end
 
 function X.starred(n) return compile(n.value) end
 
+-- The items of *v in a list, tuple or set.
+local function starred_items(v)
+  if type(v) == "number" or type(v) == "boolean" or v == None then
+    util.raise("TypeError", "Value after * must be an iterable, not %s",
+      V.type_name(v))
+  end
+  return V.items(v)
+end
+
 local function items_of(n)
   local list = {}
   for i, item in ipairs(n.items) do
@@ -141,7 +150,7 @@ local function items_of(n)
     for _, item in ipairs(list) do
       local v = item.f(env)
       if item.star then
-        local all, m = V.items(v)
+        local all, m = starred_items(v)
         for i = 1, m do
           k = k + 1
           out[k] = all[i]

@@ -37,13 +37,19 @@ local function parse(spec, kind_name)
     spec:match("^([+ %-]?)(z?)(#?)(0?)(%d*)([,_]?)%.?(%d*)([%a%%]?)$")
   if not sign then
     refuse_commas(spec)
+    local odd = spec:match("^[+ %-]?z?#?0?%d*[,_]?%.?%d*([^%w%%])$")
+    if odd and utf8.len(odd) then
+      util.raise("ValueError", "Unknown format code '%s' for object of type "
+        .. "'%s'", odd, kind_name)
+    end
     util.raise("ValueError", "Invalid format specifier '%s' for object of type "
       .. "'%s'", whole, kind_name)
   end
   s.sign, s.alt, s.comma = sign, alt ~= "", comma
   s.no_minus_zero = z ~= ""
-  if zero ~= "" and not s.align then
-    s.fill, s.align, s.zero = "0", "=", true
+  if zero ~= "" then
+    s.fill = fill or "0"
+    if not s.align then s.align, s.zero = kind_name == "str" and "<" or "=", true end
   end
   s.width = tonumber(width) or 0
   if s.width > 1 << 27 then util.raise("MemoryError", "") end
@@ -87,8 +93,9 @@ local PREFIX = {x = "0x", X = "0X", o = "0o", b = "0b"}
 
 local function float_digits(v, s)
   local kind = s.kind
-  if v ~= v then return "nan" end
-  if v == math.huge then return "inf" end
+  if v ~= v then return kind == "%" and "nan%" or "nan" end
+  if v == math.huge then return kind == "%" and "inf%" or "inf" end
+  if kind == "n" then kind = "g" end
   if kind == "" and not s.precision then return V.float_text(v) end
   if kind == "%" then
     return ("%." .. (s.precision or 6) .. "f"):format(v * 100) .. "%"
@@ -304,7 +311,7 @@ local function whole_digits(x, flags, width, least, kind)
 end
 
 -- One %-conversion of x.
-local function conversion(x, flags, width, precision, kind)
+local function conversion(x, flags, width, precision, kind, given)
   if kind ~= "s" and kind ~= "r" and kind ~= "a" then x = V.unbox(x) end
   if kind == "s" or kind == "r" or kind == "a" then
     x = kind == "s" and V.str(x) or kind == "r" and V.repr(x) or V.ascii(x)
@@ -338,8 +345,8 @@ local function conversion(x, flags, width, precision, kind)
     end
     if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x)
        and not (util.is_tensor(x) and #x.shape == 0) then
-      util.raise("TypeError", "%%d format: a real number is required, not %s",
-        V.type_name(x))
+      util.raise("TypeError", "%%%s format: a real number is required, not %s",
+        given or kind, V.type_name(x))
     end
   end
   local align = flags:find("-", 1, true) and "<" or kind == "s" and ">" or ""
@@ -355,9 +362,16 @@ end
 local get, item
 function M.set_reach(of_name, of_key) get, item = of_name, of_key end
 
+-- Is it looked up by keys, and so no argument that a template has to use up?
+local function keyed(v, of_bytes)
+  if V.is_bytes(v) then return not of_bytes end
+  return V.is_dict(v) or V.is_list(v) or V.is_range(v)
+    or V.is_object(v) and V.special(v, "__getitem__") ~= nil
+end
+
 -- The pieces of a template of %: one(x, flags, width, precision, kind) gives the
 -- text of each conversion, whose letters are `kinds`; the rest as it is.
-local function percent_with(template, v, one, kinds)
+local function percent_with(template, v, one, kinds, of_bytes)
   local items, n = {v}, 1
   if V.is_tuple(v) then items, n = v, v.n end
   local out, at, used = {}, 1, 0
@@ -397,22 +411,22 @@ local function percent_with(template, v, one, kinds)
       end
       local x
       if key then
-        if not V.is_dict(v) then
+        if not keyed(v, of_bytes) then
           util.raise("TypeError", "format requires a mapping")
         end
         x = item(v, key)
       else
         x = taken()
       end
+      local given = kind              -- which an error names
       if kind == "i" or kind == "u" then kind = "d" end
-      out[#out + 1] = one(x, flags, width, precision, kind)
+      out[#out + 1] = one(x, flags, width, precision, kind, given)
     end
     at = stop
   end
-  if used < n and not V.is_dict(v) and not V.is_list(v) and not V.is_range(v)
-     and not V.is_bytes(v) then
-    util.raise("TypeError", "not all arguments converted during string "
-      .. "formatting")
+  if used < n and not keyed(v, of_bytes) then
+    util.raise("TypeError", "not all arguments converted during %s formatting",
+      of_bytes and "bytes" or "string")
   end
   return table.concat(out) .. template:sub(at)
 end
@@ -430,7 +444,7 @@ end
 
 -- template % v, of the text of bytes: %s and %b take bytes.
 function M.percent_bytes(template, v)
-  return percent_with(template, v, function (x, flags, width, precision, kind)
+  return percent_with(template, v, function (x, flags, width, precision, kind, given)
     if kind == "s" or kind == "b" then
       if not V.is_bytes(x) then
         util.raise("TypeError", "%%b requires a bytes-like object, or an "
@@ -453,8 +467,8 @@ function M.percent_bytes(template, v)
     elseif kind == "r" then
       kind = "a"
     end
-    return conversion(x, flags, width, precision, kind)
-  end, "diouxXeEfFgGcrsab")
+    return conversion(x, flags, width, precision, kind, given)
+  end, "diouxXeEfFgGcrsab", true)
 end
 
 -- numbering(): which argument a field without a name takes, and which one with

@@ -42,9 +42,8 @@ local function like(seq, items, n)
 end
 
 local function concat(a, b)
-  local out = {}
-  for i = 1, a.n do out[i] = a[i] end
-  for i = 1, b.n do out[a.n + i] = b[i] end
+  local out = table.move(a, 1, a.n, 1, {})
+  table.move(b, 1, b.n, a.n + 1, out)
   return like(b.is_size and b or a, out, a.n + b.n)
 end
 
@@ -142,7 +141,8 @@ end
 local function shift_left(a, n)
   check_shift(n)
   if a == 0 then return 0 end
-  if n < 62 and math.abs(a) < 1 << (62 - n) then return a << n end
+  local most = n < 62 and 1 << (62 - n) or 0
+  if a < most and a > -most then return a << n end
   return big.shl(a, n)
 end
 
@@ -186,9 +186,16 @@ local modulo = mixed(function (a, b)
 end, function (a, b)
   return (select(2, big.divmod(a, b)))
 end)
-local ratio = mixed(function (a, b) return a / b end, function (a, b)
-  return big.float(a) / big.float(b)
-end)
+
+local EXACT <const> = 1 << 53       -- every integer up to it is a float
+
+local ratio = mixed(function (a, b)
+  if is_int(a) and is_int(b) and not (a <= EXACT and a >= -EXACT
+     and b <= EXACT and b >= -EXACT) then
+    return big.ratio(a, b)
+  end
+  return a / b
+end, big.ratio)
 
 -- The error says of which operands, for a sign that knows better what they are
 -- called, or itself.
@@ -254,8 +261,16 @@ local function zero(op, a, b)
     or "integer division or modulo by zero")
 end
 
+local function repeatable(v)
+  return type(v) == "string" or V.is_seq(v) or V.is_bytes(v)
+end
+
 -- Neither operand can do it.
 local function unsupported(op, a, b)
+  if op == "*" and (repeatable(a) or repeatable(b)) then
+    util.raise("TypeError", "can't multiply sequence by non-int of type '%s'",
+      V.type_name(repeatable(a) and b or a))
+  end
   if op == "+" and type(a) == "string" then
     util.raise("TypeError", "can only concatenate str (not \"%s\") to str",
       V.type_name(b))
@@ -279,6 +294,7 @@ local function bytes_sign(op, a, b)
       V.type_name(a))
   elseif op == "*" then
     local v, n = V.is_bytes(a) and a or b, V.is_bytes(a) and b or a
+    if repeatable(n) then unsupported(op, a, b) end
     n = V.index_of(n)
     if math.type(n) ~= "integer" then
       util.raise("TypeError", "can't multiply sequence by non-int of type '%s'",
@@ -342,8 +358,8 @@ local function guarded(op, f)
       if not util.is_tensor(other) then unsupported(op, a, b) end
       a, b = V.complex_operands(a, b)
     end
-    if V.is_bytes(a) or V.is_bytes(b) then return bytes_sign(op, a, b) end
     if op == "%" and type(a) == "string" then return f(a, b) end
+    if V.is_bytes(a) or V.is_bytes(b) then return bytes_sign(op, a, b) end
     if op == "*" and util.is_tensor(b) and (type(a) == "string" or V.is_seq(a))
     then
       return f(a, V.index_of(b))
@@ -514,7 +530,8 @@ local function refuse_unary(op, a, shown)
   if type(a) == "string" or a == None or V.is_seq(a) or V.is_dict(a)
      or V.is_set(a) or V.is_function(a) or V.is_bytes(a) or aliases.is_type(a)
      or type(a) == "table" and rawget(a, "_class") or V.is_opaque(a)
-     or V.is_error(a) or is_slice(a) or V.is_generator(a) or V.is_range(a) then
+     or V.is_error(a) or is_slice(a) or V.is_generator(a) or V.is_range(a)
+     or V.is_view(a) or a == V.not_implemented or a == dt.ellipsis then
     util.raise("TypeError", "bad operand type for unary %s: '%s'", op,
       V.type_name(shown or a))
   end
@@ -630,10 +647,12 @@ local function ordered(name, f)
       return M.compare[SIGN[name]](V.unbox(a), V.unbox(b))
     end
     if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
-      if name == "lt" then return V.less(a, b) end
-      if name == "gt" then return V.less(b, a) end
-      return V.equal(a, b) == true or V.less(name == "le" and a or b,
-        name == "le" and b or a)
+      for i = 1, math.min(a.n, b.n) do
+        if not V.alike(a[i], b[i]) then
+          return V.truth(M.compare[SIGN[name]](a[i], b[i]))
+        end
+      end
+      return f(a.n, b.n)
     end
     if counters.is(a) and counters.is(b) then
       return counters.ordered(name, a, b)
@@ -1042,6 +1061,9 @@ function M.getitem(v, i)
     return v:__part(slice_places(i, #v))
   elseif type(v) == "table" and v.__getitem then
     return V.from_lua(v:__getitem(i))
+  end
+  if type(v) == "table" and V.is_type_table(v) then
+    util.raise("TypeError", "type '%s' is not subscriptable", v.__name__)
   end
   if has_no_items(v) or V.is_generator(v) or V.is_view(v) or V.is_opaque(v) then
     util.raise("TypeError", "'%s' object is not subscriptable",

@@ -202,6 +202,7 @@ function M.equal(a, b)
 end
 
 function M.contains(box, v)
+  local given = box
   local mt = type(box) == "table" and getmetatable(box)
   if (mt == dict_mt or mt == set_mt) and not rawget(box, "_class") then
     if mt == set_mt and V.is_set(v) and not v.frozen
@@ -229,20 +230,22 @@ function M.contains(box, v)
   if mt and mt.contains then return mt.contains(box, v) end
   if mt == builtin_mt or mt == func_mt or V.is_complex(box) or big.is(box) then
     util.raise("TypeError", "argument of type '%s' is not iterable",
-      V.type_name(box))
+      V.type_name(given))
   end
-  if V.is_object(box) and not rawget(box, "_native")
+  if (V.is_object(box) or V.is_error(box)) and not rawget(box, "_native")
      and not V.special(box, "__iter__") and not V.special(box, "__getitem__") then
     util.raise("TypeError", "argument of type '%s' is not iterable",
-      V.type_name(box))
+      V.type_name(given))
   end
   if util.is_tensor(box) and (util.is_tensor(v) or type(v) == "number"
      or type(v) == "boolean") then
     return V.truth(V.equal(box, v):any())
   end
-  if type(box) == "number" or type(box) == "boolean" or box == None then
+  if type(box) == "number" or type(box) == "boolean" or box == None
+     or box == dt.ellipsis or type(box) == "table" and V.is_type_table(box)
+     and not V.special(box, "__iter__") then
     util.raise("TypeError", "argument of type '%s' is not iterable",
-      V.type_name(box))
+      V.type_name(given))
   end
   local items, n = V.items(box)
   for i = 1, n do

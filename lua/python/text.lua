@@ -349,7 +349,7 @@ end
 local function stripping(name, head, tail)
   M[name] = function (s, args, _, narrow)
     local chars = given(args[1]) and text_of(args[1], name
-      .. " arg must be None or str, not %s") or nil
+      .. " arg must be None or str") or nil
     if args.n > 1 then
       raise_type("%s expected at most 1 argument, got %d", name, args.n)
     end

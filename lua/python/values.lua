@@ -539,10 +539,11 @@ function M.iter(v)
   if M.is_dict(v) or M.is_set(v) then return M.walk(v) end
   if M.is_view(v) then return M.view_iter(v) end
   if M.is_range(v) then return M.range_iter(v) end
+  local given = v
   v = M.unbox(v)
   if M.is_object(v) and not rawget(v, "_native") then return M.indexed(v) end
   local live = M.is_list(v)             -- a list may grow while it is read
-  local items, n = M.items(v)
+  local items, n = M.items(v, given)
   local i = 0
   return function ()
     i = i + 1
@@ -590,7 +591,8 @@ function M.indexed(v)
 end
 
 -- All items of anything a for goes over, and how many.
-function M.items(v)
+function M.items(v, given)
+  given = given or v                -- what an error names
   local mt = type(v) == "table" and getmetatable(v)
   if (mt == list_mt or mt == tuple_mt) and not rawget(v, "_class") then
     return v, v.n
@@ -632,10 +634,10 @@ function M.items(v)
     else
       for child in v:children() do out[#out + 1] = child end
     end
-  elseif type(v) == "table" and mt == nil then
+  elseif type(v) == "table" and mt == nil and not M.is_type_table(v) then
     for i, item in ipairs(v) do out[i] = M.from_lua(item) end
   else
-    util.raise("TypeError", "'%s' object is not iterable", M.type_name(v))
+    util.raise("TypeError", "'%s' object is not iterable", M.type_name(given))
   end
   return out, #out
 end
@@ -648,6 +650,14 @@ function M.outline(v)
   if M.is_set(v) then return "set" end
   if M.is_view(v) then return M.type_name(v) .. " of " .. v.dict.n end
   return rawget(v, "_class") ~= nil
+end
+
+-- Is it a class that is kept as a table of names: one of the program, of the
+-- library, of exceptions?
+function M.is_type_table(v)
+  return rawget(v, "__python") ~= nil or rawget(v, "__base") ~= nil
+    or rawget(v, "test") ~= nil or rawget(v, "make") ~= nil
+    and rawget(v, "__name__") ~= nil
 end
 
 function M.type_name(v)
@@ -685,7 +695,9 @@ function M.type_name(v)
     if mt == generator_mt then return rawget(v, "iterator") or mt.__name end
     local class = rawget(v, "_class")
     if class then return class.__name end
-    if rawget(v, "__python") or rawget(v, "__base") then return "type" end
+    if M.is_type_table(v) and not (mt and mt.shows_itself) then
+      return "type"
+    end
   end
   return util.type_text(v)
 end

@@ -119,6 +119,11 @@ end
 -- In 0 … n - 1.
 local function below(r, n)
   local k = 0
+  if big.is(n) then
+    local v
+    repeat v = bits(r, big.bit_length(n)) until big.compare(v, n) < 0
+    return v
+  end
   while n >> k > 0 do k = k + 1 end
   local v = bits(r, k)
   while v >= n do v = bits(r, k) end
@@ -141,7 +146,7 @@ local function sample(r, items, n, k)
   local size, out = 21, {}
   if k > 5 then size = size + 4 ^ math.ceil(math.log(k * 3) / math.log(4)) end
   if n <= size then
-    local pool = {table.unpack(items, 1, n)}
+    local pool = table.move(items, 1, n, 1, {})
     for i = 1, k do
       local j = below(r, n - i + 1) + 1
       out[i], pool[j] = pool[j], pool[n - i + 1]
@@ -229,18 +234,42 @@ local function von_mises(r, a)
   return (mu - math.acos(f)) % turn
 end
 
+-- An argument of randrange() as an integer.
+local function whole(v, place)
+  local n = V.index_of(v)
+  if math.type(n) == "float" then n = math.tointeger(n) end
+  if math.type(n) == "integer" or big.is(n) then return n end
+  if math.type(v) == "float" then
+    util.raise("ValueError", "non-integer %s for randrange()", place == 1
+      and "arg 1" or place == 2 and "stop" or "step")
+  end
+  return util.raise("TypeError", "'%s' object cannot be interpreted as an "
+    .. "integer", V.type_name(v))
+end
+
+local SMALL <const> = 1 << 61       -- sums of two such stay integers of Lua
+
+local function is_small(v) return v < SMALL and v > -SMALL end
+
+-- One of start, start + step, … below stop.
 local function range(r, start, stop, step)
-  local width = stop - start
+  if step == 1 and math.type(start) == "integer"
+     and math.type(stop) == "integer" and is_small(start) and is_small(stop)
+     and start < stop then
+    return start + below(r, stop - start)
+  end
+  start, stop, step = whole(start, 1), whole(stop, 2), whole(step, 3)
+  local width = big.sub(stop, start)
   if step == 0 then
     util.raise("ValueError", "zero step for randrange()")
   end
-  local n = step > 0 and (width + step - 1) // step
-    or (width + step + 1) // step
-  if n <= 0 then
-    util.raise("ValueError", "empty range for randrange() (%d, %d, %d)", start,
-      stop, width)
+  local n = step == 1 and width or big.divmod(big.add(width,
+    big.compare(step, 0) > 0 and big.sub(step, 1) or big.add(step, 1)), step)
+  if big.compare(n, 0) <= 0 then
+    util.raise("ValueError", "empty range for randrange() (%s, %s, %s)",
+      big.text(start), big.text(stop), big.text(width))
   end
-  return start + step * below(r, n)
+  return big.add(start, big.mul(step, below(r, n)))
 end
 
 local function choices(r, items, n, weights, k)
@@ -283,7 +312,12 @@ local METHODS = {
     if or_else(a.stop) == nil then return range(r, 0, a.start, 1) end
     return range(r, a.start, a.stop, or_else(a.step, 1))
   end},
-  randint = {{"a", "b"}, function (r, a) return range(r, a.a, a.b + 1, 1) end},
+  randint = {{"a", "b"}, function (r, a)
+    if math.type(a.b) == "integer" and is_small(a.b) then
+      return range(r, a.a, a.b + 1, 1)
+    end
+    return range(r, a.a, big.add(whole(a.b, 2), 1), 1)
+  end},
   choice = {{"seq"}, function (r, a)
     local items, n = V.items(a.seq)
     if n == 0 then
