@@ -50,7 +50,8 @@ def("len", function (a)
     v = V.unbox(v)
   end
   if V.is_function(v) and not rawget(v, "absent") or type(v) == "table"
-     and V.is_type_table(v) or v == dt.ellipsis or v == V.not_implemented
+     and V.is_type_table(v) and not rawget(v, "absent")
+     and not V.special(v, "__len__") or v == dt.ellipsis or v == V.not_implemented
   then
     util.raise("TypeError", "object of type '%s' has no len()", V.type_name(v))
   end
@@ -741,6 +742,12 @@ local IS_KIND = {
   frozenset = function (v) return V.is_set(v) and v.frozen == true end,
 }
 
+-- A value that is surely neither a class nor a hint.
+local function is_no_class(c)
+  return c == nil or c == None or type(c) == "string" or type(c) == "number"
+    or type(c) == "boolean" or V.is_list(c) or V.is_dict(c)
+end
+
 local function is_class(v, c)
   if type(v) == "table" and c ~= nil and rawequal(rawget(v, "_class"), c) then
     return true
@@ -752,6 +759,10 @@ local function is_class(v, c)
   if V.is_tuple(c) then
     for i = 1, c.n do if is_class(v, c[i]) then return true end end
     return false
+  end
+  if is_no_class(c) then
+    util.raise("TypeError", "isinstance() arg 2 must be a type, a tuple of "
+      .. "types, or a union")
   end
   if exceptions.is_class(c) then
     return type(v) == "table" and rawget(v, "class") ~= nil
@@ -799,21 +810,17 @@ local function is_class(v, c)
 end
 M.is_class = is_class
 
-def("isinstance", function (a)
-  local c = a[2]
-  if type(c) == "string" or type(c) == "number" or type(c) == "boolean"
-     or V.is_list(c) or V.is_dict(c) or c == nil then
-    util.raise("TypeError", "isinstance() arg 2 must be a type, a tuple of "
-      .. "types, or a union")
-  end
-  return is_class(a[1], c)
-end)
+def("isinstance", function (a) return is_class(a[1], a[2]) end)
 
 local below
 function below(c, base)
   if V.is_tuple(base) then
     for i = 1, base.n do if below(c, base[i]) then return true end end
     return false
+  end
+  if is_no_class(base) then
+    util.raise("TypeError", "issubclass() arg 2 must be a class, a tuple of "
+      .. "classes, or a union")
   end
   if c == B.bool and base == B.int or base == B.object then return true end
   local said = type(base) == "table" and rawget(base, "below")
@@ -840,7 +847,12 @@ function below(c, base)
   end
   return false
 end
-def("issubclass", function (a) return below(a[1], a[2]) end)
+def("issubclass", function (a)
+  if is_no_class(a[1]) then
+    util.raise("TypeError", "issubclass() arg 1 must be a class")
+  end
+  return below(a[1], a[2])
+end)
 
 M.none_type = M.class("NoneType", function (v) return v == None end)
 def("type", function (a, kw)

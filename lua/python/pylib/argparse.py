@@ -83,11 +83,39 @@ _WITHOUT_VALUE = ("store_const", "store_true", "store_false", "append_const",
 
 
 class Action:
+    """What a program's own action derives from: its __call__ is given the
+    parser, the namespace, the values and the flag that was written."""
+
+    def __init__(self, option_strings, dest, nargs=None, const=None,
+                 default=None, type=None, choices=None, required=False,
+                 help=None, metavar=None):
+        self.option_strings = option_strings
+        self.dest = dest
+        self.nargs = nargs
+        self.const = const
+        self.default = default
+        self.type = type
+        self.choices = choices
+        self.required = required
+        self.help = help
+        self.metavar = metavar
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        raise NotImplementedError(".__call__() not defined")
+
+
+def _is_own(action):
+    return isinstance(action, type) and issubclass(action, Action)
+
+
+class _Argument:
     """One argument: how it is written, and what it does to the namespace."""
 
     def __init__(self, flags, action="store", nargs=None, const=None,
                  default=None, type=None, choices=None, required=None,
-                 help=None, metavar=None, dest=None, version=None):
+                 help=None, metavar=None, dest=None, version=None, **more):
+        own = action if _is_own(action) else None
+        action = "store" if own else action
         self.option_strings = [f for f in flags if f.startswith("-")]
         self.flags = flags
         if action is BooleanOptionalAction:
@@ -95,7 +123,7 @@ class Action:
             self.option_strings = self.option_strings + [
                 "--no-" + f[2:] for f in self.option_strings
                 if f.startswith("--")]
-        elif action not in _ACTIONS:
+        elif action not in _ACTIONS or more and not own:
             raise _absent.error("argparse: the action %r is not part of "
                                 "dtrepl" % (action,))
         self.action = action
@@ -113,11 +141,29 @@ class Action:
             self.const, default = False, True if default is None else default
         elif action in ("help", "version"):
             default = SUPPRESS
+            if action == "version" and help is None:
+                self.help = "show program's version number and exit"
         self.default = default
         self.dest = dest or self._name()
         if required is None:
             required = self.positional() and nargs not in ("?", "*", "...")
         self.required = required
+        self.own = own and self._made_by(own, more)
+
+    def _made_by(self, own, more):
+        """The program's action for this argument, whose word is the last."""
+        given = {"nargs": self.nargs, "const": self.const, "type": self.type,
+                 "default": self.default, "choices": self.choices,
+                 "help": self.help, "metavar": self.metavar}
+        given = {name: v for name, v in given.items() if v is not None}
+        if not self.positional() and self.required:
+            given["required"] = True
+        made = own(option_strings=self.option_strings, dest=self.dest,
+                   **given, **more)
+        for name in ("nargs", "const", "type", "default", "choices", "help",
+                     "metavar", "dest"):
+            setattr(self, name, getattr(made, name))
+        return made
 
     def positional(self):
         return not self.option_strings
@@ -272,7 +318,7 @@ class ArgumentParser:
             flags = (kwargs.pop("dest"),)
         if kwargs.get("default") is None and self.argument_default is not None:
             kwargs["default"] = self.argument_default
-        action = Action(list(flags), **kwargs)
+        action = _Argument(list(flags), **kwargs)
         for flag in action.option_strings:
             if self._option(flag) is not None:
                 raise ArgumentError(action, "conflicting option string: "
@@ -293,7 +339,7 @@ class ArgumentParser:
     def add_subparsers(self, dest=None, required=False, help=None, title=None,
                        description=None, metavar=None, parser_class=None,
                        prog=None):
-        action = Action([dest or "command"], metavar=metavar, help=help,
+        action = _Argument([dest or "command"], metavar=metavar, help=help,
                         nargs=None)
         action.commands = {}
         action.helps = []           # of those that have one: (name, help)
@@ -412,7 +458,7 @@ class ArgumentParser:
                 if used is None:
                     return rest
                 rest.extend(args[at + used:stop])
-                at = stop
+                at = max(stop, at + used)
         self._finish(positionals, namespace)
         return rest
 
@@ -492,7 +538,7 @@ class ArgumentParser:
                 break
             positionals.pop(0)
             if action.nargs == "...":
-                n = stop - at - used
+                n = len(args) - at - used
             if n > 0:
                 self._apply(action, None, args[at + used:at + used + n],
                             namespace)
@@ -516,7 +562,10 @@ class ArgumentParser:
 
     def _apply(self, action, flag, values, namespace):
         kind = action.action
-        if kind == "help":
+        if action.own is not None:
+            value = [] if values is None else self._value(action, values)
+            action.own(self, namespace, value, flag)
+        elif kind == "help":
             self.print_help()
             self.exit()
         elif kind == "version":
@@ -565,7 +614,7 @@ class ArgumentParser:
                 missing.append(action.shown() if action.commands is None
                                else action.metavar or action.dest
                                or self._commands_head(action))
-            elif action.positional() and action.nargs == "*" \
+            elif action.positional() and action.nargs in ("*", "...") \
                     and action.default is None:
                 setattr(namespace, action.dest, [])
             elif isinstance(action.default, str) and action.dest \

@@ -6,6 +6,7 @@ sees warnings and errors as their bare text.
 """
 import _absent
 import _frames
+import os
 import sys
 import time
 import traceback
@@ -19,68 +20,73 @@ NOTSET = 0
 
 BASIC_FORMAT = "%(levelname)s:%(name)s:%(message)s"
 raiseExceptions = True
+_started = time.time()
 lastResort = None
 
-_names = {50: "CRITICAL", 40: "ERROR", 30: "WARNING", 20: "INFO", 10: "DEBUG",
-          0: "NOTSET"}
-_levels = {"CRITICAL": 50, "FATAL": 50, "ERROR": 40, "WARNING": 30, "WARN": 30,
-           "INFO": 20, "DEBUG": 10, "NOTSET": 0}
+_levelToName = {50: "CRITICAL", 40: "ERROR", 30: "WARNING", 20: "INFO",
+                10: "DEBUG", 0: "NOTSET"}
+_nameToLevel = {"CRITICAL": 50, "FATAL": 50, "ERROR": 40, "WARNING": 30,
+                "WARN": 30, "INFO": 20, "DEBUG": 10, "NOTSET": 0}
 
 
 def getLevelName(level):
     if isinstance(level, str):
-        return _levels.get(level, "Level " + level)
-    return _names.get(level, "Level " + str(level))
+        return _nameToLevel.get(level, "Level " + level)
+    return _levelToName.get(level, "Level " + str(level))
 
 
 def getLevelNamesMapping():
-    return dict(_levels)
+    return dict(_nameToLevel)
 
 
 def addLevelName(level, name):
-    _names[level] = name
-    _levels[name] = level
+    _levelToName[level] = name
+    _nameToLevel[name] = level
 
 
 def _check_level(level):
     if isinstance(level, int):
         return level
     if isinstance(level, str):
-        if level not in _levels:
+        if level not in _nameToLevel:
             raise ValueError("Unknown level: %r" % (level,))
-        return _levels[level]
+        return _nameToLevel[level]
     raise TypeError("Level not an integer or a valid string: %r" % (level,))
 
 
 class LogRecord:
-    def __init__(self, name, level, msg, args, exc_info=None, extra=None,
-                 stacklevel=1):
+    def __init__(self, name, level, pathname, lineno, msg, args, exc_info,
+                 func=None, sinfo=None, **kwargs):
         self.name = name
         self.levelno = level
         self.levelname = getLevelName(level)
         self.msg = msg
+        if args and len(args) == 1 and isinstance(args[0], dict) and args[0]:
+            args = args[0]
         self.args = args
         self.exc_info = exc_info
         self.exc_text = None
+        self.stack_info = sinfo
         self.created = time.time()
-        self.msecs = int(self.created * 1000) % 1000
-        self.process = 0
+        self.msecs = int(self.created * 1000) % 1000 + 0.0
+        self.relativeCreated = (self.created - _started) * 1000
+        self.process = os.getpid()
         self.processName = "MainProcess"
+        self.thread = 0
         self.threadName = "MainThread"
-        place = _frames.caller(stacklevel) or ("(unknown file)", 0,
-                                               "(unknown function)")
-        self.pathname, self.lineno, self.funcName = place
-        self.filename = self.pathname.rpartition("/")[2]
+        self.pathname = pathname
+        self.lineno = lineno
+        self.funcName = func
+        self.filename = pathname.rpartition("/")[2]
         self.module = self.filename.rpartition(".")[0] or self.filename
-        for key, value in (extra or {}).items():
-            setattr(self, key, value)
+
+    def __repr__(self):
+        return '<LogRecord: %s, %s, %s, %s, "%s">' % (
+            self.name, self.levelno, self.pathname, self.lineno, self.msg)
 
     def getMessage(self):
         msg = str(self.msg)
         if self.args:
-            one = self.args[0]
-            if len(self.args) == 1 and isinstance(one, dict):
-                return msg % one
             return msg % self.args
         return msg
 
@@ -159,9 +165,25 @@ class Handler(Filterer):
         super().__init__()
         self.level = _check_level(level)
         self.formatter = None
+        self.name = None
 
     def setLevel(self, level):
         self.level = _check_level(level)
+
+    def __repr__(self):
+        return "<%s (%s)>" % (type(self).__name__, getLevelName(self.level))
+
+    def get_name(self):
+        return self.name
+
+    def set_name(self, name):
+        self.name = name
+
+    def acquire(self):
+        pass
+
+    def release(self):
+        pass
 
     def setFormatter(self, formatter):
         self.formatter = formatter
@@ -193,10 +215,20 @@ class StreamHandler(Handler):
         super().__init__()
         self.stream = sys.stderr if stream is None else stream
 
+    def __repr__(self):
+        name = getattr(self.stream, "name", "")
+        return "<%s %s(%s)>" % (type(self).__name__,
+                                str(name) + " " if name else "",
+                                getLevelName(self.level))
+
     def setStream(self, stream):
         old = self.stream
         self.stream = stream
         return old
+
+    def flush(self):
+        if self.stream and hasattr(self.stream, "flush"):
+            self.stream.flush()
 
     def emit(self, record):
         self.stream.write(self.format(record) + self.terminator)
@@ -205,8 +237,13 @@ class StreamHandler(Handler):
 class FileHandler(StreamHandler):
     def __init__(self, filename, mode="a", encoding=None, delay=False,
                  errors=None):
-        super().__init__(open(filename, mode))
-        self.baseFilename = filename
+        super().__init__(open(filename, mode, encoding=encoding))
+        self.baseFilename = os.path.abspath(filename)
+        self.mode = mode
+
+    def __repr__(self):
+        return "<%s %s (%s)>" % (type(self).__name__, self.baseFilename,
+                                 getLevelName(self.level))
 
     def close(self):
         self.stream.close()
@@ -228,8 +265,8 @@ class Logger(Filterer):
         self.disabled = False
 
     def __repr__(self):
-        return "<Logger %s (%s)>" % (self.name,
-                                     getLevelName(self.getEffectiveLevel()))
+        return "<%s %s (%s)>" % (type(self).__name__, self.name,
+                                 getLevelName(self.getEffectiveLevel()))
 
     def setLevel(self, level):
         self.level = _check_level(level)
@@ -290,8 +327,20 @@ class Logger(Filterer):
                 exc_info = (type(exc_info), exc_info, None)
             elif not isinstance(exc_info, tuple):
                 exc_info = sys.exc_info()
-        self.handle(LogRecord(self.name, level, msg, args, exc_info, extra,
-                              stacklevel))
+        place = _frames.caller(stacklevel) or ("(unknown file)", 0,
+                                               "(unknown function)")
+        self.handle(self.makeRecord(self.name, level, place[0], place[1], msg,
+                                    args, exc_info, place[2], extra))
+
+    def makeRecord(self, name, level, fn, lno, msg, args, exc_info, func=None,
+                   extra=None, sinfo=None):
+        record = LogRecord(name, level, fn, lno, msg, args, exc_info, func,
+                           sinfo)
+        for key, value in (extra or {}).items():
+            if key in ("message", "asctime") or key in record.__dict__:
+                raise KeyError("Attempt to overwrite %r in LogRecord" % key)
+            setattr(record, key, value)
+        return record
 
     def log(self, level, msg, *args, **kwargs):
         if self.isEnabledFor(level):
@@ -357,7 +406,18 @@ class LoggerAdapter:
         self.log(CRITICAL, msg, *args, **kwargs)
 
 
-root = Logger("root", WARNING)
+class RootLogger(Logger):
+    def __init__(self, level):
+        super().__init__("root", level)
+
+
+def makeLogRecord(facts):
+    record = LogRecord(None, None, "", 0, "", (), None)
+    record.__dict__.update(facts)
+    return record
+
+
+root = RootLogger(WARNING)
 Logger.root = root
 _loggers = {}
 _state = {"disabled": NOTSET}

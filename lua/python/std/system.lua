@@ -85,6 +85,11 @@ local function stream(write)
       return None
     end, "writelines"), flush = builtin(nothing),
     isatty = builtin(function () return false end), encoding = "utf-8",
+    name = write == builtins.write and "<stdout>" or "<stderr>", mode = "w",
+    errors = write == builtins.write and "strict" or "backslashreplace",
+    closed = false,
+    readable = builtin(function () return false end),
+    writable = builtin(function () return true end),
     fileno = builtin(function ()
       return write == builtins.write and 1 or 2
     end)}, {__name = "_io.TextIOWrapper"}))
