@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- TEST: ranks=1 world=threads args=--trust timeout=120
+-- TEST: ranks=1 world=threads args=--trust timeout=300
 -- python.lua: `dtrepl program.py`: the PyTorch programs of tests/parity/
 -- bridge run as they stand and end as they do in PyTorch, with the line of
 -- the Python file; what is not understood is named with its line.  And the
