@@ -392,6 +392,9 @@ function M.slice(m, index)
       .. "mesh_dim_names!")
   end
   if not V.is_seq(index) then
+    if dt._switch("SUBMESH_REFUSED") ~= 0 then  -- before the index is read
+      local _ = m[{m.mesh_dim_names[1]}]
+    end
     util.raise("TypeError", "'%s' object is not iterable", V.type_name(index))
   end
   for i = 1, index.n do

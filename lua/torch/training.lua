@@ -96,6 +96,29 @@ for _, name in ipairs {"CPUOffloadPolicy", "OffloadPolicy"} do
   names.flat[name] = offload(name)
 end
 
+-- register_fsdp_forward_method(module, method_name): an attribute of the object
+-- that gathers the parameters around the method of its class.
+local function forward_method(args, kw)
+  local m = args[1] or kw and V.dict_get(kw, "module")
+  local name = args[2] or kw and V.dict_get(kw, "method_name")
+  local state = m._attrs._fsdp_state
+  if not state then return None end
+  if not builtin_names.hasattr.call(V.list {m, name}) then
+    util.raise("ValueError", "%s does not have a method %s",
+      V.str(builtin_names.type.call(V.list {m})), V.str(name))
+  end
+  local method = attrs.get(m, name)
+  attrs.set(m, name, builtin(function (given, keywords)
+    local through = calls.packed(given, keywords)
+    local run, finish = through:through(method)
+    local list = state:pre_forward(through:plain())
+    local outs = state:post_forward(table.pack(run(table.unpack(list, 1,
+      list.n or #list))))
+    return finish(table.unpack(outs, 1, outs.n or #outs))
+  end, name))
+  return None
+end
+
 -- A table for each: what pylib/more adds is found by a module's name.
 local unshard_handle = namespace {__name__ = "UnshardHandle"}
 for _, path in ipairs {"torch.distributed.fsdp",
@@ -104,6 +127,8 @@ for _, path in ipairs {"torch.distributed.fsdp",
   attrs.provide(path, over({FSDPModule = names.FSDPModule,
     CPUOffloadPolicy = names.flat.CPUOffloadPolicy,
     OffloadPolicy = names.flat.OffloadPolicy,
+    register_fsdp_forward_method = builtin(forward_method,
+      "register_fsdp_forward_method"),
     UnshardHandle = unshard_handle}, fsdp))
 end
 attrs.provide("torch.distributed._composable", over({

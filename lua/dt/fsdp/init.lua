@@ -166,8 +166,10 @@ end
 
 function State:pre_forward(args)
   finalize.check_forward(self)
-  if self.training == "pre_backward" then     -- recomputation
-    if self.group then
+  local gathers = dt._switch("FSDP_RECOMPUTE_GATHERS") ~= 0
+  if self.training == "pre_backward"          -- recomputation
+    or not gathers and self.training == "post_backward" then
+    if self.group and gathers then
       self.group:unshard()
       self.group:wait()
     end
@@ -213,7 +215,9 @@ local function warn_view(self)
 end
 
 function State:post_forward(outs)
-  if self.training == "pre_backward" then return cast_outputs(self, outs) end
+  if self.training:find "_backward$" then     -- recomputation
+    return cast_outputs(self, outs)
+  end
   local group, order = self.group, self.comm.order
   if group then
     if group.reshard ~= false then group:reshard_now(true) end

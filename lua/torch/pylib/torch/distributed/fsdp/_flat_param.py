@@ -71,6 +71,8 @@ class FlatHandle:
     def _lay_out(self, found):
         first = found[0][2]
         self.dtype = first.dtype
+        if not first.is_floating_point():
+            raise ValueError("Cannot flatten integer dtype tensors")
         for _, _, param in found:
             if param.dtype != self.dtype:
                 raise ValueError("Must flatten tensors with uniform dtype but "
