@@ -219,11 +219,11 @@ EOF
 has "run: what it needs" 0 "dtrepl_record.py records it" \
   "$DTREPL" diagnose --run needs.txt
 
-# Sizes that agree are shortened, those that do not stay.
+# A tensor of any size costs no memory in a plan; all sizes stay.
 echo "ValueError: Size mismatch between saved torch.Size([151936, 896]) and \
 current: torch.Size([152064, 896]) for model.embed_tokens.weight" >sizes.txt
-has "run: sizes that agree are short" 0 "torch.Size([151936, 8])" \
-  "$DTREPL" diagnose --run sizes.txt
+has "run: sizes of a checkpoint" 0 '"match":"same"' \
+  "$DTREPL" diagnose --json --run sizes.txt
 # A release is looked for in which the operator has no strategy.
 echo "NotImplementedError: Operator aten.log_sigmoid_forward.default does not \
 have a sharding strategy registered. DTensor" >other.txt
@@ -274,10 +274,16 @@ aten.view.default(Spec(bf16[1, 64, 256](S(2))), [1, 64, 2, 128]) on \
 DeviceMesh((tp=8), 'cuda', stride=(1,))" >range.txt
 has "run: a release in range" 0 '"message":"Cannot unflatten unevenly' \
   "$DTREPL" diagnose --json --run range.txt
-# No repro of ours can raise these, and it says whose they are.
+# FSDP1's own messages; one that none of ours raises says whose it is.
 echo "RuntimeError: Must flatten tensors with uniform dtype but got torch.bfloat16 \
 and torch.float32, FSDP" >flat.txt
-has "run: FSDP1's message" 0 "it is a message of FSDP1" \
+has "run: FSDP1's message" 0 '"match":"same"' \
+  "$DTREPL" diagnose --json --run flat.txt
+echo "ValueError: Cannot flatten integer dtype tensors, FSDP" >flat.txt
+has "run: FSDP1 and integers" 0 '"match":"same"' \
+  "$DTREPL" diagnose --json --run flat.txt
+echo "RuntimeError: Integer parameters are unsupported, FSDP" >flat.txt
+has "run: not FSDP1's" 0 "it is a message of FSDP1" \
   "$DTREPL" diagnose --run flat.txt
 
 # The mesh behind the @ of an operator's schema, not the shape of a tensor.

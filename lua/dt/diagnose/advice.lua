@@ -186,9 +186,9 @@ local entries = {"generate", "encode_image", "encode_text", "encode", "decode",
   "get_image_features", "get_text_features", "sample", "score", "prefill",
   "compute_loss", "predict"}
 
--- Of those the one that the report calls, else the function of its own that
--- raised; nil where neither is there.
-local function entry_in(r)
+-- entry(report): of those the one that the report calls, else the function of
+-- its own that raised; nil where neither is there.
+function M.entry(r)
   local flat = r.doc.flat
   for _, name in ipairs(entries) do
     if flat:find("[%.%s_]" .. name .. "%f[^%w_]") then return name end
@@ -255,7 +255,7 @@ function M.fixes(r, allows)
   end
   local names, left = names_in(r), {}
   names.norm = norm_in(r)
-  names.generate = entry_in(r)
+  names.generate = M.entry(r)
   for i, f in ipairs(candidates(r, allows)) do
     local old = f[1]:find "^upgrade" and f.fixed_in
       and not later(release, f.fixed_in) and r.torch.how == "stated"

@@ -8,6 +8,8 @@
 -- the captures cannot be brought about.  Only names and numbers that a pattern
 -- let through get into a program.
 
+local evidence = require "dt.diagnose.evidence"
+local mixed = require "dt.diagnose.messages_mixed"
 local modules = require "dt.diagnose.messages_modules"
 local operators = require "dt.diagnose.messages_operators"
 local programs = require "dt.diagnose.programs"
@@ -45,6 +47,33 @@ row("bigger than default world size (%d+), but found (%d+) ranks", too_large)
 row("bigger than default world size, but found (%d+) ranks", function (r, n)
   n = integer(n)
   return n and n >= 2 and too_large(r, ("%d"):format(n // 2), ("%d"):format(n))
+end)
+
+-- A string in parentheses is no tuple: its letters are taken for names.
+row("mesh_shape and mesh_dim_names should have same length! Found "
+  .. "len%(mesh_dim_names%): (%d+) and len%(mesh_shape%):%s?(%d+)",
+  function (r, given, dims)
+  given, dims = integer(given), integer(dims)
+  if not given or not dims or given > 40 or dims < 1 or dims > 6 then
+    return nil
+  end
+  local name = dims == 1 and r.doc.flat:match
+    "mesh_dim_names=%([\"']([%a_][%w_]*)[\"']%)"
+  local shape, right, wrong = {}, {}, {}
+  for i = 1, dims do
+    shape[i], right[i] = i <= 3 and 2 or 1, ("d%d"):format(i - 1)
+  end
+  for i = 1, given do wrong[i] = ("d%d"):format(i - 1) end
+  local ranks = math.tointeger(product(shape))
+  if name and #name == given then
+    return scene(ranks, "", "", mesh_line(shape, nil):gsub("%)\n$",
+      (", mesh_dim_names=(%q))"):format(name)), {
+      fix("a tuple of one name needs its comma", (mesh_line(shape, {name})
+        :gsub("\n$", "")))})
+  end
+  return scene(ranks, "", "", (mesh_line(shape, wrong):gsub("\n$", "")), {
+    fix("one name for each dimension", (mesh_line(shape, right)
+      :gsub("\n$", "")))})
 end)
 
 -- A mesh of the names that the message says there are.
@@ -168,10 +197,12 @@ row("Found shape:[%a%.]*%(?([%[%(][%d, ]+[%]%)])%)?, stride:None", function (r,
     step = step * sizes[i]
   end
   local call = "DTensor.from_local(part, mesh, [Shard(0)], shape=%s%s)"
+  local size = r.doc.flat:find("shape:torch.Size", 1, true)
+    and ("torch.Size([%s])"):format(table.concat(sizes, ", ")) or tuple(sizes)
   return scene(ranks, "", line(ranks, "dp") .. ("part = torch.ones(%s)"
     .. ".tensor_split(%d)[dist.get_rank()]\n"):format(table.concat(sizes, ", "),
-    ranks), call:format(tuple(sizes), ""), {fix("pass shape and stride of the whole tensor",
-    call:format(tuple(sizes), ", stride=" .. tuple(stride)))})
+    ranks), call:format(size, ""), {fix("pass shape and stride of the whole "
+    .. "tensor", call:format(size, ", stride=" .. tuple(stride)))})
 end)
 
 row("Inconsistent tensor metadata %(including shape and stride%) across ranks",
@@ -275,6 +306,37 @@ row("size of tensor a %((%d+)%) must match the size of tensor b %((%d+)%) at "
       :format(dim, sign))})
 end)
 
+-- A sequence that the ranks do not divide, cut, and its parts taken for equal
+-- ones: the first rank counts its own, larger part once for each rank.
+row("size of tensor a %((%d+)%) must match the size of tensor b %((%d+)%) at "
+  .. "non%-singleton dimension (%d+)", function (r, a, b, dim)
+  a, b, dim = integer(a), integer(b), integer(dim)
+  if not a or not b or not dim or dim > 6 or math.max(a, b) > 1 << 20 then
+    return nil
+  end
+  local large, small = math.max(a, b), math.min(a, b)
+  for ranks in pairs(evidence.counts(r)) do
+    local part = (small + ranks - 1) // ranks
+    if ranks >= 2 and ranks <= 8 and large > small and part * ranks == large
+      and r.doc.flat:find "Parallel" then
+      local ones = ("torch.ones(%s%d)"):format(leading(dim), small)
+      local made = ("h = DTensor.from_local(part, mesh, [Shard(%d)], "
+        .. "run_check=False%%s)\n"):format(dim)
+      local call = a == large and "torch.ones(h.shape) + " .. ones
+        or ones .. " + torch.ones(h.shape)"
+      local sizes = ("(%s%d)"):format(leading(dim), small)
+      local strides = ("(%s1)"):format(("%d, "):format(small):rep(dim))
+      local cut = ("distribute_tensor(%s, mesh, [Shard(%d)])"):format(ones, dim)
+      return scene(ranks, "", line(ranks, "tp") .. "part = " .. cut
+        .. ".to_local()\n", made:format "" .. call, {
+        fix("keep DTensors between the modules: use_local_output=False", "h = "
+          .. cut .. "\n" .. call),
+        fix("say the shape of the whole", made:format((",\n    shape=%s, "
+          .. "stride=%s"):format(sizes, strides)) .. call)})
+    end
+  end
+end)
+
 -- Two sizes that differ by one: the parts of a tensor cut unevenly.
 row("size of tensor a %((%d+)%) must match the size of tensor b %((%d+)%) at "
   .. "non%-singleton dimension (%d+)", function (r, a, b, dim)
@@ -365,7 +427,7 @@ end)
 
 -- The scene of what `r` prints, or nil.
 function M.find(r)
-  for _, list in ipairs {rows, modules, operators} do
+  for _, list in ipairs {rows, mixed, modules, operators} do
     for _, entry in ipairs(list) do
       local found = {r.doc.flat:match(entry[1])}
       local s = #found > 0 and entry[2](r, table.unpack(found))

@@ -173,6 +173,47 @@ row("Missing optimizer state for parameter '([%w_%.]+)' in checkpoint",
       call:format ", options=StateDictOptions(strict=False)")})
 end)
 
+-- ---- FSDP1 -------------------------------------------------------------
+
+local WRAPPER <const> = "from torch.distributed.fsdp import "
+  .. "FullyShardedDataParallel as FSDP\n"
+local WHOLE <const> = "model = nn.Linear(4, 4, bias=False, dtype=%s)\n"
+local FLOATING <const> = ", ignored_states=[\n    p for p in model.parameters() "
+  .. "if not p.is_floating_point()]"
+
+-- A model of parameters that one vector has to hold.
+local function flattened(r, first, second)
+  local ranks = ranks_or(r, 2)
+  local head = WRAPPER .. line(ranks, "fsdp")
+  local lines = (first:find "int" and "model = nn.Module()\n"
+    or WHOLE:format(first))
+    .. programs.attach("w", ("nn.Parameter(torch.ones(4, dtype=%s), "
+      .. "requires_grad=False)"):format(second))
+  local call = "FSDP(model, device_mesh=mesh, device_id=torch.device(\"cpu\")%s)"
+  local integers_in = second:find "int" ~= nil
+  return scene(ranks, head, lines, call:format "", {integers_in
+    and fix("leave integer parameters out", call:format(FLOATING))
+    or fix("one dtype for all parameters before FSDP wraps the model",
+      ("model.to(%s)\n"):format(first) .. call:format ", use_orig_params=True")})
+end
+
+row("Must flatten tensors with uniform dtype but got (torch%.%w+) and "
+  .. "(torch%.%w+)", function (r, first, second)
+  if first:find "int" or first == second then return nil end
+  return flattened(r, first, second)
+end)
+
+row("(Cannot flatten integer dtype tensors)", function (r)
+  local ranks = ranks_or(r, 2)
+  local s = flattened(r, "torch.int32", "torch.int32")
+  s.fixes = {programs.anew("fully_shard, which shards each parameter by itself "
+    .. "and flattens none", FSDP .. line(ranks, "fsdp") .. "model = nn.Module()\n"
+    .. programs.attach("w", "nn.Parameter(torch.ones(4, dtype=torch.int32), "
+      .. "requires_grad=False)") .. "fully_shard(model, mesh=mesh)"),
+    table.unpack(s.fixes)}
+  return s
+end)
+
 -- ---- plans, losses, data parallel --------------------------------------
 
 row("module (%l+)s and %l+_layouts should have same length", function (r, what)
@@ -240,31 +281,25 @@ row("Missing key in checkpoint state_dict: ([%a_][%w_%.%-]*[%w_])", function (_,
       load:format(("%q: torch.ones(4)"):format(key)))})
 end)
 
--- Two shapes in which the sizes that agree are so short that the tensors fit;
--- those that do not agree decide the outcome and stay.
-local function shorten_equal(have, want)
-  local function fits()
-    return product(have) <= MAX_ELEMENTS and product(want) <= MAX_ELEMENTS
-  end
-  for i = #have, 1, -1 do
-    if fits() then break end
-    if #have == #want and have[i] == want[i] then
-      have[i], want[i] = math.min(have[i], 8), math.min(want[i], 8)
-    end
-  end
-  return fits()
-end
-
 row("Size mismatch between saved torch%.Size%(%[([%d, ]*)%]%) and current: "
   .. "torch%.Size%(%[([%d, ]*)%]%) for ([%a_][%w_%.%-]*[%w_])",
   function (_, have, want, key)
   have, want = integers(have), integers(want)
-  if not shorten_equal(have, want) then return nil end
-  local load = ("create_default_local_load_plan({%q: torch.ones(%s)}, stored)")
-  local function of(sizes) return load:format(key, tuple(sizes)) end
-  return scene(1, PLANS, ("stored = saved({%q: torch.ones(%s)})\n"):format(key,
-    tuple(have)), of(want), {
-    fix("a model of the saved sizes, or the same padding", of(have))})
+  -- one rank's piece of a vector that holds the whole
+  local pieces = #want == 1 and want[1] > 0 and product(have) / want[1] or 0
+  local text = #have > 1 and pieces >= 2 and pieces % 1 == 0
+    and "what the model gives now is one rank's flat piece of FSDP1: take the "
+    .. "state through the helper for both" or "a model of the saved sizes, or "
+    .. "the same padding"
+  -- on meta, where no size costs memory
+  have, want = tuple(have), tuple(want)
+  local empty = "{%q: torch.empty(%s, device=\"meta\")}"
+  local load = "create_default_local_load_plan(" .. empty .. ", stored)"
+  return scene(1, PLANS, ("stored = saved(" .. empty .. ")\n"):format(key, have),
+    load:format(key, want), {
+    {text = text, lines = load:format(key, have), said = pieces >= 2
+      and "state = get_model_state_dict(model)\ndcp.load({\"model\": state}, "
+      .. "checkpoint_id=path)" or nil}})
 end)
 
 row("size mismatch for ([%a_][%w_%.]*): copying a param with shape torch%.Size"

@@ -36,20 +36,47 @@ local function ruled(name, n, given)
     given and ("([Replicate()], [Replicate()] * %d)"):format(given) or "")
 end
 
+-- The tensors that the message prints as the operator's arguments, as lines and
+-- names on the report's mesh; nil where it prints others or none.
+local function printed_arguments(r, wanted)
+  local mesh, lines, names = r.meshes[1], {}, {}
+  if not mesh or #r.args ~= wanted or #mesh.shape > 3 then return nil end
+  local size = programs.product(mesh.shape)
+  if size < 2 or size > 64 then return nil end
+  for i, a in ipairs(r.args) do
+    local list = a.kind == "dtensor" and a.shape and programs.placements("("
+      .. table.concat(a.placements or {}, ", ") .. ")")
+    if not list or #list ~= #mesh.shape
+      or programs.product(a.shape) > programs.MAX_ELEMENTS then
+      return nil
+    end
+    names[i] = ("x%d"):format(i)
+    lines[i] = ("%s = distribute_tensor(torch.ones(%s), mesh, [%s])\n"):format(
+      names[i], programs.tuple(a.shape), table.concat(list, ", "))
+  end
+  return math.tointeger(size), mesh_line(mesh.shape, mesh.names)
+    .. table.concat(lines), table.concat(names, ", ")
+end
+
 -- A rule of `given` placements for an operator of `wanted` tensors.
 local function miscounted(r, given, wanted)
   local space, name = (r.op or ""):match "^([%a_][%w_]*)%.([%a_][%w_]*)%."
   if not space or space == "aten" then name = "together" end
   local head = "from torch.distributed.tensor.experimental import "
     .. "register_sharding\n\n\n"
-  local x = line(2, "tp")
-    .. "x = distribute_tensor(torch.ones(4), mesh, [Replicate()])\n"
+  local ranks, x, args = printed_arguments(r, wanted)
+  if not ranks then
+    ranks, args = 2, ("x, "):rep(wanted):sub(1, -3)
+    x = line(2, "tp")
+      .. "x = distribute_tensor(torch.ones(4), mesh, [Replicate()])\n"
+  end
   local call = "torch.ops.mylib.%s(%s)"
-  local args = ("x, "):rep(wanted):sub(1, -3)
   local right = name .. "_right"
-  return scene(2, head, ruled(name, wanted, given) .. x, call:format(name, args),
-    {anew("one placement for each argument, in their order", ruled(right, wanted,
-      wanted) .. x .. call:format(right, args))})
+  local f = anew("one placement for each argument, in their order", ruled(right,
+    wanted, wanted) .. x .. call:format(right, args))
+  f.said = ("return [([Replicate()], [Replicate()] * %d)]"):format(wanted)
+  return scene(ranks, head, ruled(name, wanted, given) .. x, call:format(name,
+    args), {f})
 end
 
 row("input_specs%((%d+)%) != strategies%((%d+): %d+ args", function (r, given,

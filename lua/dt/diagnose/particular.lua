@@ -5,6 +5,47 @@
 -- the class's.  `only` holds conditions as in lua/dt/diagnose/classes/mixed.lua.
 
 return {
+  {class = "invalid-mesh-dim-name",
+   only = {"mesh_shape and mesh_dim_names should have same length"},
+   alone = true,
+   cause = "There is another number of names than of dimensions. A string in "
+     .. "parentheses is no tuple: each of its letters counts as a name.",
+   "one name for each dimension; a tuple of one name needs its comma",
+   lua = 'dt.init_device_mesh("cuda", {8}, {mesh_dim_names = {"dp"}})',
+   torch = 'init_device_mesh("cuda", (8,), mesh_dim_names=("dp",))'},
+
+  {class = "mixed-optimizer-group", only = {"@aten._foreach_norm.*"},
+   alone = true,
+   "put the stragglers on the mesh",
+   lua = 'dt.distribute_tensor(p, mesh, "R")',
+   torch = "distribute_module(model.norm, mesh)  # what the plan leaves out"},
+  {class = "mixed-optimizer-group", only = {"@aten._foreach_norm.*"},
+   alone = true,
+   "a norm for each kind, then combine",
+   torch = "cut = get_total_norm(grads of DTensors).full_tensor()\n"
+     .. "norm = (cut**2 + get_total_norm(the other grads)**2).sqrt()\n"
+     .. "clip_grads_with_norm_(each of the two lists, max_norm, norm)"},
+
+  {class = "mixed-tensor-dtensor", only = {"~nn/init.py"},
+   "initialise before the parameters are distributed",
+   torch = "nn.init.trunc_normal_(w, std=0.02)\n"
+     .. "w = distribute_tensor(w, mesh, [Shard(0)])"},
+
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"~Must flatten tensors with uniform dtype|requires uniform dtype",
+     "~torch.int8|torch.uint8|torch.int32"}, alone = true,
+   cause = "FSDP1 packs the parameters of a unit into one vector of one dtype; "
+     .. "integers of a quantised layer do not fit in, and no cast makes them.",
+   "leave integer parameters out",
+   torch = "FSDP(model, ignored_states=[p for p in model.parameters()\n"
+     .. "    if not p.is_floating_point()])"},
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"~Must flatten tensors with uniform dtype|requires uniform dtype",
+     "~torch.int8|torch.uint8|torch.int32"}, alone = true,
+   "or store the quantised weights in the dtype of the others",
+   torch = "BitsAndBytesConfig(load_in_4bit=True,\n"
+     .. "    bnb_4bit_quant_storage=torch.bfloat16)"},
+
   {class = "dcp-missing-key", only = {"Missing optimizer state for parameter"},
    "load without it: this parameter starts with fresh optimizer state",
    torch = "set_optimizer_state_dict(model, optimizer, state,\n"

@@ -312,7 +312,7 @@ local function complete(s)
   local out = {ranks = s.ranks, silent = s.silent,
     program = whole(s.lines, s.fails), fixes = {}}
   for i, f in ipairs(s.fixes) do
-    out.fixes[i] = {text = f.text, python = f.lines,
+    out.fixes[i] = {text = f.text, python = f.said or not f.fresh and f.lines,
       program = whole(f.fresh and s.head or s.lines, f.lines)}
   end
   return out

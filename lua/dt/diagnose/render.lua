@@ -171,10 +171,20 @@ local function why_not(c)
   return " (" .. first .. ")"
 end
 
+-- What was raised, without the long line that a release puts behind it.
+local function raised(message)
+  local at = message:find("%s*\n%s*Sharding propagation failed for ")
+  return at and at > 1 and message:sub(1, at - 1) or message
+end
+
 local function put_run(out, run, op)
-  out[#out + 1] = "  repro     " .. ended(run, op)
+  local without = run.without and "; it does without the report's "
+    .. table.concat(run.without, ", ") or ""
+  out[#out + 1] = "  repro     " .. wrap(ended(run, op) .. without,
+    "            ", 66)
   if run.message then
-    out[#out + 1] = "            " .. wrap(run.message, "            ", 66)
+    out[#out + 1] = "            " .. wrap(raised(run.message), "            ",
+      66)
   end
   for _, c in ipairs(run.tried or {}) do
     out[#out + 1] = ("  %-9s %s"):format("tried", wrap(c.text .. ": "
@@ -280,7 +290,7 @@ local function run_json(run)
     {"script", run.script or json.null}, {"own", run.own or false},
     {"export", run.export or json.null},
     {"same_operator", run.own or run.same_operator or false},
-    {"match", run.match or json.null}}
+    {"match", run.match or json.null}, {"without", run.without or {}}}
 end
 
 -- Keys and their order are stable; new ones may come at the end of an object.

@@ -8,6 +8,7 @@
 local facts = require "dt.diagnose.facts"
 local releases = require "dt.diagnose.release"
 local beyond = require "dt.diagnose.beyond"
+local code = require "dt.diagnose.code"
 local compare = require "dt.diagnose.compare"
 local own_program = require "dt.diagnose.own"
 local pyscenes = require "dt.diagnose.pyscenes"
@@ -35,6 +36,21 @@ local function try(what, f)
     (text:gsub("\n", "\\n"))))
 end
 ]]
+
+-- The same for a reader of the script.
+local SHORT <const> = [[
+local function try(what, f)
+  local ok, e = pcall(f)
+  print(what, ok and "fine" or type(e) == "table" and e.torch or e)
+end
+]]
+
+-- The script as it is shown.
+local function readable(text)
+  local at, to = text:find(prelude:gsub("\n$", ""), 1, true)
+  if not at then return text end
+  return text:sub(1, at - 1) .. SHORT:gsub("\n$", "") .. text:sub(to + 1)
+end
 
 -- ---- running -----------------------------------------------------------
 
@@ -132,17 +148,40 @@ local function same_words(text, cure)
   return stems > 0
 end
 
--- The fix that is printed and says what was tried, or nil.
+-- The fix that is printed and says what was tried, or nil.  That of a newer
+-- release is said by any that says to upgrade to one.
 local function printed_fix(r, tried)
+  local release = tried.text:match "^torch ([%d.]+)$"
   for _, f in ipairs(r.fixes) do
-    if f.text == tried.text or same_words(f.text, tried.text) then return f end
+    if f.text == tried.text or same_words(f.text, tried.text)
+      or release and f.text:find "^upgrade"
+      and (releases.number(f.fixed_in or release) or 0)
+        <= releases.number(release) then
+      return f
+    end
   end
+end
+
+-- Of what was tried the first that cures and is printed, then a newer release
+-- that is, else the first that cures; nil for none.
+local function first_cure(r, tried)
+  local first, release
+  for _, t in ipairs(tried) do
+    if t.cures then
+      local printed, upgrade = printed_fix(r, t), t.text:find "^torch "
+      if printed and not upgrade then return t.text end
+      release = release or printed and t.text
+      first = first or t.text
+    end
+  end
+  return release or first
 end
 
 -- Which fixes cure it, and whether a newer release does.  One that is printed
 -- already goes before one that is not.
 local function try_fixes(tool, run, got, candidate, r)
   local scene = candidate.scene
+  if run.timed_out or not run.raised and not scene.silent then return end
   for i, f in ipairs(scene.fixes or {}) do
     local g = got["fix " .. i]
     run.tried[#run.tried + 1] = {text = f.text, lua = f.lua, python = f.python,
@@ -157,17 +196,7 @@ local function try_fixes(tool, run, got, candidate, r)
       cures = again ~= nil and again.ok,
       why = again and not again.ok and compare.message(again.text) or nil})
   end
-  local first
-  for _, t in ipairs(run.tried) do
-    if t.cures then
-      first = first or t
-      if printed_fix(r, t) then
-        first = t
-        break
-      end
-    end
-  end
-  run.cured_by = first and first.text
+  run.cured_by = first_cure(r, run.tried)
 end
 
 -- A cure that is printed is marked; one of the very message goes first.
@@ -258,7 +287,7 @@ local function run_candidate(tool, r, read, c, torch)
   local run = {tried = {}, torch = torch, device = c.device, ranks = c.ranks}
   for k, v in pairs(c.run) do run[k] = v end
   local text = c.script(torch)
-  run.script = run.script or text
+  run.script = run.script or readable(text)
   local output, code, how = run_script(tool, text, run)
   local got = output and results_of(output)
   if not output then
@@ -266,6 +295,7 @@ local function run_candidate(tool, r, read, c, torch)
     run.why = "the repro could not be started: " .. tostring(code)
   elseif not got.repro then
     run.reproduced = false
+    run.tried, run.timed_out = {}, how == "time"
     run.why = how == "time" and "the repro took too long"
       or "the repro itself failed: " .. output:sub(1, 200):gsub("%s+", " ")
   else
@@ -413,6 +443,49 @@ local function read_own_error(tool, r, read)
     .. "under torch %s: %s"):format(torch, message:match "^[^\n]+")
 end
 
+-- Does the text end in a call whose result nobody keeps?  Then it is a program
+-- that was written to raise, not the lines before the one that does.
+local function ends_in_call(text)
+  local tree = code.program(text)
+  local last = tree and tree[#tree]
+  return last ~= nil and #code.calls(last) > 0 and last.kind ~= "assign"
+    and last.kind ~= "def" and last.kind ~= "class"
+end
+
+-- The release under which the report's own program, shown whole, runs to its
+-- end, the newest if it does there; nil where it does not or was not run.
+local function runs_under(tool, own)
+  if not own or own.run.raised ~= false or own.run.invented
+    or not own.got or not own.got.repro or not ends_in_call(own.run.script)
+  then
+    return nil
+  end
+  return error_of(tool, own.candidate, releases.newest) and own.run.torch
+    or releases.newest
+end
+
+-- A program of the report that runs here: what its message says is not raised
+-- by it, and a newer release may be all that is needed.
+local function tell_that_it_runs(r, run, own, torch)
+  local others = run.reproduced and "; the script below raises the text in "
+    .. "another way" or ""
+  run.reproduced, run.match, run.cured_by = false, nil, nil
+  run.why = ("the report's own program runs here under torch %s without "
+    .. "raising%s"):format(torch, others)
+  local stated = r.torch and r.torch.how == "stated" and r.torch.release
+  if torch ~= releases.newest or stated == torch then return end
+  local tried = {text = "torch " .. torch, cures = true}
+  local f = printed_fix(r, tried)
+  local said = " (tried here: your program runs under " .. torch .. ")"
+  if f then
+    f.text = f.text .. said
+  else
+    table.insert(r.fixes, 1, {text = "upgrade" .. said})
+  end
+  run.cured_by, run.tried = tried.text, {tried}
+  if others == "" then run.script, run.message = own.run.script, nil end
+end
+
 -- What was tried for the report's own program: the fixes of the scene, and the
 -- program itself under the newest release.
 local function tried_of(tool, own, scene)
@@ -436,6 +509,37 @@ local function lacks_of(own)
     .. "dtrepl_record.py records it where PyTorch is"):format(what)
 end
 
+-- What a report may have around its operator: how it is called, the words that
+-- say it, what a script has in it that has it.
+local wrappers <const> = {
+  {"fully_shard", {"fully_shard", "FSDP2", "FSDP 2", "fsdp2", "FSDP-2"},
+    {"fully_shard"}},
+  {"tensor parallel plan", {"wiseParallel", "SequenceParallel",
+    "parallelize_module", "tp_plan"}, {"parallelize_module"}},
+  {"activation checkpoint", {"recompute_fn", "in unpack_hook"},
+    {"checkpoint("}},
+  {"state dict helper", {"set_model_state_dict", "set_optimizer_state_dict",
+    "dcp.load"}, {"state_dict(", "load_plan("}},
+}
+
+local function holds_any(text, words)
+  for _, w in ipairs(words) do
+    if text:find(w, 1, true) then return true end
+  end
+  return false
+end
+
+-- The wrappers that the report names and its repro does without.
+local function left_out(r, run)
+  local list = {}
+  for _, w in ipairs(wrappers) do
+    if holds_any(r.doc.flat, w[2]) and not holds_any(run.script, w[3]) then
+      list[#list + 1] = w[1]
+    end
+  end
+  return #list > 0 and list or nil
+end
+
 -- Write, run, compare.  The result goes into the report as `run`.  The
 -- report's own program counts before a scene; the scene then only says what
 -- cures it.
@@ -451,17 +555,21 @@ function M.run(tool, r)
   local run = best and best.run or {reproduced = false}
   if best and best.got then try_fixes(tool, run, best.got, best.candidate, r) end
   if is_own then
-    local cured = run.reproduced and run.cured_by
     own.run.tried = tried_of(tool, own, run)
-    own.run.cured_by = cured and not cured:find "^torch " and cured
-      or own.run.tried[1] and own.run.tried[1].cures and own.run.tried[1].text
-      or nil
+    own.run.cured_by = first_cure(r, own.run.tried)
     own.run.specific = run.specific
     run = own.run
+  end
+  local torch = not is_own and runs_under(tool, own)
+  if torch then
+    tell_that_it_runs(r, run, own, torch)
+    return run
   end
   if not run.reproduced then
     run.why = beyond.why(r) or lacks_of(own) or run.why
       or "no repro can be written from what the report says"
+  elseif not run.own and run.raised then
+    run.without = left_out(r, run)
   end
   print_cure(r, run)
   return run
