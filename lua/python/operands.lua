@@ -183,6 +183,7 @@ local SIGNS = {["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["/"] = "div",
 local CALLS = {matmul = SIGNS["@"], linear = "addmm mm bmm", float = "to_copy",
   double = "to_copy", half = "to_copy", bfloat16 = "to_copy", to = "to_copy",
   permute = "permute view", reshape = "view clone", flatten = "view",
+  scaled_dot_product_attention = "scaled_dot_product_flash_attention_for_cpu",
   transpose = "transpose", chunk = "split slice", rand_like = "rand_like"}
 local FIELDS = {T = "t permute transpose numpy_T", mT = "transpose"}
 
@@ -253,10 +254,18 @@ local function taken_by(n, env)
   return list, named
 end
 
+-- Operators by which a function makes its argument what it needs: element by
+-- element, so that what is done to the argument is done to the result.
+local CONVERTS = {where = true, _to_copy = true, clone = true}
+
 -- Is the tensor of input `t` what the expression gives?  true, false, or nil:
 -- nobody knows.
 local function gives(n, t, env, here)
   local value, pure = raw(n, env)
+  if pure and util.is_tensor(value) and here(t)
+     and CONVERTS[t.op:match("^[%w_]+%.([%w_]+)") or ""] and not same(value, t.tensor) then
+    return nil                            -- by the function that was called
+  end
   if pure and value ~= nil then return same(value, t.tensor) end
   if pure then return nil end
   if not here(t) then return nil end

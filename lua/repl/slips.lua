@@ -287,6 +287,51 @@ function M.raised(text, message)
   return word and words[word] or nil
 end
 
+-- ---- lines of programs ----------------------------------------------------------
+
+local OWNER = "([%a_][%w_%.]*[%w_%[%]\"]*)"
+
+-- What a message says, what then is in the line, and what helps.
+local helps = {
+  {"%.numpy%(%) is not supported for tensor subclasses", OWNER .. "%.numpy%(",
+    function (x)
+      return ("%s.full_tensor().numpy() has the whole, %s.to_local().numpy() "
+        .. "this rank's part"):format(x, x)
+    end},
+  {"%.tolist%(%) is not supported for tensor subclasses", OWNER .. "%.tolist%(",
+    function (x)
+      return ("%s.full_tensor().tolist() has the whole, %s.to_local().tolist() "
+        .. "this rank's part"):format(x, x)
+    end},
+  {"Operator c10d%.[%w_]+%.default does not have a sharding strategy",
+    "%.[%w_]+%(%s*" .. OWNER, function (x)
+      return ("collectives of torch.distributed take plain tensors: "
+        .. "%s.full_tensor() reduces and gathers as the placements say, "
+        .. "%s.to_local() is this rank's part"):format(x, x)
+    end},
+  {"While copying the parameter named .*got mixed torch%.Tensor and DTensor",
+    OWNER .. "%.load_state_dict%(%s*" .. OWNER, function (net, whole)
+      return ("whole tensors into distributed parameters: "
+        .. "set_model_state_dict(%s, %s, options=StateDictOptions("
+        .. "full_state_dict=True)), of torch.distributed.checkpoint.state_dict")
+        :format(net, whole)
+    end},
+}
+
+-- A line of a program failed with this message.
+function M.program(text, message)
+  local needed = message:match("Mesh should not be bigger than default world "
+    .. "size %d+, but found (%d+) ranks")
+  if needed then
+    return ("dtrepl -n %s has so many ranks, --fake %s pretends them without "
+      .. "data"):format(needed, needed)
+  end
+  for _, row in ipairs(helps) do
+    local found = message:find(row[1]) and table.pack(text:match(row[2]))
+    if found and found[1] then return row[3](table.unpack(found, 1, found.n)) end
+  end
+end
+
 -- The line is one name that holds nothing, or a function.
 function M.value(text, kind)
   local name = text:match("^%s*([%w_%.]+)%s*$")

@@ -284,6 +284,21 @@ static bool wraps_made (const DtTrial *t) {
   return false;
 }
 
+/* PyTorch looks for a strategy of this operator by trying each placement of each
+** input in its decomposition, and again in the operators of that.  With a mask
+** that took 14 minutes (PyTorch 2.15, four ranks, inputs of 384 elements); the
+** formula, which is taken apart before, is decided at once. */
+static bool searches_long (const DtFailed *f) {
+  return f->nin > 3 && strcmp(f->op->sig->full, "aten._scaled_dot_product_"
+                              "flash_attention_for_cpu.default") == 0;
+}
+
+static void add_formula (const DtFailed *f, DtBuf *lua, DtBuf *py) {
+  if (!searches_long(f)) return;
+  dt_buf_add(lua, "; inside sdpa_kernel(SDPBackend.MATH, function() … end)");
+  dt_buf_add(py, "; inside `with sdpa_kernel(SDPBackend.MATH):`");
+}
+
 /* Distribute every plain input that is in the way, as shards that follow the
 ** distributed one (`shard`), else replicated.  The call is made in the same go
 ** as its text in Lua, in Python and, where all inputs are variables, as lines
@@ -339,6 +354,7 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
     if (st == DT_OK) { dt_var_unref(t->in[i]); t->in[i] = dist; }
   }
   if (st == DT_OK && lua.len && (any || !shard)) {
+    add_formula(f, &lua, &py);
     r = dt_trial_repair(out);
     r->lua = copy_words(d, &out->arena, dt_buf_str(&lua));
     r->torch = copy_words(d, &out->arena, dt_buf_str(&py));

@@ -289,6 +289,24 @@ static int push_report (lua_State *L) {
   return 0;
 }
 
+/* What helps a line of the program that failed with what stands from `from` on:
+** "  at FILE:LINE" says which. */
+static void hint_program (lua_State *L, DtBuf *diag, size_t from) {
+  char file[512];
+  int line = 0;
+  size_t n = 0;
+  const char *at = diag->len > from ? strstr(diag->s + from, "\n  at ") : NULL;
+  if (at == NULL || sscanf(at, "\n  at %511[^:]:%d", file, &line) != 2)
+    return;
+  const char *text = dtL_source_line(L, file, line, &n);
+  if (text == NULL)
+    return;
+  char *said = dt_strndup(dtL_session(L)->cx, text, n);
+  if (said != NULL)
+    dt_slip_hint(L, "program", said, diag->s + from, diag);
+  dt_free(dtL_session(L)->cx, said);
+}
+
 static void report_error (lua_State *L, bool callers, DtBuf *diag) {
   Report p = {diag, callers};
   int top = lua_gettop(L);
@@ -302,6 +320,7 @@ static void report_error (lua_State *L, bool callers, DtBuf *diag) {
   if (diag->len > 0 && diag->s[diag->len - 1] != '\n')
     dt_buf_addc(diag, '\n');
   dt_near_hint(L, diag, before);
+  hint_program(L, diag, before);
 }
 
 /* Message handler: the stack still stands where the error was raised. */
