@@ -44,7 +44,7 @@ local counts = {}
 for _, name in ipairs {"mixed", "mesh", "train", "parallel", "shapes",
   "prose", "dumps", "later", "threads", "public", "recent", "claims", "decoys",
   "unseen", "fresh", "described", "further",
-  "reported"} do
+  "reported", "gathered"} do
   for i, it in ipairs(items("tests/diagnose/" .. name .. ".txt")) do
     local r = diagnose.read(table.concat(it.lines, "\n"))
     local got = r.class and r.class.id or "-"
@@ -67,6 +67,26 @@ for _, name in ipairs {"mixed", "mesh", "train", "parallel", "shapes",
     end
     counts[it.id] = (counts[it.id] or 0) + 1
   end
+end
+-- Told in a line or two, with little to go by: nine of ten get their class, none
+-- is certain of another, and other matters get none.
+do
+  local right, told, all = 0, 0, 0
+  for i, it in ipairs(items "tests/diagnose/phrased.txt") do
+    local r = diagnose.read(table.concat(it.lines, "\n"))
+    local got = r.class and r.class.id or "-"
+    if it.id == "-" then
+      check(got == "-", "phrased " .. i, "got", got)
+    else
+      all = all + 1
+      if got == it.id then right = right + 1 end
+      told = told + (got ~= "-" and 1 or 0)
+      check(got == it.id or not r.class or r.confidence < 0.75, "phrased " .. i,
+        "wanted", it.id, "got", got, r.confidence)
+    end
+  end
+  check(right >= 0.9 * all, "phrased: right", right, "of", all)
+  check(told - right <= 0.02 * all, "phrased: of another class", told - right)
 end
 -- What a release prints is never dated outside its releases.
 local releases = require "dt.diagnose.release"

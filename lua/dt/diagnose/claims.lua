@@ -31,12 +31,13 @@ M.concepts = {
     .. "feature request|plan to support|next release|tensorflow|"
     .. "namedsharding|shard_map|paddle|mindspore|[rfc]",
   -- A report complains; a question or a wish does not.
-  complaint = "error|fail|wrong|incorrect|bug|crash|hang|stuck|does not|"
+  complaint = "error|fail|wrong|incorrect|=bug|=bugs|crash|=hang|=hangs|"
+    .. "hanging|=hung|stuck|does not|"
     .. "doesn't|cannot|can't|don't work|not work|not updated|unexpected|"
-    .. "mismatch|differ|grows|leak|oom|out of memory|raise|refuse|broken|"
-    .. "lost|loses|silently|instead of|fix|unsupported|regression|never|"
+    .. "mismatch|differ|grows|leak|=oom|out of memory|raise|refuse|broken|"
+    .. "=lost|loses|silently|instead of|=fix|=fixes|=fixed|unsupported|regression|never|"
     .. "twice|times too|inconsistent|should be|should have|reject|refuse|"
-    .. "is not|are not|stops|stopped|dies|died|insist|not possible|impossible|"
+    .. "is not|are not|stops|stopped|=dies|=died|insist|not possible|impossible|"
     .. "forbid|not allowed|not accepted|no longer|complain|breaks|chokes|"
     .. "freez|blocks|blocked|stands still|garbage|nonsense|gibberish|=nan|"
     .. "illegal|too large|too small|too big|too high|too low|too weak|off by|"
@@ -44,9 +45,12 @@ M.concepts = {
     .. "bottleneck|=idle|starves|lacks|out of range|nobody|works on|"
     .. "was fine|without it works|worked until|worked in|worked before|"
     .. "asserts|could not|couldn't|strange|gets smaller|gives only|"
-    .. "much larger than|much worse",
+    .. "much larger than|much worse|about half|half of what|half as|"
+    .. "do not change|does not change|doesn't change|not learn|not train|"
+    .. "loss stays|stays flat|stays constant",
   -- What no announcement of a feature says.
-  fault = "error|fails|failing|failed|failure|crash|hang|hung|wrong|incorrect|"
+  fault = "error|fails|failing|failed|failure|crash|=hang|=hangs|"
+    .. "hanging|=hung|wrong|incorrect|"
     .. "=bug|bugfix|broken|deadlock|mismatch|stuck|=nan|raises|raised|cannot|"
     .. "does not|doesn't|not work|silently|instead of|=oom|=leak|leaks|=slow|"
     .. "slower|regression|=fix|fixes|fixed|missing|problem|issue",
@@ -60,7 +64,8 @@ M.concepts = {
   tp = "tensor parallel|tensor-parallel|=tp|colwise|rowwise|"
     .. "parallelize_module|tp_plan",
   cp = "context_parallel|context parallel|ring attention",
-  hang = "hang|stuck|blocks forever|never finish|never return|never ends|"
+  hang = "=hang|=hangs|hanging|=hung|stuck|blocks forever|never finish|"
+    .. "never return|never ends|"
     .. "never comes back|deadlock|freez|waits forever|wait forever|"
     .. "does not finish|doesn't finish|timeout|timed out|stalls|"
     .. "never proceed|does not proceed|waits|blocks|stands still|"
@@ -93,6 +98,8 @@ M.concepts = {
     .. "does not go down|not going down|never goes down|doesn't learn|"
     .. "no progress in|constant loss|same loss|not change",
   optimizer = "optimizer|=adam|adamw|=sgd",
+  optimizer_state = "exp_avg|optimizer state|optim.step|optimizer.step|"
+    .. "optimizer_state_dict|optim_state",
   order_of_calls = "before|right after the model|later|earlier|prior|first|"
     .. "afterwards|after that|and then|in setup|then i call",
   grad_norm = "clip_grad|grad norm|grad_norm|gradient norm|total_norm|"
@@ -395,7 +402,7 @@ M.concepts = {
   raw_collective = "dist.all_reduce|all_reduce(|dist.broadcast|broadcast(|"
     .. "dist.all_gather|dist.reduce|torch.distributed.all_reduce|ddp",
   size_one = "size 1|size one|tp=1|tp 1|tp size of 1|degree 1|degree of 1|"
-    .. "world size 1|one rank in|=1",
+    .. "world size 1|one rank in",
   index_error = "index out of range|indexerror|list index|fails|raises|"
     .. "not work",
   recompute = "recompute|activation checkpoint|gradient checkpoint|"
@@ -421,7 +428,8 @@ M.concepts = {
     .. "style",
   contraction = "matmul|einsum|contraction|=mm|bmm",
   avg = "partial(avg|avg|average|reduce_op",
-  uncoll = "no mesh|mesh was found|found no|asserts|fails|hang|wrong",
+  uncoll = "no mesh|mesh was found|found no|asserts|fails|=hang|hanging|"
+    .. "wrong",
   inference = "inference_mode|inference mode",
   strided = "_stridedshard|stridedshard|strided shard",
   same_init = "identical|same values|equal on|bit-identical|same on all|"
@@ -492,6 +500,7 @@ M.concepts = {
 -- before fewer.
 M.rules = {
   {"collective-sequence-mismatch", 0.6, "hang one_rank together"},
+  {"collective-sequence-mismatch", 0.58, "fsdp hang one_rank together"},
   {"fsdp-divergent-module-execution", 0.6, "hang fsdp unlike"},
   {"optimizer-built-before-sharding", 0.6,
    "optimizer no_learning order_of_calls fsdp"},
@@ -530,6 +539,7 @@ M.rules = {
   {"hidden-redistribution", 0.58, "all_gather unasked unlike_shards"},
   {"numerics-drift-not-bug", 0.55, "one_device small differs"},
   {"mixed-optimizer-group", 0.58, "dtensor plain foreach"},
+  {"mixed-optimizer-group", 0.57, "dtensor plain optimizer_state refuses"},
   {"mixed-tensor-dtensor", 0.55, "dtensor plain mixing"},
   {"mixed-tensor-dtensor", 0.52, "dtensor plain refuses"},
   {"mixed-load-state-dict", 0.58, "loading dtensor plain refuses"},

@@ -20,6 +20,7 @@ local M = {}
 local MIN = 0.45
 local SURE = 0.85               -- known by an exact message
 local WEAK = 0.75               -- known by words that others use too
+local NEXT <const> = 0.1        -- less weight, and a sign is as narrow still
 
 -- ---- signs, prepared once ----------------------------------------------
 
@@ -468,6 +469,18 @@ local function settle_score(r, top, second)
   return c
 end
 
+-- `top`, or where much speaks against it the next of `list` that is as narrow
+-- and against which less speaks.
+local function sure_one(r, list, top)
+  if not top or settle_score(r, top, list[2]) >= MIN then return top end
+  for i = 2, #list do
+    local o = list[i]
+    if top.weight - o.weight > NEXT then break end
+    if settle_score(r, o, nil) >= MIN then return o end
+  end
+  return top
+end
+
 local function settle_class(r, class, c, why)
   r.class, r.confidence = class, math.floor(c * 100 + 0.5) / 100
   r.because, r.sign = {why}, why
@@ -494,8 +507,8 @@ function M.run(self, r)
   r.memo = {}
   r.templates = templates_of(self, r)
   local list = scores_of(self, r)
-  local top = pick(list)
   r.foreign = foreign_of(self, r)
+  local top = sure_one(r, list, pick(list))
   r.nearest = {}
   for i = 1, math.min(4, #list) do
     r.nearest[i] = {id = list[i].class.id, score = list[i].score}

@@ -206,6 +206,22 @@ local function raises(r)
   end
 end
 
+-- ---- errors of others ---------------------------------------------------
+
+local function class_of(self, id)
+  for _, class in ipairs(self.classes) do
+    if class.id == id then return class end
+  end
+end
+
+-- May a report with an error of others be of the class `id`?  When the class
+-- brings such errors with it.
+local function is_expected(self, r, id)
+  local class = class_of(self, id)
+  return not r.foreign or r.foreign == "shapes that do not fit"
+    or class and class.expects == r.foreign
+end
+
 -- ---- likeness ----------------------------------------------------------
 
 -- Of 601 public reports, each read by a model made from the others (eight
@@ -215,8 +231,9 @@ end
 local SHARE <const>, OURS <const>, SURE <const> = 1.5, 0.55, 0.58
 local CLAIMED <const> = 0.6      -- what rules of claims say is no surer
 local COMPLAINT <const>, NAMED <const> = 0.3, 0.2
+local FIRST <const>, ALONE <const> = 0.2, 0.3 -- least shares
 local TELLING = 4               -- words that are shown
-local FEW = 18                  -- facts below which nothing is said
+local FEW = 12                  -- facts below which nothing is said
 local CLEARLY = 6               -- times as like as what was claimed
 
 -- How sure it is that the report is of the class most like it, 0 to 1.
@@ -268,17 +285,23 @@ local function enough(r, claimed, id)
   return r.doc.flat:find("DTensor", 1, true) and NAMED or COMPLAINT
 end
 
+-- How much of the likeness a class has to have, however sure it is that the
+-- report is one of ours: more where nothing is complained of.
+local function least_share(r)
+  return prose.complains(r) and FIRST or ALONE
+end
+
 -- The class whose reports are most like this one; `claimed` is what a rule of
 -- claims said, which stays unless the words clearly speak for another.
-local function by_likeness(r, claimed)
-  if r.foreign and r.foreign ~= "shapes that do not fit"
-    or evidence.raises(r) and not prose.is_ours(r) or prose.announces(r) then
+local function by_likeness(self, r, claimed)
+  if evidence.raises(r) and not prose.is_ours(r) or prose.announces(r) then
     return nil
   end
   local ranked = ranking(r)
   local first = likeliest(r, ranked.list)
+  if not is_expected(self, r, first.id) then return nil end
   local sure = certainty(first, ranked.ours)
-  if sure < enough(r, claimed, first.id)
+  if sure < enough(r, claimed, first.id) or first.share < least_share(r)
     or #ranked.facts.list < FEW or claimed
     and first.share < CLEARLY * share_of(ranked.list, claimed) then
     return nil
@@ -287,16 +310,10 @@ local function by_likeness(r, claimed)
     .. "class: " .. liken.telling(first, ranked.facts, TELLING)
 end
 
-local function class_of(self, id)
-  for _, class in ipairs(self.classes) do
-    if class.id == id then return class end
-  end
-end
-
 -- The class, its confidence and why, that a report's words speak for although
 -- a weak sign says it is of the class `id`.
 function M.contradict(self, r, id)
-  local other, c, why = by_likeness(r, id)
+  local other, c, why = by_likeness(self, r, id)
   if other and other ~= id then return class_of(self, other), c, why end
 end
 
@@ -310,12 +327,12 @@ function M.find(self, r, classify)
     or r.foreign == "shapes that do not fit") then
     id, c, why = by_frame(r)
   end
-  if not id and not r.foreign and not r.plain and not raises(r)
-    and not prose.announces(r) then
+  if not id and not r.plain and not raises(r) and not prose.announces(r) then
     id, c, why = prose.find(r)
+    if id and not is_expected(self, r, id) then id = nil end
   end
   if (not id or c <= CLAIMED) and not r.plain then
-    local other, likely, reason = by_likeness(r, id)
+    local other, likely, reason = by_likeness(self, r, id)
     if other and other ~= id then id, c, why = other, likely, reason end
   end
   if not id then return nil end

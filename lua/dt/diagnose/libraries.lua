@@ -6,6 +6,18 @@
 -- conditions are those of lua/dt/diagnose/classes/mixed.lua.
 
 return {
+  -- pickling, in any wrapper
+  {"dtensor-serialization", 0.62, "/pickle '?torch%.[%w_%.]*ProcessGroup"},
+
+  -- operators
+  {"loss-parallel-handler-scope", 0.66, "loss_parallel", "log_softmax",
+   "~gradient|backward", "~kl_div|entropy|distill|DPO|ORPO|GRPO|logprob|z-loss|"
+   .. "consumer|no nll_loss|without nll_loss|into nll_loss|identity"},
+  {"matmul-shard-order", 0.66, "~matmul|mm(|bmm|einsum|contraction|contracting",
+   "StridedShard", "~wrong|incorrect|garbage|does not equal",
+   "~interleav|another order|other order|opposite|shard order|like a regular|"
+   .. "mismatched|aligned"},
+
   -- FSDP, both kinds
   {"cpu-offload-no-cpu-backend", 0.93,
    "parameters should be materialized on CPU when enabling CPU offloading"},

@@ -336,7 +336,7 @@ return {
    signs = {
      {0.93, "does not support _StridedShard"},
      {0.8, "~softmax|layer_norm|transpose|.sum|concat|aten.cat|slice|unbind|"
-       .. "aten.select|einsum|matmul", "_StridedShard",
+       .. "aten.select", "_StridedShard",
       "~wrong|incorrect|ignore|lose|lost|not support|fail|error",
       "!full_tensor"},
      {0.75, "Attempted to unbind along the sharded dimension", "StridedShard"},

@@ -56,7 +56,7 @@ return {
      {0.95, MIXED, "@aten.copy_.default", "=loading"},
      {0.87, MIXED, "@aten.copy_.default"},
      {0.9, MIXED, "@aten.set_.*|aten._foreach_copy_.*", "=loading"},
-     {0.7, "=mixed_words", "=loading", "!" .. MIXED, "!" .. MISSING},
+     {0.74, "=mixed_words", "=loading", "!" .. MIXED, "!" .. MISSING},
      {0.88, MIXED, "~default_weight_loader|load_state_dict(|set_model_state_dict",
       "!recompute_fn"},
    },
