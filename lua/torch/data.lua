@@ -132,6 +132,18 @@ local function deal(out, again, updates)
   end
 end
 
+-- Tensors of a data set that have a row for each item.
+local function look_at_rows(s, data)
+  if s.num_replicas ~= dt.world_size() or type(data) ~= "table" then return end
+  local found = util.is_tensor(data) and {data} or data.tensors
+    or rawget(data, "_attrs") or {}
+  for _, v in pairs(found) do
+    if util.is_tensor(v) and #v.shape > 0 and v.shape[1] == s.size then
+      dt._dealt_out(v)
+    end
+  end
+end
+
 local DistributedSampler = class("DistributedSampler", Dataset, {
   __init__ = function (a, kw)
     local s = a[1]
@@ -147,6 +159,7 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
     s.drop_last = kwarg(kw, "drop_last") or false
     s.seed, s.epoch = kwarg(kw, "seed") or a[6] or 0, 0
     compare_order(s, "seed")
+    look_at_rows(s, a[2])
     return None
   end,
   set_epoch = function (a)

@@ -183,9 +183,35 @@ local function to_file(path, v)
   error(e, 0)
 end
 
+-- Files of one name but for its digits, which the ranks saved each for itself:
+-- who reads another's, and never his own, has lost what he saved.
+local function pattern_of(path)
+  local name = path:gsub("%d+", "#")
+  return name
+end
+
+local function note_saved(files, path, v)
+  local ok, parts = pcall(written, v, "archive")
+  files[pattern_of(path)] = {path = path, text = ok and type(parts) == "table"
+    and table.concat(parts) or nil}
+end
+
+local function note_loaded(files, path)
+  local mine = files[pattern_of(path)]
+  if not mine or not mine.text then return end
+  if mine.read and mine.read ~= path then
+    dt._excuse("LOADS_OTHERS")
+    return
+  end
+  mine.read = path
+  dt._claim("LOADS_OTHERS", "torch.load", "", "what each rank saved under such a "
+    .. "name; all of them load " .. path:match("[^/]*$"), mine.text, path)
+end
+
 -- define(keep, give): the two functions; keep(v) is a copy of an object that no
 -- file holds, give(kept) one of it.
 function M.define(keep, give)
+  local files = {}
   local save = args.def("save", {"obj", "f", "pickle_module?",
     "pickle_protocol?", "_use_new_zipfile_serialization?",
     "_disable_byteorder_record?"}, function (a)
@@ -199,6 +225,7 @@ function M.define(keep, give)
       dt_io.write(V.to_lua(a.obj), path)  -- this rank's, as PyTorch's
     else
       to_file(path, a.obj)
+      note_saved(files, path, a.obj)
     end
     return None
   end)
@@ -218,6 +245,7 @@ function M.define(keep, give)
     elseif other_kind(path) then
       return V.from_lua(dt.load(path))
     end
+    note_loaded(files, path)
     return read(streams.whole(path), path, safe)
   end)
   return save, load

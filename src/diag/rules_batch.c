@@ -57,6 +57,39 @@ void dt_diag_batch (DtDiag *g) {
                         "gave them");
 }
 
+/* --- what a sampler deals out --- */
+
+/* A few bytes of all the memory that `t` is a view of, as a hash. */
+static uint64_t sample_memory (const DtTensor *t, size_t size) {
+  enum { LOOKS = 64 };
+  const char *p = dt_tensor_cdata(t);
+  const size_t n = t->storage->nbytes, step = n / LOOKS / size * size + size;
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)n);
+  if (p == NULL) return 0;
+  p -= (size_t)t->offset * size;
+  for (size_t i = 0; i + size <= n; i += step) h = dt_hash_bytes(h, p + i, size);
+  return h | 1;
+}
+
+/* Rows of a data set of which each rank has its part already: a sampler that deals
+** them out once more leaves out the most. */
+void dt_diag_dealt_out (DtDiag *g, const DtVar *rows) {
+  const DtTensor *t = rows->local;
+  const DtOrigin here = dt_diag_here(g, "DistributedSampler");
+  const DtEvent e = dt_diag_origin(&here, "DistributedSampler");
+  const int64_t n = dt_session_size(g->s), mine = dt_meta_numel(&t->m);
+  const size_t size = dt_dtype_size((DtDtype)t->m.dtype);
+  DtFact facts[2];
+  if (!g->on || g->d->muted || rows->spec || dt_session_no_data(g->s) || mine < 2 ||
+      t->m.ndim == 0 || (mine - mine / t->m.shape[0]) * n >
+                        (int64_t)(t->storage->nbytes / size)) return;
+  facts[0] = (DtFact){ false, dt_hash_u64(DT_HASH_SEED, (uint64_t)t->offset) | 1 };
+  facts[1] = (DtFact){ true, sample_memory(t, size) };
+  dt_diag_claim_all(g, &e, DT_FIND_ID_DEALT_AGAIN, NULL, -1, 62, 2, facts,
+                    dt_diag_name(g, rows), "rows of each rank, which a sampler deals "
+                    "out among the ranks; where its part begins");
+}
+
 /* --- what a sampler added --- */
 
 static void tell_padding (const DtDiag *g, char *text, size_t n) {

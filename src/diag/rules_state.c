@@ -84,8 +84,7 @@ static void claim_made_alone (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
                       .line = here.line, .seq = here.seq, .module = "" };
   DtFact fact = { false, 0 };
   DtClaim *c;
-  if (in->spec || in->origin.line == 0 ||
-      dt_meta_numel(&in->local->m) < 2) return;
+  if (in->spec || in->origin.line == 0) return;
   h = dt_hash_u64(h, (uint64_t)in->origin.line);
   fact.hash = dt_hash_str(h, in->origin.op ? in->origin.op : "") | 1;
   c = dt_diag_claim_all(g, &e, DT_FIND_ID_MADE_DROPPED, raw->mesh, raw->mdim, 31,
@@ -141,6 +140,11 @@ void dt_diag_claim_of (DtDiag *g, DtFindId id, const char *op,
   if (!g->on || g->d->muted) return;
   c = dt_diag_claim_all(g, &e, id, NULL, -1, 0, 2, facts, subject, what);
   if (c) c->mute = mute;
+}
+
+void dt_diag_claim_excuse (DtDiag *g, DtFindId id) {
+  for (int i = 0; i < g->nclaim; i++)
+    if (g->claim[i].kind->id == id) g->claim[i].fact[0].hash = 0;
 }
 
 /* --- dropout --- */

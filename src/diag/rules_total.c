@@ -47,6 +47,29 @@ bool dt_diag_is_power (const DtOpDef *op) {
   return dt_diag_named(op, names);
 }
 
+/* A mean along the part of each rank beside the logarithm of a sum over all parts. */
+static void mean_met (DtDiag *g, const DtEvent *e, const DtPlace *mean) {
+  const DtFact fact = { false, mean->where };
+  DtEvent at = dt_diag_origin(&mean->at, "");
+  const char *what;
+  DtBuf t;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "a mean along %lld of %lld on each rank, not reduced, meets what "
+              "was summed over all of them, at %s:%d; where each part begins",
+              (long long)mean->len, (long long)mean->whole, e->file ? e->file : "",
+              e->line);
+  what = t.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&t));
+  dt_buf_fini(&t);
+  if (what == NULL) dt_error_clear(g->s->cx);
+  else dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 61, 1, &fact,
+                         dt_diag_place_name(g, mean->root), what);
+}
+
+static bool is_mean (const DtPlace *w) {
+  return w->kind == DT_PLACE_STAT && w->columns && w->at.op &&
+         strncmp(w->at.op, "aten.mean.", 10) == 0;
+}
+
 bool dt_diag_total_met (DtDiag *g, const DtEvent *e) {
   const DtPlace *t = total_of(g, e, 0), *other;
   const int at = t ? 0 : 1;
@@ -64,6 +87,11 @@ bool dt_diag_total_met (DtDiag *g, const DtEvent *e) {
   if (e->nin < 2 || e->in[1 - at] == NULL) return false;
   other = dt_diag_place_of(g, e, 1 - at, DT_PLACE_ADDEND);
   if (other == NULL) other = dt_diag_place_of(g, e, 1 - at, DT_PLACE_STAT);
+  if (other && other->of == w.of && other->where == w.where && w.logged && sub &&
+      is_mean(other)) {
+    mean_met(g, e, other);
+    return false;
+  }
   if (other && other->of == w.of && other->where == w.where &&
       ((sub && at == 0) || (add && w.rest))) {
     w.rest = sub;

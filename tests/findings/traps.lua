@@ -1391,7 +1391,8 @@ local in_pairs = {
   "conv_neighbour.py", "ring_causal_all.py", "buffer_padding.py", "expert_scale.py",
   "local_key_queue.py", "tied_pipeline.py", "stale_gathered.py",
   "schedule_of_all.py", "lamb_local.lua", "ddp_late_head.py", "clip_raw_grads.py",
-  "powersgd_seed.py", "sampler_seed.py", "kl_coefficient.py",
+  "powersgd_seed.py", "sampler_seed.py", "kl_coefficient.py", "state_of_rank0.py",
+  "sampler_of_part.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))
