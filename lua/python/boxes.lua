@@ -37,10 +37,19 @@ function list.append(l, args)
   if l.most and l.n > l.most then list.pop(l, {0}) end  -- a deque's maxlen
   return None
 end
+-- A deque of a maxlen loses what is too much at its front.
+function V.fit_deque(l)
+  local over = rawget(l, "most") and l.n - l.most or 0
+  if over <= 0 then return end
+  table.move(l, over + 1, l.n + over, 1)
+  l.n = l.n - over
+end
+
 function list.extend(l, args)
   local items, n = V.items(args[1])
-  for i = 1, n do l[l.n + i] = items[i] end
+  table.move(items, 1, n, l.n + 1, l)
   l.n = l.n + n
+  V.fit_deque(l)
   return None
 end
 function list.clear(l)
@@ -62,10 +71,8 @@ end
 
 function list.index(l, args)
   local first, last = bound(args[2], l.n, 0), bound(args[3], l.n, l.n)
-  for i = first + 1, math.min(last, l.n) do
-    if i > l.n then break end
-    if V.alike(l[i], args[1]) then return i - 1 end
-  end
+  local i = V.place_of(l, args[1], first + 1, math.min(last, l.n))
+  if i then return i - 1 end
   return util.raise("ValueError", V.is_tuple(l) and "tuple.index(x): x not in "
     .. "tuple" or ("%s is not in %s"):format(V.repr(args[1]),
     l.deque and "deque" or "list"))
@@ -95,18 +102,21 @@ function list.insert(l, args)
   return None
 end
 function list.remove(l, args)
-  for i = 1, l.n do
-    if V.alike(l[i], args[1]) then
-      list.pop(l, {i - 1})
-      return None
-    end
+  local i = V.place_of(l, args[1], 1, l.n)
+  if i then
+    list.pop(l, {i - 1})
+    return None
   end
   return util.raise("ValueError", l.deque and V.repr(args[1]) .. " is not in deque"
     or "list.remove(x): x not in list")
 end
 function list.count(l, args)
   local k = 0
-  for i = 1, l.n do k = k + (V.alike(l[i], args[1]) and 1 or 0) end
+  local i = V.place_of(l, args[1], 1, l.n)
+  while i do
+    k = k + 1
+    i = V.place_of(l, args[1], i + 1, l.n)
+  end
   return k
 end
 function list.reverse(l)
@@ -136,10 +146,15 @@ function list.sort(l, _, kw)
 end
 -- deque's
 function deque.appendleft(l, args)
+  if l.most == 0 then return None end
   if l.most and l.n == l.most then list.pop(l, {-1}) end
   return list.insert(l, {0, args[1]})
 end
-function deque.popleft(l) return list.pop(l, {0}) end
+function deque.pop(l, args)
+  if l.n == 0 then util.raise("IndexError", "pop from an empty deque") end
+  return list.pop(l, args)
+end
+function deque.popleft(l) return deque.pop(l, {0}) end
 function deque.insert(l, args)
   if l.most and l.n >= l.most then
     util.raise("IndexError", "deque already at its maximum size")
@@ -149,7 +164,7 @@ end
 
 function deque.rotate(l, args)
   local by = l.n > 0 and (args[1] or 1) % l.n or 0
-  local old = {table.unpack(l, 1, l.n)}
+  local old = table.move(l, 1, l.n, 1, {})
   for i = 1, l.n do l[(i - 1 + by) % l.n + 1] = old[i] end
   return None
 end

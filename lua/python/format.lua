@@ -65,6 +65,21 @@ local function parse(spec, kind_name)
   return s
 end
 
+local KEPT <const> = 500            -- specs whose parts are remembered
+local parts_of, kept = {}, 0        -- by spec and name of the type
+
+-- The parts of a spec, which nobody changes.
+local function spec_parts(spec, kind_name)
+  local key = kind_name .. " " .. spec
+  local s = parts_of[key]
+  if not s then
+    s = parse(spec, kind_name)
+    if kept == KEPT then parts_of, kept = {}, 0 end
+    parts_of[key], kept = s, kept + 1
+  end
+  return s
+end
+
 local function grouped(digits, comma)
   if comma == "" then return digits end
   local out = digits:reverse():gsub("(%d%d%d)", "%1" .. comma):reverse()
@@ -218,7 +233,7 @@ function M.value(v, spec)
     util.raise("TypeError", "unsupported format string passed to %s.__format__",
       was)
   end
-  local s = parse(spec, was)
+  local s = V.is_complex(v) and parse(spec, was) or spec_parts(spec, was)
   if type(v) == "boolean" then v = v and 1 or 0 end
   if type(v) == "number" or big.is(v) then
     if math.type(v) ~= "float" and (s.kind == "s" or s.kind ~= ""

@@ -37,7 +37,15 @@ end
 
 -- Items as a sequence of seq's kind; part of a torch.Size is one.
 local function like(seq, items, n)
-  if not V.is_tuple(seq) then return V.list(items, n) end
+  if not V.is_tuple(seq) then
+    local out = V.list(items, n)
+    if rawget(seq, "deque") then
+      out.deque, out.most = true, rawget(seq, "most")
+      out.data_class = rawget(seq, "data_class")
+      V.fit_deque(out)
+    end
+    return out
+  end
   return seq.is_size and V.size(items) or V.tuple(items, n)
 end
 
@@ -280,8 +288,9 @@ local function unsupported(op, a, b)
       V.type_name(b))
   end
   if op == "+" and V.is_seq(a) then
+    local called = V.type_name(a):gsub("^collections%.", "")
     util.raise("TypeError", "can only concatenate %s (not \"%s\") to %s",
-      V.type_name(a), V.type_name(b), V.type_name(a))
+      called, V.type_name(b), called)
   end
   refuse_operands(op, a, b)
 end
@@ -385,7 +394,8 @@ local function guarded(op, f)
        and op ~= "*"
        or kind == "seq" and not (op == "+" and V.is_seq(b)
        and (V.type_name(a) == V.type_name(b)
-       or V.is_tuple(a) and V.is_tuple(b) or V.is_list(a) and V.is_list(b)))
+       or V.is_tuple(a) and V.is_tuple(b) or V.is_list(a) and V.is_list(b)
+       and not rawget(a, "deque") == not rawget(b, "deque")))
        and op ~= "*"
        or is_number(a) and op ~= "*" and (type(b) == "string" or V.is_seq(b))
        or is_number(a) and (V.is_dict(b) or V.is_set(b) or V.is_view(b)
@@ -598,6 +608,7 @@ function M.augmented(op)
       local items, n = V.items(b)
       table.move(items, 1, n, a.n + 1, a)
       a.n = a.n + n
+      V.fit_deque(a)
       return a
     end
     if V.is_dict(a) and op == "|" and not a.absent_value
@@ -862,9 +873,12 @@ local function slice_of(v, s)
     return like(v, table.move(items, first + 1, last, 1, {}),
       math.max(last - first, 0))
   end
-  local out = {}
-  for k, i in ipairs(slice_places(s, n)) do out[k] = items[i + 1] end
-  return like(v, out)
+  local out, k = {}, 0
+  for i = first, last - (step > 0 and 1 or -1), step do
+    k = k + 1
+    out[k] = items[i + 1]
+  end
+  return like(v, out, k)
 end
 
 -- What is assigned to a slice of l: a copy where it is l.

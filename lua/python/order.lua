@@ -35,6 +35,11 @@ end
 
 -- a < b for numbers, texts, sequences and objects that say it.
 function M.less(a, b)
+  local kind = math.type(a) and math.type(b) and "number" or type(a)
+  if kind == "number" and math.type(b) or kind == "string"
+     and type(b) == "string" then
+    return a < b
+  end
   local classed = type(a) == "table" and rawget(a, "_class")
     or type(b) == "table" and rawget(b, "_class")
   if classed then
@@ -44,7 +49,13 @@ function M.less(a, b)
   end
   if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
     for i = 1, math.min(a.n, b.n) do
-      if V.equal(a[i], b[i]) ~= true then return V.less(a[i], b[i]) end
+      local x, y = a[i], b[i]
+      local kind = type(x)
+      if (kind == "number" or kind == "string") and type(y) == kind then
+        if x ~= y then return x < y end
+      elseif V.equal(x, y) ~= true then
+        return V.less(x, y)
+      end
     end
     return a.n < b.n
   end
@@ -79,25 +90,21 @@ end
 local function merge_sort(keys, values, n, reverse)
   local plain = are_plain(keys, n)
   local from_keys, from_values = {}, {}       -- the left half, while merging
-  local function comes_first(i, k)            -- keys[i], before the left's k?
-    local a, b = keys[i], from_keys[k]
-    if reverse then a, b = b, a end
-    if plain then return a < b end
-    return V.less(a, b)
-  end
+  local less = plain and function (a, b) return a < b end or V.less
+  local before = reverse and function (a, b) return less(b, a) end or less
   local function sort(lo, hi)
     if lo >= hi then return end
     local mid = (lo + hi) // 2
     sort(lo, mid)
     sort(mid + 1, hi)
     from_keys[1] = keys[mid]
-    if not comes_first(mid + 1, 1) then return end   -- in order already
+    if not before(keys[mid + 1], from_keys[1]) then return end   -- in order
     local count = mid - lo + 1
     table.move(keys, lo, mid, 1, from_keys)
     table.move(values, lo, mid, 1, from_values)
     local k, j, at = 1, mid + 1, lo
     while k <= count do
-      if j <= hi and comes_first(j, k) then
+      if j <= hi and before(keys[j], from_keys[k]) then
         keys[at], values[at], j = keys[j], values[j], j + 1
       else
         keys[at], values[at], k = from_keys[k], from_values[k], k + 1
@@ -107,6 +114,8 @@ local function merge_sort(keys, values, n, reverse)
   end
   sort(1, n)
 end
+
+M.merge_sort = merge_sort
 
 -- A sorted list of the items of v; equal ones keep their order.
 function M.sorted(v, key, reverse)
@@ -174,7 +183,13 @@ function M.equal(a, b)
     local i = 0
     while i < a.n and i < b.n do    -- an __eq__ may change them
       i = i + 1
-      if not V.alike(a[i], b[i]) then return false end
+      local x, y = a[i], b[i]
+      local kind = type(x)
+      if kind == type(y) and (kind == "number" or kind == "string") then
+        if x ~= y then return false end
+      elseif not V.alike(x, y) then
+        return false
+      end
     end
     return a.n == b.n
   end
@@ -199,6 +214,26 @@ function M.equal(a, b)
     return util.is_tensor(a) and a:eq(b) or b:eq(a)
   end
   return a == b
+end
+
+-- place_of(items, v, first, last): where the first item equal to v stands, or
+-- nil.  What Lua finds equal is; of numbers and texts nothing else can be.
+function M.place_of(items, v, first, last)
+  local kind = type(v)
+  local plain = kind == "string" or kind == "number"
+  for i = first, last do
+    local x = items[i]
+    if plain then
+      local other = type(x)
+      if other == kind then
+        if x == v then return i end
+      elseif other ~= "string" and other ~= "number" and V.alike(x, v) then
+        return i
+      end
+    elseif V.alike(x, v) then
+      return i
+    end
+  end
 end
 
 function M.contains(box, v)
@@ -248,10 +283,7 @@ function M.contains(box, v)
       V.type_name(given))
   end
   local items, n = V.items(box)
-  for i = 1, n do
-    if V.alike(items[i], v) then return true end
-  end
-  return false
+  return M.place_of(items, v, 1, n) ~= nil
 end
 
 -- add_to(values): these become functions of values.lua's table.

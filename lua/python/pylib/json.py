@@ -18,30 +18,6 @@ class JSONDecodeError(ValueError):
 
 # ---- writing ----
 
-_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t",
-          "\f": "\\f", "\b": "\\b"}
-_PLAIN = re.compile(r'[ !#-\[\]-~]*')
-
-
-def _quoted(text, ensure_ascii):
-    if _PLAIN.fullmatch(text):
-        return '"' + text + '"'
-    out = []
-    for c in text:
-        code = ord(c)
-        if c in _SHORT:
-            out.append(_SHORT[c])
-        elif code < 32 or ensure_ascii and 126 < code < 0x10000:
-            out.append("\\u" + format(code, "04x"))
-        elif ensure_ascii and code >= 0x10000:
-            code -= 0x10000
-            out.append("\\u" + format(0xd800 + (code >> 10), "04x"))
-            out.append("\\u" + format(0xdc00 + (code & 0x3ff), "04x"))
-        else:
-            out.append(c)
-    return '"' + "".join(out) + '"'
-
-
 class JSONEncoder:
     item_separator = ", "
     key_separator = ": "
@@ -59,79 +35,16 @@ class JSONEncoder:
             self.item_separator = ","
         if default is not None:
             self.default = default
-        self._open = []             # containers under way
 
     def default(self, o):
         raise TypeError(f"Object of type {type(o).__name__} is not JSON "
                         "serializable")
 
     def encode(self, o):
-        self._open = []
-        return self._value(o, 0)
+        return _json.dumps(self, o)
 
     def iterencode(self, o):
         yield self.encode(o)
-
-    def _number(self, o):
-        if o != o or o in (float("inf"), float("-inf")):
-            if not self.allow_nan:
-                raise ValueError("Out of range float values are not JSON "
-                                 "compliant: " + repr(o))
-            return "NaN" if o != o else "Infinity" if o > 0 else "-Infinity"
-        return float.__repr__(o)
-
-    def _value(self, o, depth):
-        if o is None:
-            return "null"
-        if o is True:
-            return "true"
-        if o is False:
-            return "false"
-        if isinstance(o, str):
-            return _quoted(o, self.ensure_ascii)
-        if isinstance(o, int):
-            return int.__repr__(o)
-        if isinstance(o, float):
-            return self._number(o)
-        if self.check_circular and any(o is x for x in self._open):
-            raise ValueError("Circular reference detected")
-        self._open.append(o)
-        if isinstance(o, (list, tuple)):
-            text = self._around("[", [self._value(x, depth + 1) for x in o],
-                                "]", depth)
-        elif isinstance(o, dict):
-            text = self._around("{", self._members(o, depth + 1), "}", depth)
-        else:
-            text = self._value(self.default(o), depth)
-        self._open.pop()
-        return text
-
-    def _key(self, key):
-        if isinstance(key, str):
-            return key
-        if key is None or isinstance(key, (bool, int, float)):
-            return self._value(key, 0)
-        if self.skipkeys:
-            return None
-        raise TypeError("keys must be str, int, float, bool or None, not "
-                        + type(key).__name__)
-
-    def _members(self, o, depth):
-        items = sorted(o.items()) if self.sort_keys else o.items()
-        parts = []
-        for key, value in items:
-            key = self._key(key)
-            if key is not None:
-                parts.append(_quoted(key, self.ensure_ascii)
-                             + self.key_separator + self._value(value, depth))
-        return parts
-
-    def _around(self, before, parts, after, depth):
-        if self.indent is None or not parts:
-            return before + self.item_separator.join(parts) + after
-        inner = "\n" + self.indent * (depth + 1)
-        return before + inner + (self.item_separator + inner).join(parts) \
-            + "\n" + self.indent * depth + after
 
 
 def dumps(obj, *, skipkeys=False, ensure_ascii=True, check_circular=True,
