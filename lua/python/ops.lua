@@ -348,7 +348,10 @@ local function guarded(op, f)
     if watcher and tensorish(a, b) and watcher.takes(a, b) then
       return watcher.binary(op, f, a, b)
     end
-    local said = V.ask(a, b, left, right)
+    -- a text takes whatever stands behind its %, but a text of the program's class
+    local formats = op == "%" and type(a) == "string" and not V.is_boxed(b)
+    local said = nil
+    if not formats then said = V.ask(a, b, left, right) end
     if said ~= nil then return said end
     if op == "|" and (aliases.is_type(a) and (b == None or aliases.is_type(b))
        or a == None and aliases.is_type(b)) then

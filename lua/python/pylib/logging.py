@@ -271,13 +271,16 @@ class Logger(Filterer):
     def setLevel(self, level):
         self.level = _check_level(level)
 
-    def getEffectiveLevel(self):
+    def _line(self, only_passing=False):
+        """This logger and those above it, as far as records go up."""
         logger = self
         while logger:
-            if logger.level:
-                return logger.level
-            logger = logger.parent
-        return NOTSET
+            yield logger
+            stops = only_passing and not logger.propagate
+            logger = None if stops else logger.parent
+
+    def getEffectiveLevel(self):
+        return next((one.level for one in self._line() if one.level), NOTSET)
 
     def isEnabledFor(self, level):
         if self.disabled or level <= _state["disabled"]:
@@ -297,27 +300,18 @@ class Logger(Filterer):
             self.handlers.remove(handler)
 
     def hasHandlers(self):
-        logger = self
-        while logger:
-            if logger.handlers:
-                return True
-            logger = logger.parent if logger.propagate else None
-        return False
+        return any(one.handlers for one in self._line(True))
 
     def handle(self, record):
         if not self.disabled and self.filter(record):
             self.callHandlers(record)
 
     def callHandlers(self, record):
-        found = 0
-        logger = self
-        while logger:
-            for handler in logger.handlers:
-                found = found + 1
-                if record.levelno >= handler.level:
-                    handler.handle(record)
-            logger = logger.parent if logger.propagate else None
-        if found == 0 and record.levelno >= WARNING:
+        handlers = [h for one in self._line(True) for h in one.handlers]
+        for handler in handlers:
+            if record.levelno >= handler.level:
+                handler.handle(record)
+        if not handlers and record.levelno >= WARNING:
             sys.stderr.write(record.getMessage() + "\n")
 
     def _log(self, level, msg, args, exc_info=None, extra=None,
@@ -346,34 +340,24 @@ class Logger(Filterer):
         if self.isEnabledFor(level):
             self._log(level, msg, args, **kwargs)
 
-    def debug(self, msg, *args, **kwargs):
-        if self.isEnabledFor(DEBUG):
-            self._log(DEBUG, msg, args, **kwargs)
-
-    def info(self, msg, *args, **kwargs):
-        if self.isEnabledFor(INFO):
-            self._log(INFO, msg, args, **kwargs)
-
-    def warning(self, msg, *args, **kwargs):
-        if self.isEnabledFor(WARNING):
-            self._log(WARNING, msg, args, **kwargs)
-
-    def warn(self, msg, *args, **kwargs):
-        self.warning(msg, *args, **kwargs)
-
-    def error(self, msg, *args, **kwargs):
-        if self.isEnabledFor(ERROR):
-            self._log(ERROR, msg, args, **kwargs)
-
     def exception(self, msg, *args, exc_info=True, **kwargs):
         self.error(msg, *args, exc_info=exc_info, **kwargs)
 
-    def critical(self, msg, *args, **kwargs):
-        if self.isEnabledFor(CRITICAL):
-            self._log(CRITICAL, msg, args, **kwargs)
 
-    def fatal(self, msg, *args, **kwargs):
-        self.critical(msg, *args, **kwargs)
+def _at(level):
+    """The method that logs at that level."""
+    def method(self, msg, *args, **kwargs):
+        self.log(level, msg, *args, **kwargs)
+    return method
+
+
+def _add_levels(kind, **levels):
+    for name, level in levels.items():
+        setattr(kind, name, _at(level))
+
+
+_add_levels(Logger, debug=DEBUG, info=INFO, warning=WARNING, warn=WARNING,
+            error=ERROR, critical=CRITICAL, fatal=CRITICAL)
 
 
 class LoggerAdapter:
@@ -390,21 +374,9 @@ class LoggerAdapter:
             msg, kwargs = self.process(msg, kwargs)
             self.logger.log(level, msg, *args, **kwargs)
 
-    def debug(self, msg, *args, **kwargs):
-        self.log(DEBUG, msg, *args, **kwargs)
 
-    def info(self, msg, *args, **kwargs):
-        self.log(INFO, msg, *args, **kwargs)
-
-    def warning(self, msg, *args, **kwargs):
-        self.log(WARNING, msg, *args, **kwargs)
-
-    def error(self, msg, *args, **kwargs):
-        self.log(ERROR, msg, *args, **kwargs)
-
-    def critical(self, msg, *args, **kwargs):
-        self.log(CRITICAL, msg, *args, **kwargs)
-
+_add_levels(LoggerAdapter, debug=DEBUG, info=INFO, warning=WARNING, error=ERROR,
+            critical=CRITICAL)
 
 class RootLogger(Logger):
     def __init__(self, level):

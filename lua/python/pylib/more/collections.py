@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """collections: ChainMap, and the boxes and texts to derive from."""
+import operator
 
 
 class ChainMap:
@@ -120,106 +121,116 @@ class ChainMap:
         self.maps[0].clear()
 
 
-class UserDict:
+# ---- boxes and texts to derive from: what they are is kept in .data ----
+
+def _inner(name, boxed=False):
+    """The method of that name of what is kept, where an argument that is a box
+    counts as what it keeps; `boxed`: its result in a box of self's class."""
+    sign = getattr(operator, name.strip("_"), None) if name[0] == "_" else None
+
+    def method(self, *args, **kwargs):
+        args = [self._bare(value) for value in args]
+        if sign:
+            value = sign(self.data, *args)
+        else:
+            value = getattr(self.data, name)(*args, **kwargs)
+        return type(self)(value) if boxed else value
+    method.__name__ = name
+    return method
+
+
+def _compared(kind, *names):
+    for name in names:
+        setattr(kind, name, _inner(name))
+
+
+class _Box:
+    """What all three have."""
+    _kind = None                # the class whose instances are seen through
+
+    def _bare(self, value):
+        return value.data if isinstance(value, self._kind) else value
+
+    __len__ = _inner("__len__")
+    __repr__ = _inner("__repr__")
+
+    def __copy__(self):
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        twin.data = self.data[:] if isinstance(self.data, (list, str)) \
+            else dict(self.data)
+        return twin
+
+
+class UserDict(_Box):
     def __init__(self, dict=None, /, **kwargs):
         self.data = {}
-        if dict is not None:
-            self.update(dict)
-        if kwargs:
-            self.update(kwargs)
-
-    def __len__(self):
-        return len(self.data)
+        for given in (dict, kwargs or None):
+            if given is not None:
+                self.update(given)
 
     def __getitem__(self, key):
-        if key in self.data:
-            return self.data[key]
-        if hasattr(self.__class__, "__missing__"):
-            return self.__class__.__missing__(self, key)
-        raise KeyError(key)
+        absent = getattr(type(self), "__missing__", None)
+        if absent is not None and key not in self.data:
+            return absent(self, key)
+        return self.data[key]
 
-    def __setitem__(self, key, item):
-        self.data[key] = item
-
-    def __delitem__(self, key):
-        del self.data[key]
-
-    def __iter__(self):
-        return iter(self.data)
-
-    def __contains__(self, key):
-        return key in self.data
-
-    def __repr__(self):
-        return repr(self.data)
+    # each of these is one line on what is kept, so that a class that says one
+    # of them anew is asked for it by the others
+    __setitem__ = lambda self, key, item: self.data.__setitem__(key, item)
+    __delitem__ = lambda self, key: self.data.__delitem__(key)
+    __contains__ = lambda self, key: key in self.data
+    __iter__ = lambda self: iter(self.data)
+    keys = lambda self: self.data.keys()
+    values = lambda self: self.data.values()
+    items = lambda self: self.data.items()
 
     def __eq__(self, other):
-        if isinstance(other, UserDict):
-            other = other.data
+        other = self._bare(other)
+        return dict(self.items()) == other if isinstance(other, dict) \
+            else NotImplemented
+
+    def _joined(self, other, swapped):
+        other = self._bare(other)
         if not isinstance(other, dict):
             return NotImplemented
-        return dict(self.items()) == other
+        return type(self)(other | self.data if swapped else self.data | other)
 
     def __or__(self, other):
-        if isinstance(other, UserDict):
-            return self.__class__(self.data | other.data)
-        if isinstance(other, dict):
-            return self.__class__(self.data | other)
-        return NotImplemented
+        return self._joined(other, False)
 
     def __ror__(self, other):
-        if isinstance(other, UserDict):
-            return self.__class__(other.data | self.data)
-        if isinstance(other, dict):
-            return self.__class__(other | self.data)
-        return NotImplemented
+        return self._joined(other, True)
 
     def __ior__(self, other):
-        if isinstance(other, UserDict):
-            self.data |= other.data
-        else:
-            self.data |= other
+        self.data |= self._bare(other)
         return self
 
     def get(self, key, default=None):
         return self[key] if key in self else default
 
-    def keys(self):
-        return self.data.keys()
-
-    def values(self):
-        return self.data.values()
-
-    def items(self):
-        return self.data.items()
-
     def update(self, other=(), /, **kwargs):
         if hasattr(other, "keys"):
-            for key in other.keys():
-                self[key] = other[key]
-        else:
-            for key, value in other:
-                self[key] = value
-        for key, value in kwargs.items():
+            other = [(key, other[key]) for key in other.keys()]
+        for key, value in [*other, *kwargs.items()]:
             self[key] = value
 
     def pop(self, key, *args):
         if len(args) > 1:
             raise TypeError("pop expected at most 2 arguments, got "
                             f"{len(args) + 1}")
-        if key not in self:
-            if args:
-                return args[0]
-            raise KeyError(key)
-        value = self[key]
+        try:
+            value = self[key]
+        except KeyError:
+            if not args:
+                raise
+            return args[0]
         del self[key]
         return value
 
     def popitem(self):
         for key in self:
-            value = self[key]
-            del self[key]
-            return key, value
+            return key, self.pop(key)
         raise KeyError
 
     def setdefault(self, key, default=None):
@@ -231,21 +242,14 @@ class UserDict:
         for key in list(self):
             del self[key]
 
-    def __copy__(self):
-        other = object.__new__(type(self))
-        vars(other).update(vars(self))
-        other.data = dict(self.data)
-        return other
-
     def copy(self):
-        if self.__class__ is UserDict:
-            return UserDict(self.data.copy())
-        out = self.__class__()
-        out.__dict__.update({k: v for k, v in self.__dict__.items()
-                             if k != "data"})
-        out.data = {}
-        out.update(self)
-        return out
+        if type(self) is UserDict:
+            return UserDict(dict(self.data))
+        twin = type(self)()
+        vars(twin).update((k, v) for k, v in vars(self).items() if k != "data")
+        twin.data = {}
+        twin.update(self)
+        return twin
 
     @classmethod
     def fromkeys(cls, iterable, value=None):
@@ -255,46 +259,15 @@ class UserDict:
         return out
 
 
-class UserList:
+class UserList(_Box):
     def __init__(self, initlist=None):
-        self.data = []
-        if isinstance(initlist, UserList):
-            self.data[:] = initlist.data[:]
-        elif initlist is not None:
-            self.data = list(initlist)
+        self.data = [] if initlist is None else list(self._bare(initlist))
 
-    @staticmethod
-    def _plain(other):
-        return other.data if isinstance(other, UserList) else other
-
-    def __repr__(self):
-        return repr(self.data)
-
-    def __lt__(self, other):
-        return self.data < self._plain(other)
-
-    def __le__(self, other):
-        return self.data <= self._plain(other)
-
-    def __gt__(self, other):
-        return self.data > self._plain(other)
-
-    def __ge__(self, other):
-        return self.data >= self._plain(other)
-
-    def __eq__(self, other):
-        return self.data == self._plain(other)
-
-    def __contains__(self, item):
-        return item in self.data
-
-    def __len__(self):
-        return len(self.data)
+    __contains__ = lambda self, item: item in self.data
 
     def __getitem__(self, i):
-        if isinstance(i, slice):
-            return self.__class__(self.data[i])
-        return self.data[i]
+        value = self.data[i]
+        return type(self)(value) if isinstance(i, slice) else value
 
     def __setitem__(self, i, item):
         self.data[i] = item
@@ -303,27 +276,16 @@ class UserList:
         del self.data[i]
 
     def __add__(self, other):
-        if isinstance(other, UserList):
-            return self.__class__(self.data + other.data)
-        if isinstance(other, type(self.data)):
-            return self.__class__(self.data + other)
-        return self.__class__(self.data + list(other))
+        return type(self)(self.data + list(self._bare(other)))
 
     def __radd__(self, other):
-        if isinstance(other, UserList):
-            return self.__class__(other.data + self.data)
-        if isinstance(other, type(self.data)):
-            return self.__class__(other + self.data)
-        return self.__class__(list(other) + self.data)
+        return type(self)(list(self._bare(other)) + self.data)
 
     def __iadd__(self, other):
-        self.data += list(self._plain(other))
+        self.data += list(self._bare(other))
         return self
 
-    def __mul__(self, n):
-        return self.__class__(self.data * n)
-
-    __rmul__ = __mul__
+    __mul__ = __rmul__ = _inner("__mul__", boxed=True)
 
     def __imul__(self, n):
         self.data *= n
@@ -343,143 +305,67 @@ class UserList:
         for i in reversed(range(len(self))):
             yield self[i]
 
-    def append(self, item):
-        self.data.append(item)
-
-    def insert(self, i, item):
-        self.data.insert(i, item)
-
-    def pop(self, i=-1):
-        return self.data.pop(i)
-
-    def remove(self, item):
-        self.data.remove(item)
-
-    def clear(self):
-        self.data.clear()
-
     def copy(self):
-        return self.__class__(self)
-
-    def __copy__(self):
-        out = self.__class__.__new__(self.__class__)
-        out.__dict__.update(self.__dict__)
-        out.data = self.data[:]
-        return out
-
-    def count(self, item):
-        return self.data.count(item)
-
-    def index(self, item, *args):
-        return self.data.index(item, *args)
-
-    def reverse(self):
-        self.data.reverse()
-
-    def sort(self, /, *args, **kwds):
-        self.data.sort(*args, **kwds)
-
-    def extend(self, other):
-        self.data.extend(self._plain(other))
+        return type(self)(self)
 
 
-class UserString:
+_compared(UserList, "__lt__", "__le__", "__gt__", "__ge__", "__eq__")
+for _name in ("append", "insert", "pop", "remove", "clear", "count", "index",
+              "reverse", "sort", "extend"):
+    setattr(UserList, _name, _inner(_name))
+
+
+class UserString(_Box):
     def __init__(self, seq):
-        if isinstance(seq, str):
-            self.data = seq
-        elif isinstance(seq, UserString):
-            self.data = seq.data[:]
-        else:
-            self.data = str(seq)
+        self.data = str(self._bare(seq))
 
     def __str__(self):
-        return str(self.data)
-
-    def __repr__(self):
-        return repr(self.data)
-
-    def __int__(self):
-        return int(self.data)
-
-    def __float__(self):
-        return float(self.data)
-
-    def __complex__(self):
-        return complex(self.data)
+        return self.data
 
     def __hash__(self):
         return hash(self.data)
 
-    def __len__(self):
-        return len(self.data)
+    # what a number is made of is asked for by the number's class
+    __int__ = lambda self: int(self.data)
+    __float__ = lambda self: float(self.data)
+    __complex__ = lambda self: complex(self.data)
 
     def __iter__(self):
-        for i in range(len(self.data)):
-            yield self[i]
+        return (self[i] for i in range(len(self.data)))
 
     def __getitem__(self, index):
-        return self.__class__(self.data[index])
-
-    def __contains__(self, char):
-        return _text(char) in self.data
-
-    def __eq__(self, other):
-        return self.data == _text(other)
-
-    def __lt__(self, other):
-        return self.data < _text(other)
-
-    def __le__(self, other):
-        return self.data <= _text(other)
-
-    def __gt__(self, other):
-        return self.data > _text(other)
-
-    def __ge__(self, other):
-        return self.data >= _text(other)
+        return type(self)(self.data[index])
 
     def __add__(self, other):
-        return self.__class__(self.data + (_text(other) if isinstance(
-            other, (str, UserString)) else str(other)))
+        return type(self)(self.data + str(self._bare(other)))
 
     def __radd__(self, other):
-        return self.__class__((other if isinstance(other, str)
-                               else str(other)) + self.data)
+        return type(self)(str(other) + self.data)
 
-    def __mul__(self, n):
-        return self.__class__(self.data * n)
-
-    __rmul__ = __mul__
+    __mul__ = __rmul__ = _inner("__mul__", boxed=True)
 
     def __mod__(self, args):
-        return self.__class__(self.data % args)
+        return type(self)(self.data % args)
 
     def __rmod__(self, template):
-        return self.__class__(str(template) % self)
+        return type(self)(str(template) % self)
 
     def encode(self, encoding="utf-8", errors="strict"):
         return self.data.encode("utf-8" if encoding is None else encoding,
                                 "strict" if errors is None else errors)
 
 
-def _text(value):
-    return value.data if isinstance(value, UserString) else value
-
-
-def _text_method(name, again):
-    def method(self, *args, **kwds):
-        out = getattr(self.data, name)(*map(_text, args), **kwds)
-        return self.__class__(out) if again else out
-    method.__name__ = name
-    return method
+_compared(UserString, "__lt__", "__le__", "__gt__", "__ge__", "__eq__",
+          "__contains__")
+UserDict._kind, UserList._kind, UserString._kind = UserDict, UserList, UserString
 
 
 for _name in """capitalize casefold center expandtabs ljust lower lstrip
         removeprefix removesuffix replace rjust rstrip strip swapcase title
         translate upper zfill""".split():
-    setattr(UserString, _name, _text_method(_name, True))
+    setattr(UserString, _name, _inner(_name, boxed=True))
 for _name in """count endswith find format format_map index isalpha isalnum
         isascii isdecimal isdigit isidentifier islower isnumeric isprintable
         isspace istitle isupper join partition rindex rfind rpartition rsplit
         split splitlines startswith""".split():
-    setattr(UserString, _name, _text_method(_name, False))
+    setattr(UserString, _name, _inner(_name))

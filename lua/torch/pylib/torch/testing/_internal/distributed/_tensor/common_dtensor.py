@@ -87,28 +87,22 @@ class ModelArgs:
 class Attention(nn.Module):
     def __init__(self, args):
         super().__init__()
-        self.head_dim = args.dim // args.n_heads
-        self.n_heads = args.n_heads
-        self.dropout_p = args.dropout_p
-        self.resid_dropout = nn.Dropout(args.dropout_p)
-        self.use_attn_mask = args.use_attn_mask
-        self.wq = nn.Linear(args.dim, args.dim, bias=False)
-        self.wk = nn.Linear(args.dim, args.dim, bias=False)
-        self.wv = nn.Linear(args.dim, args.dim, bias=False)
-        self.wo = nn.Linear(args.dim, args.dim, bias=False)
-
-    def heads(self, t, batch, length):
-        t = t.view(batch, length, self.n_heads, self.head_dim)
-        return t.transpose(1, 2)
+        self.n_heads, self.head_dim = args.n_heads, args.dim // args.n_heads
+        self.dropout_p, self.use_attn_mask = args.dropout_p, args.use_attn_mask
+        self.resid_dropout = nn.Dropout(self.dropout_p)
+        for name in ("wq", "wk", "wv", "wo"):   # drawn in this order
+            setattr(self, name, nn.Linear(args.dim, args.dim, bias=False))
 
     def forward(self, x):
         batch, length, _ = x.size()
-        q = self.heads(self.wq(x), batch, length)
-        k = self.heads(self.wk(x), batch, length)
-        v = self.heads(self.wv(x), batch, length)
+
+        def heads(project):
+            t = project(x).view(batch, length, self.n_heads, self.head_dim)
+            return t.transpose(1, 2)
+
         out = F.scaled_dot_product_attention(
-            q, k, v, None, self.dropout_p if self.training else 0,
-            self.use_attn_mask)
+            heads(self.wq), heads(self.wk), heads(self.wv), None,
+            self.dropout_p if self.training else 0, self.use_attn_mask)
         out = out.transpose(1, 2).contiguous().view(batch, length, -1)
         return self.resid_dropout(self.wo(out))
 
