@@ -431,6 +431,9 @@ DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times) 
   if (s->by == (double)dt_session_size(g->s) && s->by > r && !s->averaged &&
       !s->factor && fabs(s->total * s->by - r) < 1e-4 * r)
     return DT_KEPT_OTHER;
+  if (s->by >= 2 && s->by < r && fmod(r, s->by) == 0 && !s->averaged && !s->factor &&
+      fabs(s->total * s->by - r) < 1e-4 * r)
+    return DT_KEPT_FEWER;
   if (fabs(s->total * r - 1) < 1e-4 &&
       ((s->averaged && s->divided) || (r > 2 && !s->factor)))
     return DT_KEPT_SHARE;

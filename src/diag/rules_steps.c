@@ -108,6 +108,9 @@ static const struct { DtFindId id; const char *what; } scales[] = {
     "number; the losses" },
   [DT_KEPT_OTHER] = { DT_FIND_ID_OTHER_DIVISOR, "%s: the gradient from %s:%d is "
     "summed over some of the ranks and divided by the number of all; the losses" },
+  [DT_KEPT_FEWER] = { DT_FIND_ID_FEWER_DIVIDED, "%s: the gradient from %s:%d, the same "
+    "on several ranks, is summed over all and divided by the number of some; what each "
+    "rank had" },
   [DT_KEPT_OWN] = { DT_FIND_ID_OWN_AVERAGED, "%s: the loss is the same on all ranks, "
     "but its gradient from %s:%d is that of what this rank put among the others; "
     "it is averaged" },
@@ -125,9 +128,12 @@ static bool some_averaged (const DtDiag *g) {
 void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
   const bool own = l->kept == DT_KEPT_OWN;      /* one loss, several gradients */
   const bool dealt = l->kept == DT_KEPT_DEALT;  /* another expert on each rank */
-  const DtFact facts[3] = { { false, own ? l->came : l->loss }, { true, l->kept },
+  const bool fewer = l->kept == DT_KEPT_FEWER;  /* copies, not all of them the same */
+  const DtFact facts[3] = { { false, own || fewer ? l->came : l->loss },
+                            { true, l->kept },
                             { !dealt, dealt ? l->at_first : l->loss } };
-  DtEvent e = dt_diag_origin(&l->step, "update");
+  const bool at_sum = l->reduced_at.line > 0 && (l->kept == DT_KEPT_SUM || fewer);
+  DtEvent e = dt_diag_origin(at_sum ? &l->reduced_at : &l->step, "update");
   const char *what;
   if (l->kept == DT_KEPT_UNKNOWN || l->loss == 0) return;
   if (dealt && !some_averaged(g)) return;
@@ -135,9 +141,10 @@ void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
     if (g->learn[i].kept != DT_KEPT_MICRO || g->learn[i].times != l->times)
       return;                   /* several losses, each of other parameters */
   what = dt_diag_learn_words(g, l, scales[l->kept].what);
-  if (what)
-    dt_diag_claim_all(g, &e, scales[l->kept].id, g->over, g->over_dim, nr,
-                      own || dealt ? 3 : 2, facts, l->name, what);
+  DtClaim *c = what ? dt_diag_claim_all(g, &e, scales[l->kept].id, g->over, g->over_dim,
+                                        nr, own || dealt ? 3 : 2, facts, l->name, what)
+                    : NULL;
+  if (c) c->paired = fewer;
 }
 
 void dt_diag_parts_stepped (DtDiag *g, const DtLearn *l, int64_t nr) {

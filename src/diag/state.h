@@ -243,6 +243,7 @@ typedef enum DtKept {
   DT_KEPT_SHARE,                /* divided by the ranks once too often */
   DT_KEPT_MICRO,                /* the sum of the means of micro-batches */
   DT_KEPT_OTHER,                /* divided by the number of other ranks */
+  DT_KEPT_FEWER,                /* ... by the number of some of them */
   DT_KEPT_DEALT,                /* of one rank's mean, but all ranks' rows were in it */
   DT_KEPT_OWN                   /* the mean of the ranks' parts of one loss's */
 } DtKept;
