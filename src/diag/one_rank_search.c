@@ -243,12 +243,23 @@ DtStatus dt_runs_mixes (DtRuns *u, int i, bool *yes) {
   return DT_OK;
 }
 
+/* Zeros of which there are more than on one rank, or fewer: what something is filled
+** up with. */
+static bool is_filling (const DtRuns *u, int i) {
+  const DtRecOp *r = u->op[i], *const *p = dt_runs_pair(u, i);
+  int64_t more = 0;
+  if (!begins(r, "aten.zeros.") && !begins(r, "aten.new_zeros.")) return false;
+  for (int d = 0; d < r->out[0].lndim && p[0]->out[0].lndim == r->out[0].lndim; d++)
+    more += p[0]->out[0].lshape[d] != r->out[0].lshape[d] ? p[0]->out[0].lshape[d] : 0;
+  return more > 0 && more < u->n;
+}
+
 static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
   const DtRecOp *r = u->op[i];
   DtRelation out;
   bool explained;
   if (dt_runs_pair(u, i) == NULL || begins(r, "aten.empty") ||
-      begins(r, "aten.new_empty"))
+      begins(r, "aten.new_empty") || is_filling(u, i))
     return DT_OK;
   if (dt_runs_draws_otherwise(u, i)) {
     u->why = "the ranks draw other random numbers than one rank does";
@@ -322,7 +333,7 @@ static DtStatus search_loss (DtRuns *u, int end, DtParting *f) {
 }
 
 DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f) {
-  DtParting near, loss;
+  DtParting near = {.op = -1}, loss = {.op = -1};
   dt_runs_mark_past(u, end, out);
   u->whole_lists = false;
   DtStatus st = search_past(u, end, f);

@@ -359,6 +359,47 @@ static bool match_orders (Ask *q, int n, const DtElements *rank,
   return false;
 }
 
+/* The first rows along `dim` of what has a few more. */
+static bool cut_padding (Ask *q, const DtElements *all, int dim, DtElements *out) {
+  int64_t before, behind, len = q->one->shape[dim], had = all->shape[dim];
+  *out = *all;
+  measure(all, dim, &before, &behind);
+  out->shape[dim] = len;
+  out->n = before * len * behind;
+  out->v = dt_arena_raw(q->cx, &q->cx->scratch, (size_t)(out->n + 1) * sizeof *out->v);
+  if (out->v == NULL) {
+    q->st = DT_E_NOMEM;
+    return false;
+  }
+  for (int64_t b = 0; b < before; b++)
+    memcpy(out->v + b * len * behind, all->v + b * had * behind,
+           (size_t)(len * behind) * sizeof *out->v);
+  return true;
+}
+
+/* Filled up behind to be cut evenly, which nothing had to be on one rank: fewer rows
+** than there are ranks. */
+static bool match_padded (Ask *q, int n, const DtElements *rank, DtRelation *r) {
+  const DtElements *t[DT_RELATE_RANKS];
+  DtElements all, out;
+  for (int i = 0; i < n; i++) t[i] = &rank[i];
+  if (rank[0].ndim != q->one->ndim || q->one->n < n) return false;
+  for (int how = SAME; how <= CAT; how += CAT - SAME)
+    for (int d = 0; d < rank[0].ndim; d++) {
+      if (how == CAT && rank[0].shape[d] >= q->one->shape[d]) continue;
+      if (!join(q, t, n, (Joint)how, d, &all)) continue;
+      const int64_t more = all.shape[d] - q->one->shape[d];
+      if (more <= 0 || more >= n || 2 * more > q->one->shape[d] ||
+          !cut_padding(q, &all, d, &out) || !same_shape(&out, q->one) ||
+          !is_near(q, &out, 1)) continue;
+      r->kind = how == CAT ? DT_REL_PART : DT_REL_COPY;
+      r->dim = d;
+      r->padded = true;
+      return true;
+    }
+  return false;
+}
+
 /* Signs, masks, ranks of rows: their mean over the ranks may be anything. */
 static bool has_few_sizes (const DtElements *a) {
   enum { FEW = 2 };
@@ -394,6 +435,8 @@ DtStatus dt_relate (DtCtx *cx, int n, const DtElements *rank,
   }
   if (!found && q.st == DT_OK)
     found = match_orders(&q, n, rank, arena, orders, out);
+  if (!found && q.st == DT_OK)
+    found = match_padded(&q, n, rank, out);
   if (found && out->kind == DT_REL_ADDEND && out->factor != 1 && has_few_sizes(one))
     out->kind = DT_REL_NONE;
   if (!found)
