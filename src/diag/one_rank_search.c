@@ -72,6 +72,10 @@ static bool is_number (const DtValue *v) {
   return v->kind == DT_V_INT || v->kind == DT_V_FLOAT || v->kind == DT_V_BOOL;
 }
 
+static double number_of (const DtValue *v) {
+  return v->kind == DT_V_FLOAT ? v->u.f : (double)v->u.i;
+}
+
 /* Are numbers that the program gives other ones on other ranks? */
 bool dt_runs_numbers_differ (const DtRuns *u, int i) {
   const DtRecOp *const *p = dt_runs_pair(u, i);
@@ -204,6 +208,70 @@ static DtStatus look_at_inputs (DtRuns *u, int i, DtParting *f, bool *explained)
   return DT_OK;
 }
 
+/* Did all ranks, and one rank, read that number at operator `m`? */
+static DtStatus was_read_at (DtRuns *u, int m, int i, int k, bool *yes) {
+  DtArenaMark top = dt_arena_mark(&u->cx->scratch);
+  const DtRecOp *const *p = dt_runs_pair(u, m), *const *q = dt_runs_pair(u, i);
+  DtStatus st = DT_OK;
+  DtElements e;
+  *yes = true;
+  for (int r = 0; r <= u->n && *yes && st == DT_OK; r++) {
+    const DtRecOp *read = r < u->n ? p[r] : u->op[m];
+    const DtArgs *a = r < u->n ? &q[r]->args : &u->op[i]->args;
+    *yes = k < a->n && is_number(&a->v[k]) && read->nin == 1 &&
+           dt_elements_read(u->cx, &read->in[0], &e, &st) && e.n == 1 &&
+           e.v[0] == number_of(&a->v[k]);
+  }
+  dt_arena_release(&u->cx->scratch, top);
+  return st;
+}
+
+/* Is what operator `m` reads the largest or smallest of each rank's own part? */
+static DtStatus is_extreme_of_part (DtRuns *u, int m, bool *yes) {
+  static const char *const names[] = {
+    "aten.min.", "aten.max.", "aten.amin.", "aten.amax."
+  };
+  const int *dep = &u->dep[u->first[m]];
+  const int key = dep[0] > dep[1] ? dep[0] : dep[1];
+  DtRelation rel;
+  *yes = false;
+  for (size_t k = 0; key > 0 && k < sizeof names / sizeof names[0]; k++)
+    if (begins(u->op[dt_op_of_key(key)], names[k])) {
+      DtStatus st = dt_runs_relate(u, dt_op_of_key(key), false, 0, &rel);
+      *yes = st == DT_OK && rel.kind == DT_REL_PART;
+      return st;
+    }
+  return DT_OK;
+}
+
+/* Are the numbers that differ the extremes of the ranks' own parts, which they
+** read? */
+static DtStatus numbers_are_read (DtRuns *u, int i, bool *yes) {
+  enum { FAR = 64 };
+  const DtRecOp *const *q = dt_runs_pair(u, i);
+  *yes = false;
+  for (int k = 0; k < q[0]->args.n; k++) {
+    bool found = false, differs = false;
+    for (int r = 1; r < u->n; r++)
+      differs = differs || (k < q[r]->args.n && is_number(&q[0]->args.v[k]) &&
+                            !dt_value_equal(&q[0]->args.v[k], &q[r]->args.v[k]));
+    if (!differs) continue;
+    for (int m = i - 1; m >= 0 && m >= i - FAR && !found; m--) {
+      if (!begins(u->op[m], "aten._local_scalar_dense.") || dt_runs_pair(u, m) == NULL)
+        continue;
+      DtStatus st = was_read_at(u, m, i, k, &found);
+      if (st == DT_OK && found) st = is_extreme_of_part(u, m, &found);
+      if (st != DT_OK) return st;
+    }
+    if (!found) {
+      *yes = false;
+      return DT_OK;
+    }
+    *yes = true;
+  }
+  return DT_OK;
+}
+
 /* Has result `j` of the operator, which is not explained, a reason of its own to
 ** differ?  Sets u->why. */
 static void look_for_reason (DtRuns *u, int i, int j, const DtParting *f,
@@ -276,7 +344,11 @@ static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
       st = dt_runs_relate_rows(u, i, j, &out);
     if (st != DT_OK) return st;
     if (out.kind != DT_REL_NONE) continue;
-    look_for_reason(u, i, j, f, out);
+    bool read = false;
+    if (!r->backward && f->rel.kind == DT_REL_PART && dt_runs_numbers_differ(u, i))
+      st = numbers_are_read(u, i, &read);
+    if (st != DT_OK) return st;
+    if (!read) look_for_reason(u, i, j, f, out);
     if (u->why != NULL) return DT_OK;
     f->op = i;
     f->out = j;
