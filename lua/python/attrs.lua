@@ -18,6 +18,7 @@ local exceptions = require "python.exceptions"
 local dunder = require "python.dunder"
 local foreign = require "python.foreign"
 local object = require "python.object"
+local near = require "python.near"
 
 local M = {}
 local None = dt.None
@@ -131,16 +132,16 @@ local function missing(v, name)
       .. "'%s', or it is not part of dtrepl", module_name[v], name)
   end
   if type(v) == "table" and (rawget(v, "__python") or rawget(v, "__base")) then
-    util.raise("AttributeError", "type object '%s' has no attribute '%s'",
+    near.raise("AttributeError", v, name, "type object '%s' has no attribute '%s'",
       rawget(v, "__name"), name)
   end
   if type(v) == "table" and (getmetatable(v) == V.builtin_mt
      and rawget(v, "__qualname__") or rawget(v, "__name__")
      and V.type_name(v) == "type") then
-    util.raise("AttributeError", "type object '%s' has no attribute '%s'",
+    near.raise("AttributeError", v, name, "type object '%s' has no attribute '%s'",
       v.__name__, name)
   end
-  util.raise("AttributeError", "'%s' object has no attribute '%s'",
+  near.raise("AttributeError", v, name, "'%s' object has no attribute '%s'",
     V.type_name(v), name)
 end
 

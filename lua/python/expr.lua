@@ -13,6 +13,7 @@ local ops = require "python.ops"
 local mapping = require "python.mapping"
 local target = require "python.target"
 local compiling = require "python.compile"
+local near = require "python.near"
 
 local None = dt.None
 local yield, store = calls.yield, target.store
@@ -63,8 +64,8 @@ local function unbound_free(name)
     .. "associated with a value in enclosing scope", name)
 end
 
-local function undefined(name)
-  util.raise("NameError", "name '%s' is not defined", name)
+local function undefined(name, env)
+  near.raise("NameError", env, name, "name '%s' is not defined", name)
 end
 
 local function own_name(name)
@@ -109,7 +110,7 @@ function X.name(n)
     return function (env)
       while env.up do env = env.up end
       local v = env.vars[name]
-      if v == nil then undefined(name) end
+      if v == nil then undefined(name, env) end
       return v
     end
   end
@@ -121,7 +122,7 @@ function X.name(n)
       if v ~= nil then return v end
       e = e.up
     until not e
-    return refuse(name)
+    return refuse(name, env)
   end
 end
 function X.attr(n)

@@ -596,6 +596,14 @@ end
 local IN_PLACE = {["|"] = "update", ["&"] = "intersection_update",
   ["-"] = "difference_update", ["^"] = "symmetric_difference_update"}
 
+-- What the program's own __iadd__ and the like makes of a, or nil.
+local function own_change(a, name, b)
+  local special = type(a) == "table" and rawget(a, "_class")
+    and V.special(a, name)
+  local said = special and special(b)
+  if special and said ~= V.not_implemented then return said end
+end
+
 -- a += b: tensors change in place.
 function M.augmented(op)
   local plain, name = M.binary[op], inplace[op]
@@ -607,6 +615,8 @@ function M.augmented(op)
       if watcher then return watcher.method(name, a[name], a, b) end
       return a[name](a, b)
     end
+    local changed = own_change(a, own, b)
+    if changed ~= nil then return changed end
     if V.is_list(a) and op == "+" then
       local items, n = V.items(b)
       table.move(items, 1, n, a.n + 1, a)
@@ -631,7 +641,8 @@ function M.augmented(op)
       a.n = out.n
       return a
     end
-    local special = V.special(a, own)
+    local special = not rawget(type(a) == "table" and a or {}, "_class")
+      and V.special(a, own)
     local said = special and special(b)
     if special and said ~= V.not_implemented then return said end
     local done, v = protect.passing(plain, a, b)
@@ -935,7 +946,8 @@ end
 
 -- Its name where it is indexed: a torch.Size is a tuple there.
 local function sequence_name(v)
-  return V.is_tuple(v) and v.is_size and "tuple" or V.type_name(v)
+  return V.is_tuple(v) and (v.is_size or rawget(v, "_class")) and "tuple"
+    or V.is_list(v) and not v.deque and "list" or V.type_name(v)
 end
 
 local function place(v, i, what)
@@ -1151,7 +1163,9 @@ function M.delitem(v, i)
   else
     local numbered = math.type(V.index_of(i)) == "integer"
       and (type(v) == "string" or V.is_tuple(v) or V.is_bytes(v)
-      or V.is_range(v) or V.is_set(v) or V.is_view(v) or V.is_object(v))
+      or V.is_range(v) or V.is_set(v) or V.is_view(v) or V.is_object(v)
+      or V.is_boxed(v) or V.is_error(v)
+      and not exceptions.classes[V.type_name(v)])
     util.raise("TypeError", "'%s' object %s support item deletion",
       V.type_name(v), numbered and "doesn't" or "does not")
   end

@@ -10,9 +10,9 @@ local scope = require "python.scope"
 local attrs = require "python.attrs"
 local object = require "python.object"
 local ops = require "python.ops"
+local protect = require "python.protect"
 local compile = require("python.compile").compile
 
-local None = dt.None
 local instance_mt, put = object.instance_mt, object.put
 local getattr, setattr = attrs.get, attrs.set
 local classes = require "python.class"
@@ -61,13 +61,14 @@ M.reader_of = reader_of
 -- The items of what is unpacked.
 local function unpacked(v)
   if V.is_seq(v) then return V.items(v) end
-  if type(v) == "number" or type(v) == "boolean" or v == None
-     or V.is_object(v) and not rawget(v, "_native")
-     and not V.special(v, "__iter__") and not V.special(v, "__getitem__") then
+  local done, items, n = protect.passing(V.items, v)
+  if done then return items, n end
+  if type(items) == "table" and items.message == ("'%s' object is not iterable")
+     :format(V.type_name(v)) then
     util.raise("TypeError", "cannot unpack non-iterable %s object",
       V.type_name(v))
   end
-  return V.items(v)
+  return error(items, 0)
 end
 
 local store

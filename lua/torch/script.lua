@@ -26,6 +26,7 @@ local args = require "python.args"
 local meshes = require "torch.mesh"
 local autopsy = require "dt.spmd.autopsy"
 local paste = require "python.paste"
+local near = require "python.near"
 require "torch.training"
 
 local M = {}
@@ -289,6 +290,14 @@ local function tell_chain(e)
   end
 end
 
+-- A name that is not there, and one like it that is.
+local function tell_near(e)
+  local hint = near.hint(e)
+  if not hint then return end
+  local explain = rawget(e, "explain")
+  e.explain = (explain and explain ~= "" and explain .. "\n  " or "") .. hint
+end
+
 -- A program that needs what dtrepl has not can be recorded where PyTorch is.
 local function offer_recorder(e)
   if not M.running or type(e) ~= "table" or rawget(e, "reason") ~= "absent" then
@@ -318,6 +327,7 @@ local function flushed(...)
        or e:find("string too large", 1, true)) then
       e = exceptions.exception(e)
     end
+    tell_near(e)
     tell_chain(e)
     offer_recorder(e)
     error(e, 0)

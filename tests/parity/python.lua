@@ -103,6 +103,21 @@ if __name__ == "__main__":
     main(int(os.environ["RANK"]))
 ]])
 check("a main", code == 0 and out:find("2 ranks 1", 1, true), out)
+for _, case in ipairs {
+  {"def f():\n  rate = 1\n  print(rat)\nf()", "did you mean 'rate'?"},
+  {"class C:\n  def __init__(self): self.hidden = 1\nC().hiden",
+    "did you mean 'hidden'?"},
+  {"class C:\n  n = 1\n  def f(self): n\nC().f()", "did you mean 'self.n'?"},
+  {"[].appendd", "did you mean 'append'?"},
+  {"class Kind: pass\nKin", "did you mean 'Kind'?"},
+  {"length = 1\nxyz", nil}, {"class C: pass\nC().weight", nil},
+  {"x = 1\nleng(x)", "did you mean 'len'?"}} do
+  out, code = text(case[1] .. "\n", 1)
+  local asked = out:find("did you mean", 1, true)
+  check("near: " .. case[1], code == 1 and (case[2] and out:find(case[2], 1,
+    true) or not case[2] and not asked), out)
+end
+
 out, code = text("import inspect\nif not inspect.isframe(int): print('no')\n")
 check("a question that nobody answers", code == 1 and out:find(
   "inspect.isframe is not part of dtrepl", 1, true), out)

@@ -2,7 +2,7 @@
 """statistics: means and deviations of data, computed exactly and rounded once."""
 import _absent
 import math
-from collections import Counter
+from collections import Counter, namedtuple
 from fractions import Fraction
 
 
@@ -211,3 +211,27 @@ def correlation(x, y, /):
     if not sxx * syy:
         raise StatisticsError("at least one of the inputs is constant")
     return sxy / math.sqrt(sxx * syy)
+
+
+LinearRegression = namedtuple("LinearRegression", ("slope", "intercept"))
+
+
+def linear_regression(x, y, /, *, proportional=False):
+    n = len(x)
+    if len(y) != n:
+        raise StatisticsError("linear regression requires that both inputs "
+                              "have same number of data points")
+    if n < 2:
+        raise StatisticsError("linear regression requires at least two data "
+                              "points")
+    xbar = ybar = 0.0
+    if not proportional:
+        xbar, ybar = math.fsum(x) / n, math.fsum(y) / n
+        x, y = [xi - xbar for xi in x], [yi - ybar for yi in y]
+    sxy = math.fsum(xi * yi for xi, yi in zip(x, y)) + 0.0
+    sxx = math.fsum(xi * xi for xi in x)
+    if not sxx:
+        raise StatisticsError("x is constant")
+    slope = sxy / sxx
+    return LinearRegression(slope, 0.0 if proportional
+                            else ybar - slope * xbar)

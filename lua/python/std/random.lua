@@ -162,6 +162,23 @@ local function sample(r, items, n, k)
   return V.list(out, k)
 end
 
+-- Each item as often as its count says.
+local function repeated(items, n, counts)
+  local times, m = V.items(counts)
+  if m ~= n then
+    util.raise("ValueError", "The number of counts does not match the "
+      .. "population")
+  end
+  local out, k = {}, 0
+  for i = 1, n do
+    for _ = 1, times[i] do
+      k = k + 1
+      out[k] = items[i]
+    end
+  end
+  return out, k
+end
+
 local function gauss(r, mu, sigma)
   local z = r.spare
   r.spare = nil
@@ -251,8 +268,8 @@ local SMALL <const> = 1 << 61       -- sums of two such stay integers of Lua
 
 local function is_small(v) return v < SMALL and v > -SMALL end
 
--- One of start, start + step, … below stop.
-local function range(r, start, stop, step)
+-- One of start, start + step, … below stop; `alone`: only that was given.
+local function range(r, start, stop, step, alone)
   if step == 1 and math.type(start) == "integer"
      and math.type(stop) == "integer" and is_small(start) and is_small(stop)
      and start < stop then
@@ -266,25 +283,56 @@ local function range(r, start, stop, step)
   local n = step == 1 and width or big.divmod(big.add(width,
     big.compare(step, 0) > 0 and big.sub(step, 1) or big.add(step, 1)), step)
   if big.compare(n, 0) <= 0 then
-    util.raise("ValueError", "empty range for randrange() (%s, %s, %s)",
-      big.text(start), big.text(stop), big.text(width))
+    util.raise("ValueError", step == 1 and not alone
+      and "empty range for randrange() (%s, %s, %s)"
+      or "empty range for randrange()", big.text(start), big.text(stop),
+      big.text(width))
   end
   return big.add(start, big.mul(step, below(r, n)))
 end
 
-local function choices(r, items, n, weights, k)
-  local out, sums, total = {}, {}, 0.0
-  for i = 1, weights and weights.n or 0 do
-    total = total + weights[i]
+-- The sums of the weights up to each item, of which the last is a total.
+local function sums_of(weights, cumulated, n)
+  local items, m = V.items(cumulated or weights)
+  local sums, total = {}, 0
+  for i = 1, m do
+    total = cumulated and items[i] or total + items[i]
     sums[i] = total
   end
+  if m ~= n then
+    util.raise("ValueError", "The number of weights does not match the "
+      .. "population")
+  elseif total <= 0 then
+    util.raise("ValueError", "Total of weights must be greater than zero")
+  elseif total - total ~= 0 then
+    util.raise("ValueError", "Total of weights must be finite")
+  end
+  return sums, total + 0.0
+end
+
+local function choices(r, items, n, k, weights, cumulated)
+  local out, sums, total = {}, nil, nil
+  if weights and cumulated then
+    util.raise("TypeError", "Cannot specify both weights and cumulative "
+      .. "weights")
+  elseif weights or cumulated then
+    sums, total = sums_of(weights, cumulated, n)
+  end
   for i = 1, k do
-    local at = 1
-    if weights then
+    local at
+    if sums then
       local x = uniform(r) * total
-      while at < n and sums[at] <= x do at = at + 1 end
+      local low, high = 1, n            -- the first whose sum is above x
+      while low < high do
+        local mid = (low + high) // 2
+        if x < sums[mid] then high = mid else low = mid + 1 end
+      end
+      at = low
     else
       at = math.floor(uniform(r) * n) + 1
+      if n == 0 then
+        util.raise("IndexError", "list index out of range")
+      end
     end
     out[i] = items[at]
   end
@@ -309,7 +357,7 @@ local METHODS = {
     return a.a + (a.b - a.a) * uniform(r)
   end},
   randrange = {{"start", "stop?", "step?"}, function (r, a)
-    if or_else(a.stop) == nil then return range(r, 0, a.start, 1) end
+    if or_else(a.stop) == nil then return range(r, 0, a.start, 1, true) end
     return range(r, a.start, a.stop, or_else(a.step, 1))
   end},
   randint = {{"a", "b"}, function (r, a)
@@ -328,14 +376,27 @@ local METHODS = {
   choices = {{"population", "weights?", "*", "cum_weights?", "k?"},
     function (r, a)
       local items, n = V.items(a.population)
-      return choices(r, items, n, or_else(a.weights), or_else(a.k, 1))
+      return choices(r, items, n, or_else(a.k, 1), or_else(a.weights),
+        or_else(a.cum_weights))
     end},
   shuffle = {{"x"}, function (r, a)
     shuffle(r, a.x, a.x.n)
     return None
   end},
-  sample = {{"population", "k"}, function (r, a)
-    local items, n = V.items(a.population)
+  sample = {{"population", "k", "*", "counts?"}, function (r, a)
+    local given, items, n = a.population, nil, nil
+    if V.is_set(given) or V.is_dict(given) then
+      util.raise("TypeError", "Population must be a sequence.  For dicts or "
+        .. "sets, use sorted(d).")
+    elseif V.is_range(given) and not big.is(given.n) then
+      n = given.n                       -- whose numbers are not all made
+      items = setmetatable({}, {__index = function (_, i)
+        return V.range_item(given, i - 1)
+      end})
+    else
+      items, n = V.items(given)
+    end
+    if or_else(a.counts) ~= nil then items, n = repeated(items, n, a.counts) end
     return sample(r, items, n, a.k)
   end},
   gauss = {{"mu?", "sigma?"}, function (r, a)
