@@ -276,9 +276,11 @@ end
 
 -- ---- names -----------------------------------------------------------------------
 
--- Names for inputs that a part of the line holds, or has among its items.
-local function name_held(nodes, inputs, env)
+-- Names for inputs that a part of the line holds, or has among its items; all
+-- tensors that it holds are put into `held`, {tensor, text}.
+local function name_held(nodes, inputs, env, held)
   local function offer(value, text)
+    if text and util.is_tensor(value) then held[#held + 1] = {value, text} end
     for _, t in ipairs(inputs) do
       if text and same(value, t.tensor)
          and (not t.text or #text < #t.text) then t.text = text end
@@ -353,21 +355,21 @@ local function name_by_origin(nodes, inputs, here)
 end
 
 -- names(scope, file, line, op, inputs) -> {text or false} for each of `inputs`,
--- {tensor =, arg =, pos =, at =, op =, line =}: its argument's name, number and
+-- {{tensor, text}} of what the line holds.  An input is {tensor =, arg =, pos =, at =, op =, line =}: its argument's name, number and
 -- place in a list, and the operator and line that made it (of the same file).
 function M.names(scope, file, line, op, inputs)
-  local out = {}
+  local out, held = {}, {}
   for i, t in ipairs(inputs) do out[i], t.text = false, nil end
   local ok, tree = pcall(parser.parse, M.texts[file] or "")
-  if not ok then return out end
+  if not ok then return out, held end
   local nodes = nodes_at(tree, line)
   local function here(t) return t.line == line and t.op ~= nil end
-  name_held(nodes, inputs, scope)
+  name_held(nodes, inputs, scope, held)
   local n = failed_node(nodes, op, inputs, scope, here)
   if n then name_by_node(n, inputs, scope)
   else name_by_origin(nodes, inputs, here) end
   for i, t in ipairs(inputs) do out[i] = t.text or false end
-  return out
+  return out, held
 end
 
 dt._python_operands(M.names)

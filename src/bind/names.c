@@ -366,9 +366,52 @@ static void push_input (lua_State *L, const DtFailed *f, int slot,
     dtL_set_int(L, "line", v->origin.line);
 }
 
+/* The recorded call that made a tensor in this line, or NULL. */
+static const DtRecOp *made_here (DtDebug *d, int64_t seq, const lua_Debug *ar) {
+  const DtRecOp *r = seq > 0 ? dt_record_find(d, seq) : NULL;
+  return r && r->seq == seq && r->op && r->line == ar->currentline && r->file &&
+         strcmp(r->file, ar->source + 1) == 0 ? r : NULL;
+}
+
+/* The one input of a recorded call that is distributed, or plain, as asked for;
+** NULL: none, or several. */
+static const DtRecVar *only_input (const DtRecOp *r, bool dist) {
+  const DtRecVar *one = NULL;
+  for (int i = 0; i < r->nin; i++) {
+    if (r->in[i].none || (r->in[i].spec != NULL) != dist) continue;
+    if (one) return NULL;
+    one = &r->in[i];
+  }
+  return one;
+}
+
+/* What the line says for the tensor that functions called in it made input v
+** of, one from the other; the list of what the line holds is on the top. */
+static const char *made_of (lua_State *L, DtDebug *d, const DtVar *v,
+                            const lua_Debug *ar) {
+  const char *found = NULL;
+  int64_t seq = v->origin.seq;
+  for (int deep = 0; deep < 8 && found == NULL; deep++) {
+    const DtRecOp *r = made_here(d, seq, ar);
+    const DtRecVar *in = r ? only_input(r, v->spec != NULL) : NULL;
+    if (in == NULL) return NULL;
+    seq = in->origin.seq;
+    for (int i = 1; found == NULL && lua_rawgeti(L, -1, i) == LUA_TTABLE; i++) {
+      lua_rawgeti(L, -1, 1);
+      lua_rawgeti(L, -2, 2);
+      if (dtL_test_tensor(L, -2) && dtL_test_tensor(L, -2)->id == in->id)
+        found = dt_session_intern(dtL_session(L), lua_tostring(L, -1));
+      lua_pop(L, 3);
+    }
+    if (found == NULL) lua_pop(L, 1);
+  }
+  return found;
+}
+
 /* (DtFailed *): runs protected, for Lua may have no memory. */
 static int name_operands (lua_State *L) {
   DtFailed *f = (DtFailed *)lua_touserdata(L, 1);
+  DtDebug *d = dt_debug_of(dtL_session(L));
   lua_Debug ar;
   if (lua_getfield(L, LUA_REGISTRYINDEX, key_operands) != LUA_TFUNCTION ||
       !push_python_frame(L, &ar)) return 0;
@@ -380,25 +423,63 @@ static int name_operands (lua_State *L) {
     push_input(L, f, i, ar.source + 1);
     lua_rawseti(L, -2, i + 1);
   }
-  lua_call(L, 5, 1);
+  lua_call(L, 5, 2);
   for (int i = 0; i < f->nin; i++) {
-    lua_rawgeti(L, -1, i + 1);
-    if (f->name[i] == NULL && lua_type(L, -1) == LUA_TSTRING)
-      f->name[i] = dt_session_intern(dtL_session(L), lua_tostring(L, -1));
+    lua_rawgeti(L, -2, i + 1);
+    if (lua_type(L, -1) == LUA_TSTRING)
+      f->said[i] = dt_session_intern(dtL_session(L), lua_tostring(L, -1));
     lua_pop(L, 1);
+    if (d && !f->said[i]) f->of[i] = made_of(L, d, f->in[i], &ar);
   }
   return 0;
 }
 
+/* (Find *): names by the modules of the program alone, runs protected. */
+static int find_in_modules (lua_State *L) {
+  Find *f = (Find *)lua_touserdata(L, 1);
+  luaL_checkstack(L, 16, "names of parameters");
+  each_frame(L, f, frame_modules);
+  lua_pushglobaltable(L);
+  modules_of(L, f);
+  lua_pop(L, 1);
+  return 0;
+}
+
+/* Parameters that the line does not say: a variable that still holds one, of a
+** loop that is over, is not what an optimizer's list is called by. */
+static void name_parameters (lua_State *L, DtFailed *f) {
+  DtCtx *cx = dtL_session(L)->cx;
+  DtArenaMark top = dt_arena_mark(&cx->scratch);
+  const char **out = DT_ANEWN(cx, &cx->scratch, const char *, f->nin + 1);
+  Find k = { f->nin, f->in, out, DT_ANEWN(cx, &cx->scratch, bool, f->nin + 1),
+             false };
+  if (out && k.open) {
+    lua_pushcfunction(L, find_in_modules);
+    lua_pushlightuserdata(L, &k);
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
+    for (int i = 0; i < f->nin; i++) {
+      size_t n = out[i] ? strlen(out[i]) : 0;
+      if (n == 0 || f->said[i]) continue;
+      if (f->name[i] == NULL || dt_slot_index(&f->args, i) >= 0)
+        f->name[i] = out[i];
+      f->param[i] = strcmp(f->name[i], out[i]) == 0 &&
+                    (n < 5 || strcmp(out[i] + n - 5, ".grad") != 0);
+    }
+  }
+  dt_arena_release(&cx->scratch, top);
+  dt_error_clear(cx);
+}
+
 void dtL_name_failed (lua_State *L, DtFailed *f) {
   int top = lua_gettop(L);
-  bool all = true;
   dtL_find_names(L, f->nin, f->in, f->name);
-  for (int i = 0; i < f->nin; i++) all = all && f->name[i];
-  if (all || !lua_checkstack(L, 8)) return;
+  if (!f->python || !lua_checkstack(L, 8)) return;
   lua_pushcfunction(L, name_operands);
   lua_pushlightuserdata(L, f);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_settop(L, top);
+  name_parameters(L, f);
+  for (int i = 0; i < f->nin; i++)
+    if (f->name[i] == NULL) f->name[i] = f->said[i];
 }
 
 void dtL_open_names (lua_State *L, int dt) {

@@ -44,10 +44,14 @@ void dt_debug_failed (DtDebug *d, const DtEvent *e) {
   failed_clear(d);
   f->in = DT_ANEWN(cx, a, DtVar *, e->nin + 1);
   f->name = DT_ANEWN(cx, a, const char *, e->nin + 1);
+  f->said = DT_ANEWN(cx, a, const char *, e->nin + 1);
+  f->of = DT_ANEWN(cx, a, const char *, e->nin + 1);
+  f->param = DT_ANEWN(cx, a, bool, e->nin + 1);
   f->message = dt_arena_strdup(cx, a, dt_buf_str(&e->err->err.message));
   f->reason = e->err->err.reason;
   f->own = e->err->err.own;
-  if (!f->in || !f->name || !f->message) return;
+  if (!f->in || !f->name || !f->said || !f->of || !f->param || !f->message)
+    return;
   if (dt_args_copy(cx, a, e->args, &f->args) != DT_OK) return;
   for (i = 0; i < e->nin; i++) f->in[i] = dt_var_ref(e->in[i]);
   f->nin = e->nin;

@@ -18,6 +18,12 @@ typedef struct DtFailed {
   DtArgs args;
   int nin; DtVar **in;          /* owned references */
   const char **name;            /* by slot: script variable, or NULL */
+  const char **said;            /* by slot: what the line of Python says for it,
+                                ** and for what functions called there made it
+                                ** of; or NULL */
+  const char **of;
+  bool *param;                  /* by slot: `name` is that of a module's parameter
+                                ** which the line does not say */
   int64_t seq;
   const char *file; int line;
   bool backward;

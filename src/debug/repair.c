@@ -162,7 +162,9 @@ static char *verdict_words (DtTrial *t, DtRepairs *out, int same, int written) {
   if (same > 0 && written >= 0) {
     dt_buf_add(&b, " if assigned to ");
     dt_trial_name(t->f, written, &b);
-    dt_buf_add(&b, " first (the call writes it)");
+    dt_buf_add(&b, t->f->param[written] && dt_slot_index(&t->f->args, written) >= 0
+               ? " before the optimizer is made (it keeps its own list)"
+               : " first (the call writes it)");
   }
   words = copy_words(t->d, &out->arena, dt_buf_str(&b));
   dt_buf_fini(&b);
@@ -219,10 +221,35 @@ DtRepair *dt_trial_repair (DtRepairs *out) {
 void dt_trial_name (const DtFailed *f, int slot, DtBuf *b) {
   int pos, at = dt_slot_index(&f->args, slot);
   const char *arg = dt_slot_arg(&f->args, slot, &pos);
-  const char *name = f->name[slot] ? f->name[slot] : f->in[slot]->name;
+  const char *name = f->said[slot] ? f->said[slot]
+                     : f->name[slot] ? f->name[slot] : f->in[slot]->name;
   /* In a method `self` is the module: an input without a name is not it. */
   dt_buf_add(b, name ? name : strcmp(arg, "self") == 0 ? "input" : arg);
   if (name == NULL && at >= 0) dt_buf_addf(b, "[%d]", at);
+}
+
+/* The name of an input that becomes the same on all ranks: without one of its
+** own, that of what functions in the line made it of does as well. */
+static void whole_name (const DtFailed *f, int slot, DtBuf *b) {
+  if (!f->said[slot] && !f->name[slot] && f->of[slot])
+    dt_buf_add(b, f->of[slot]);
+  else dt_trial_name(f, slot, b);
+}
+
+/* Can a line of Python say it? */
+static bool has_name (const DtFailed *f, int slot, bool whole) {
+  return f->said[slot] || f->name[slot] || (whole && f->of[slot]);
+}
+
+/* "net.weight = nn.Parameter(": a module takes no other for its parameter, and
+** nothing in the line could be replaced. */
+static void begin_parameter (const DtFailed *f, int slot, DtBuf *b) {
+  if (f->param[slot])
+    dt_buf_addf(b, "%s = nn.Parameter(", f->name[slot]);
+}
+
+static void end_parameter (const DtFailed *f, int slot, DtBuf *b) {
+  if (f->param[slot]) dt_buf_addc(b, ')');
 }
 
 static DtVar *first_dist (const DtFailed *f) {
@@ -311,7 +338,7 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
   DtRepair *r;
   DtStatus st = DT_OK;
   const char *call;
-  bool any = false, named = is_named(f, ref);
+  bool any = false, named = is_named(f, ref), sayable = true;
   int i, k;
   dt_trial_inputs(t, f->in);
   dt_buf_init(&lua, d->s->cx);
@@ -329,9 +356,12 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
     dt_buf_addf(&lua, "%s%s(", lua.len ? "; " : "", call);
     dt_trial_name(f, i, &lua);
     dt_buf_add(&lua, ", mesh, \"");
-    dt_buf_addf(&py, "%s%s(", py.len ? "; " : "", call);
-    dt_trial_name(f, i, &py);
+    if (py.len) dt_buf_add(&py, "; ");
+    begin_parameter(f, i, &py);
+    dt_buf_addf(&py, "%s(", call);
+    whole_name(f, i, &py);
     dt_buf_add(&py, ", mesh, [");
+    sayable = sayable && has_name(f, i, !shard);
     named = named && dt_trial_is_variable(f->name[i]);
     if (named)
       dt_buf_addf(&run, "%s = dt.%s(%s, %s.device_mesh, \"",
@@ -349,11 +379,12 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
     dt_buf_add(&lua, "\")");
     dt_buf_add(&run, "\"); ");
     dt_buf_add(&py, "])");
+    end_parameter(f, i, &py);
     st = dt_distribute_tensor(d->s, t->full[i], ref->spec->mesh,
                               ref->spec->npl, pl, -1, &dist);
     if (st == DT_OK) { dt_var_unref(t->in[i]); t->in[i] = dist; }
   }
-  if (st == DT_OK && lua.len && (any || !shard)) {
+  if (st == DT_OK && lua.len && (shard ? any && (sayable || !f->python) : true)) {
     add_formula(f, &lua, &py);
     r = dt_trial_repair(out);
     r->lua = copy_words(d, &out->arena, dt_buf_str(&lua));
@@ -374,12 +405,17 @@ char *dt_trial_words (DtTrial *t, DtRepairs *out, const char *text) {
 void dt_trial_full (DtTrial *t, DtRepairs *out) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
-  DtRepair *r = dt_trial_repair(out);
-  DtBuf lua, run;
+  DtRepair *r;
+  DtBuf lua, py, run;
   int64_t bytes = 0;
-  bool named = true;
+  bool named = true, sayable = true;
   int i;
+  for (i = 0; i < f->nin; i++)
+    if (f->in[i]->spec) sayable = sayable && has_name(f, i, true);
+  if (f->python && !sayable && out->n > 0) return;
+  r = dt_trial_repair(out);
   dt_buf_init(&lua, d->s->cx);
+  dt_buf_init(&py, d->s->cx);
   dt_buf_init(&run, d->s->cx);
   dt_trial_inputs(t, t->full);
   for (i = 0; i < f->nin; i++) {
@@ -393,17 +429,22 @@ void dt_trial_full (DtTrial *t, DtRepairs *out) {
     if (lua.len) dt_buf_add(&lua, ", ");
     dt_trial_name(f, i, &lua);
     dt_buf_add(&lua, ":full_tensor()");
+    if (py.len) dt_buf_add(&py, f->param[i] ? "; " : ", ");
+    begin_parameter(f, i, &py);
+    whole_name(f, i, &py);
+    dt_buf_add(&py, ".full_tensor()");
+    end_parameter(f, i, &py);
     named = named && dt_trial_is_variable(f->name[i]);
     if (named)
       dt_buf_addf(&run, "%s = %s:full_tensor(); ", f->name[i], f->name[i]);
   }
   if (named) r->apply = copy_words(d, &out->arena, dt_buf_str(&run));
   r->lua = copy_words(d, &out->arena, dt_buf_str(&lua));
-  for (char *c = lua.s; c && *c; c++) if (*c == ':') *c = '.';
-  r->torch = copy_words(d, &out->arena, dt_buf_str(&lua));
+  r->torch = copy_words(d, &out->arena, dt_buf_str(&py));
   dt_trial_run(t, out, r);
   r->bytes += bytes;
   dt_buf_fini(&lua);
+  dt_buf_fini(&py);
   dt_buf_fini(&run);
 }
 

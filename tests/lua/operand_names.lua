@@ -54,7 +54,22 @@ local rows = {
   {"y = half(torch.ones(4)) * half(d)", "distribute_tensor(input, mesh",
     "distribute_tensor(half"},
   {"y = d + getattr(box, \"bias\") if box else box.unread",
-    "distribute_tensor(box.bias, mesh"},
+    "distribute_tensor(getattr(box, \"bias\"), mesh"},
+  -- What functions of the line made of a tensor is whole where that is.
+  {"y = torch.einsum(\"ij,jk->ik\", d, batch[\"x\"].t())",
+    "distribute_tensor(batch[\"x\"], mesh"},
+  {"ids = torch.arange(4)\ny = F.cross_entropy(d, ids)", "d.full_tensor()"},
+  {"w = torch.ones(4, 4)\ny = F.linear(d, w)",
+    "distribute_tensor(w, mesh, [Replicate()])", "(mat2, mesh"},
+  -- A variable that still holds a parameter is not the optimizer's name for it.
+  {[[
+net = nn.Sequential(nn.Linear(4, 4, bias=False), nn.Linear(4, 4, bias=False))
+net[0].weight = nn.Parameter(distribute_tensor(net[0].weight.data, mesh, [Shard(0)]))
+for p in net.parameters():
+    p.grad = torch.ones_like(p)
+opt = torch.optim.SGD(net.parameters(), lr=0.1, foreach=True)
+opt.step()]], "net[1].weight = nn.Parameter(distribute_tensor(net[1].weight, mesh",
+    "distribute_tensor(p,"},
 }
 
 local function report(line)
