@@ -276,6 +276,26 @@ end
 
 -- ---- names -----------------------------------------------------------------------
 
+-- Parameters of a module that the line calls are held by it.
+local function hold_parameters(v, text, held, deep)
+  local function each(maps, f)
+    local m = rawget(v, maps)
+    m = type(m) == "table" and rawget(m, "map")
+    for name, x in next, type(m) == "table" and m or {} do
+      if type(name) == "string" then
+        f(x, name:find("^%d") and ("%s[%s]"):format(text, name)
+          or text .. "." .. name)
+      end
+    end
+  end
+  each("_parameters", function (x, name) held[#held + 1] = {x, name, true} end)
+  if deep < 8 then
+    each("_modules", function (x, name)
+      if type(x) == "table" then hold_parameters(x, name, held, deep + 1) end
+    end)
+  end
+end
+
 -- Names for inputs that a part of the line holds, or has among its items; all
 -- tensors that it holds are put into `held`, {tensor, text}.
 local function name_held(nodes, inputs, env, held)
@@ -292,6 +312,8 @@ local function name_held(nodes, inputs, env, held)
     if text and util.is_tensor(value) then offer(value, text)
     elseif text and V.is_seq(value) then
       for i = 1, value.n do offer(value[i], ("%s[%d]"):format(text, i - 1)) end
+    elseif text and type(value) == "table" and rawget(value, "_parameters") then
+      hold_parameters(value, text, held, 0)
     elseif text and V.is_dict(value) then
       for key, x in next, rawget(value, "map") do
         if type(key) == "string" then offer(x, ('%s["%s"]'):format(text, key)) end

@@ -386,9 +386,9 @@ static const DtRecVar *only_input (const DtRecOp *r, bool dist) {
 }
 
 /* What the line says for the tensor that functions called in it made input v
-** of, one from the other; the list of what the line holds is on the top. */
+** of, one from the other, and whether it is a module's parameter; the list of what the line holds is on the top. */
 static const char *made_of (lua_State *L, DtDebug *d, const DtVar *v,
-                            const lua_Debug *ar) {
+                            const lua_Debug *ar, bool *param) {
   const char *found = NULL;
   int64_t seq = v->origin.seq;
   for (int deep = 0; deep < 8 && found == NULL; deep++) {
@@ -399,8 +399,12 @@ static const char *made_of (lua_State *L, DtDebug *d, const DtVar *v,
     for (int i = 1; found == NULL && lua_rawgeti(L, -1, i) == LUA_TTABLE; i++) {
       lua_rawgeti(L, -1, 1);
       lua_rawgeti(L, -2, 2);
-      if (dtL_test_tensor(L, -2) && dtL_test_tensor(L, -2)->id == in->id)
+      if (dtL_test_tensor(L, -2) && dtL_test_tensor(L, -2)->id == in->id) {
         found = dt_session_intern(dtL_session(L), lua_tostring(L, -1));
+        lua_rawgeti(L, -3, 3);
+        *param = lua_toboolean(L, -1);
+        lua_pop(L, 1);
+      }
       lua_pop(L, 3);
     }
     if (found == NULL) lua_pop(L, 1);
@@ -429,7 +433,7 @@ static int name_operands (lua_State *L) {
     if (lua_type(L, -1) == LUA_TSTRING)
       f->said[i] = dt_session_intern(dtL_session(L), lua_tostring(L, -1));
     lua_pop(L, 1);
-    if (d && !f->said[i]) f->of[i] = made_of(L, d, f->in[i], &ar);
+    if (d && !f->said[i]) f->of[i] = made_of(L, d, f->in[i], &ar, &f->param[i]);
   }
   return 0;
 }

@@ -22,8 +22,9 @@ typedef struct DtFailed {
                                 ** and for what functions called there made it
                                 ** of; or NULL */
   const char **of;
-  bool *param;                  /* by slot: `name` is that of a module's parameter
-                                ** which the line does not say */
+  bool *param;                  /* by slot: `name`, or else `of`, is that of a
+                                ** module's parameter which the line does not
+                                ** say */
   int64_t seq;
   const char *file; int line;
   bool backward;

@@ -162,9 +162,7 @@ static char *verdict_words (DtTrial *t, DtRepairs *out, int same, int written) {
   if (same > 0 && written >= 0) {
     dt_buf_add(&b, " if assigned to ");
     dt_trial_name(t->f, written, &b);
-    dt_buf_add(&b, t->f->param[written] && dt_slot_index(&t->f->args, written) >= 0
-               ? " before the optimizer is made (it keeps its own list)"
-               : " first (the call writes it)");
+    dt_buf_add(&b, " first (the call writes it)");
   }
   words = copy_words(t->d, &out->arena, dt_buf_str(&b));
   dt_buf_fini(&b);
@@ -245,7 +243,8 @@ static bool has_name (const DtFailed *f, int slot, bool whole) {
 ** nothing in the line could be replaced. */
 static void begin_parameter (const DtFailed *f, int slot, DtBuf *b) {
   if (f->param[slot])
-    dt_buf_addf(b, "%s = nn.Parameter(", f->name[slot]);
+    dt_buf_addf(b, "%s = nn.Parameter(",
+                f->name[slot] ? f->name[slot] : f->of[slot]);
 }
 
 static void end_parameter (const DtFailed *f, int slot, DtBuf *b) {
@@ -326,6 +325,22 @@ static void add_formula (const DtFailed *f, DtBuf *lua, DtBuf *py) {
   dt_buf_add(py, "; inside `with sdpa_kernel(SDPBackend.MATH):`");
 }
 
+/* A module's parameter is a leaf, whatever the functions of the line made of
+** it. */
+static void begin_python (const DtFailed *f, int slot, const char *call,
+                          DtBuf *py) {
+  if (py->len) dt_buf_add(py, "; ");
+  begin_parameter(f, slot, py);
+  dt_buf_addf(py, "%s(", f->param[slot] ? "distribute_tensor" : call);
+  whole_name(f, slot, py);
+  dt_buf_add(py, ", mesh, [");
+}
+
+static void end_python (const DtFailed *f, int slot, DtBuf *py) {
+  dt_buf_add(py, "])");
+  end_parameter(f, slot, py);
+}
+
 /* Distribute every plain input that is in the way, as shards that follow the
 ** distributed one (`shard`), else replicated.  The call is made in the same go
 ** as its text in Lua, in Python and, where all inputs are variables, as lines
@@ -356,12 +371,8 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
     dt_buf_addf(&lua, "%s%s(", lua.len ? "; " : "", call);
     dt_trial_name(f, i, &lua);
     dt_buf_add(&lua, ", mesh, \"");
-    if (py.len) dt_buf_add(&py, "; ");
-    begin_parameter(f, i, &py);
-    dt_buf_addf(&py, "%s(", call);
-    whole_name(f, i, &py);
-    dt_buf_add(&py, ", mesh, [");
-    sayable = sayable && has_name(f, i, !shard);
+    begin_python(f, i, call, &py);
+    sayable = sayable && (has_name(f, i, false) || f->of[i] == NULL);
     named = named && dt_trial_is_variable(f->name[i]);
     if (named)
       dt_buf_addf(&run, "%s = dt.%s(%s, %s.device_mesh, \"",
@@ -378,13 +389,12 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
     }
     dt_buf_add(&lua, "\")");
     dt_buf_add(&run, "\"); ");
-    dt_buf_add(&py, "])");
-    end_parameter(f, i, &py);
+    end_python(f, i, &py);
     st = dt_distribute_tensor(d->s, t->full[i], ref->spec->mesh,
                               ref->spec->npl, pl, -1, &dist);
     if (st == DT_OK) { dt_var_unref(t->in[i]); t->in[i] = dist; }
   }
-  if (st == DT_OK && lua.len && (shard ? any && (sayable || !f->python) : true)) {
+  if (st == DT_OK && lua.len && (!shard || (any && sayable))) {
     add_formula(f, &lua, &py);
     r = dt_trial_repair(out);
     r->lua = copy_words(d, &out->arena, dt_buf_str(&lua));
@@ -408,11 +418,14 @@ void dt_trial_full (DtTrial *t, DtRepairs *out) {
   DtRepair *r;
   DtBuf lua, py, run;
   int64_t bytes = 0;
-  bool named = true, sayable = true;
+  bool named = true, sayable = true, param = false;
   int i;
   for (i = 0; i < f->nin; i++)
-    if (f->in[i]->spec) sayable = sayable && has_name(f, i, true);
-  if (f->python && !sayable && out->n > 0) return;
+    if (f->in[i]->spec) {
+      sayable = sayable && has_name(f, i, true);
+      param = param || f->param[i];
+    }
+  if (param && !sayable && out->n > 0) return;
   r = dt_trial_repair(out);
   dt_buf_init(&lua, d->s->cx);
   dt_buf_init(&py, d->s->cx);
@@ -446,6 +459,17 @@ void dt_trial_full (DtTrial *t, DtRepairs *out) {
   dt_buf_fini(&lua);
   dt_buf_fini(&py);
   dt_buf_fini(&run);
+}
+
+/* All distributed inputs gathered.  Where a plain one differs between ranks so
+** does the result: one device would have one of them. */
+static void try_gathered (DtTrial *t, DtRepairs *out, bool equal) {
+  int n = out->n;
+  dt_trial_full(t, out);
+  if (equal || out->n == n || !dt_repair_good(&out->r[n])) return;
+  out->r[n].warned = true;
+  out->r[n].note = copy_words(t->d, &out->arena, "the plain tensor differs "
+    "between ranks: each rank computes its own");
 }
 
 static void try_implicit (DtTrial *t, DtRepairs *out, bool equal) {
@@ -582,6 +606,51 @@ static bool worth_trying (const DtFailed *f) {
   return n <= TRY_BYTES;
 }
 
+/* Does an optimizer update a list in which plain parameters and distributed ones
+** meet?  Assigning others changes nothing: it keeps its own. */
+static bool updates_together (const DtFailed *f) {
+  const DtSchema *sig = f->op->sig;
+  if (strncmp(sig->full, "aten._foreach_", 14) != 0 &&
+      strncmp(sig->full, "aten._fused_", 12) != 0) return false;
+  for (int i = 0; i < f->nin; i++) {
+    int pos;
+    (void)dt_slot_arg(&f->args, i, &pos);
+    if (f->param[i] && is_plain_culprit(f, i) && pos >= 0 &&
+        pos < sig->nargs && sig->arg[pos].write) return true;
+  }
+  return false;
+}
+
+static void advise_one_by_one (DtTrial *t, DtRepairs *out) {
+  DtBuf b;
+  dt_buf_init(&b, t->d->s->cx);
+  dt_buf_addf(&b, "%s\nforeach=False (and no fused=True) where the optimizer is "
+              "made updates each parameter by itself: none meets another",
+              out->equality ? out->equality : "");
+  out->equality = copy_words(t->d, &out->arena, dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+
+/* Repairs where plain tensors meet distributed ones; `equal`: the plain ones are
+** the same on all ranks. */
+static DtStatus try_mixed (DtTrial *t, DtRepairs *out) {
+  bool equal = true;
+  DtStatus st = compare_plain_inputs(t, out, &equal);
+  if (st == DT_OK) st = dt_trial_one_device(t);
+  if (st == DT_OK && updates_together(t->f)) advise_one_by_one(t, out);
+  else {
+    /* A Replicate of what differs between ranks would be wrong without a
+    ** word; the trial, which takes rank 0's, would not notice. */
+    if (equal || !wraps_made(t)) {
+      if (st == DT_OK) st = try_distribute(t, out, true);
+      if (st == DT_OK) st = try_distribute(t, out, false);
+    }
+    if (st == DT_OK) try_gathered(t, out, equal);
+  }
+  if (st == DT_OK) try_implicit(t, out, equal);
+  return st;
+}
+
 /* The largest mesh among the inputs'. */
 static const DtMesh *trial_mesh (const DtFailed *f) {
   const DtMesh *m = NULL;
@@ -648,7 +717,7 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
   DtTrial t;
   DtMute m;
   DtStatus st = DT_OK;
-  bool equal = true, here;
+  bool here;
   memset(out, 0, sizeof *out);
   if ((f->code != DT_E_MIXED && f->code != DT_E_MISSING &&
        f->code != DT_E_CROSSMESH && f->code != DT_E_PROP &&
@@ -662,16 +731,7 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
   if (!here) return DT_OK;
   dt_debug_mute(d, &m);
   if (f->code == DT_E_MIXED) {
-    st = compare_plain_inputs(&t, out, &equal);
-    if (st == DT_OK) st = dt_trial_one_device(&t);
-    /* A Replicate of what differs between ranks would be wrong without a
-    ** word; the trial, which takes rank 0's, would not notice. */
-    if (equal || !wraps_made(&t)) {
-      if (st == DT_OK) st = try_distribute(&t, out, true);
-      if (st == DT_OK) st = try_distribute(&t, out, false);
-    }
-    if (st == DT_OK) dt_trial_full(&t, out);
-    if (st == DT_OK) try_implicit(&t, out, equal);
+    st = try_mixed(&t, out);
   } else if (f->code == DT_E_CROSSMESH) {
     if (dt_repair_meshes_differ(f)) st = dt_repair_join_meshes(&t, out);
   } else if (f->code == DT_E_PROP || f->code == DT_E_INPLACE) {

@@ -68,8 +68,13 @@ net[0].weight = nn.Parameter(distribute_tensor(net[0].weight.data, mesh, [Shard(
 for p in net.parameters():
     p.grad = torch.ones_like(p)
 opt = torch.optim.SGD(net.parameters(), lr=0.1, foreach=True)
-opt.step()]], "net[1].weight = nn.Parameter(distribute_tensor(net[1].weight, mesh",
+opt.step()]], "foreach=False (and no fused=True) where the optimizer is made",
     "distribute_tensor(p,"},
+  {"net = nn.Linear(4, 4, bias=False)\ny = net(d)",
+    "net.weight = nn.Parameter(distribute_tensor(net.weight, mesh"},
+  -- A plain tensor that differs makes each rank's result its own.
+  {"own = torch.ones(4, 4) * torch.distributed.get_rank()\ny = d + own",
+    "x d.full_tensor()"},
 }
 
 local function report(line)
