@@ -164,6 +164,12 @@ do
   local r = diagnose.read(one .. ", but it fails. And again: " .. one)
   T.eq(r.class and r.class.id, "sharding-cache-growth")
   T.ok(r.confidence < 0.75 and r.sign:find("worded like", 1, true), r.sign)
+  -- of a change that tells of no fault: only when it is like that class alone
+  local mix = one .. ". " .. two:match "^(.-) in deep"
+  T.ok(diagnose.read(mix).class, "more like one of two")
+  T.ok(not diagnose.read("[DTensor] " .. mix).class, "a change like two kinds")
+  r = diagnose.read("[DTensor] " .. two .. ". And again: " .. two)
+  T.eq(r.class and r.class.id, "dispatch-overhead", "a change like one kind")
   r = diagnose.read("Feature request: " .. one .. ". " .. two)
   T.ok(not r.class, "a wish tells of no fault")
   T.eq(#r.nearest, 2, "both are named")

@@ -231,7 +231,7 @@ end
 local SHARE <const>, OURS <const>, SURE <const> = 1.5, 0.55, 0.58
 local CLAIMED <const> = 0.6      -- what rules of claims say is no surer
 local COMPLAINT <const>, NAMED <const> = 0.3, 0.2
-local FIRST <const>, ALONE <const> = 0.2, 0.3 -- least shares
+local FIRST <const>, ALONE <const>, CHANGE <const> = 0.2, 0.3, 0.6 -- least shares
 local TELLING = 4               -- words that are shown
 local FEW = 12                  -- facts below which nothing is said
 local CLEARLY = 6               -- times as like as what was claimed
@@ -288,6 +288,7 @@ end
 -- How much of the likeness a class has to have, however sure it is that the
 -- report is one of ours: more where nothing is complained of.
 local function least_share(r)
+  if prose.is_change(r) then return CHANGE end
   return prose.complains(r) and FIRST or ALONE
 end
 

@@ -107,6 +107,14 @@ function M.announces(r)
   return false
 end
 
+-- Is it titled like a change ("[DTensor] ...", "refactor(tp): ...") and tells of
+-- no fault?
+function M.is_change(r)
+  local head = r.doc.flat:sub(1, 200):lower():gsub("^%s+", "")
+  local tagged = head:find "^%[[%w ,_/%.%-]+%]" or head:find "^%l+%b():"
+  return tagged and #r.exceptions == 0 and not concepts_of(r) "fault"
+end
+
 -- The class that the report's words suggest: id, confidence, the words.
 function M.find(r)
   local has, seen = concepts_of(r)
