@@ -433,8 +433,8 @@ local kind = attributes.kinds.mesh
 kind.getitem, kind.enter, kind.leave = M.slice, M.enter, M.leave
 require("dt.parallel").current_mesh = M.current
 
-require("dt.nn.parallel").need_group = M.need_default
-require("dt.fsdp").begin_group = function () begun = true end
+require("dt.nn.parallel")._need_group = M.need_default
+require("dt.fsdp")._begin_group = function () begun = true end
 
 -- Forget what was not left: a program ended inside.
 function M.reset() stack = {} end

@@ -27,7 +27,7 @@ local M = {}
 -- cast_forward_inputs=true, param_dtype_override_fn=}
 M.MixedPrecisionPolicy = policy.new
 -- The default group begins where no mesh is given (torch.mesh).
-function M.begin_group() end
+function M._begin_group() end
 
 -- ---- what a call manages ----
 
@@ -640,7 +640,7 @@ local function with_mesh(kw)
   local out = {}
   for k, v in pairs(kw or {}) do out[k] = v end
   if out.mesh == nil or out.mesh == dt.None then
-    M.begin_group()
+    M._begin_group()
     out.mesh = dt.init_device_mesh("cpu", {dt.world_size()})
   end
   return out

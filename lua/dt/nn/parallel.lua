@@ -13,7 +13,7 @@ local M = {}
 local DDP = Module:extend("DistributedDataParallel")
 M.DistributedDataParallel = DDP
 -- Raises where a program has no default group; Python's ranks know (torch.mesh).
-function M.need_group() end
+function M._need_group() end
 
 local function shape_of(t)
   local out = {}
@@ -63,7 +63,7 @@ end
 -- The 1-D mesh of a process group; of all ranks where none is given.
 local function mesh_of_group(g)
   if util.is_none(g) then
-    M.need_group()
+    M._need_group()
     return dt.init_device_mesh("cpu", {dt.world_size()})
   end
   if util.is_mesh(g) then return g end

@@ -7,7 +7,7 @@ return {
   -- groups and processes
   {"torch.distributed.init_process_group", "dist.init_process_group(backend=None)",
    "The default group begins; a program's calls before it raise, as in PyTorch.",
-   "dist.init_process_group('gloo')"},
+   "dist.init_process_group"},
   {"torch.distributed.destroy_process_group", "dist.destroy_process_group(group=None)",
    "Forget a group, or that of all ranks.", "dist.destroy_process_group"},
   {"torch.distributed.new_group", "dist.new_group(ranks=None)",
