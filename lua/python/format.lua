@@ -328,6 +328,9 @@ end
 -- One %-conversion of x.
 local function conversion(x, flags, width, precision, kind, given)
   if kind ~= "s" and kind ~= "r" and kind ~= "a" then x = V.unbox(x) end
+  if util.is_tensor(x) and (kind == "d" or kind == "i" or FLOAT[kind]) then
+    x = V.tensor_number(x)
+  end
   if kind == "s" or kind == "r" or kind == "a" then
     x = kind == "s" and V.str(x) or kind == "r" and V.repr(x) or V.ascii(x)
     kind = "s"
@@ -340,14 +343,11 @@ local function conversion(x, flags, width, precision, kind, given)
         kind, V.type_name(x))
     end
   elseif FLOAT[kind] then
-    if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x)
-       and not util.is_tensor(x) then
+    if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x) then
       util.raise("TypeError", "must be real number, not %s", V.type_name(x))
     end
-    if not util.is_tensor(x) then
-      x = big.is(x) and big.float(x) or (type(x) == "boolean" and (x and 1.0
-        or 0.0)) or x + 0.0
-    end
+    x = big.is(x) and big.float(x) or (type(x) == "boolean" and (x and 1.0
+      or 0.0)) or x + 0.0
   elseif kind == "d" or kind == "i" then
     kind = "d"
     if math.type(x) == "float" then
@@ -358,8 +358,7 @@ local function conversion(x, flags, width, precision, kind, given)
       end
       x = big.of_float(x >= 0 and math.floor(x) or math.ceil(x))
     end
-    if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x)
-       and not (util.is_tensor(x) and #x.shape == 0) then
+    if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x) then
       util.raise("TypeError", "%%%s format: a real number is required, not %s",
         given or kind, V.type_name(x))
     end

@@ -228,8 +228,9 @@ static void note_scaled_gradient (DtDiag *g, const DtEvent *e, DtLearn *l) {
                           .line = e->line, .seq = e->seq };
 }
 
+/* In backward a product with a part of a gradient is the chain rule's. */
 static void norm_taken (DtDiag *g, const DtEvent *e) {
-  for (int i = 0; i < e->nin && !g->normed; i++)
+  for (int i = 0; !e->backward && i < e->nin && !g->normed; i++)
     g->normed = e->in[i] && !e->in[i]->spec &&
                 (by_grad(g, e->in[i]->local->storage->id) != NULL ||
                  dt_diag_share_reduced(g, e->in[i]->local));

@@ -130,8 +130,9 @@ function M.layer_norm(x, ...)
   return out
 end
 
+-- Of the type that a norm of such numbers is computed in.
 local epsilons = {["torch.float32"] = 2.0 ^ -23, ["torch.float64"] = 2.0 ^ -52,
-  ["torch.bfloat16"] = 2.0 ^ -7, ["torch.float16"] = 2.0 ^ -10}
+  ["torch.bfloat16"] = 2.0 ^ -23, ["torch.float16"] = 2.0 ^ -23}
 
 local function sizes_text(list)
   return "[" .. table.concat(list, ", ") .. "]"
@@ -165,8 +166,8 @@ local function check_rms_norm(x, given, shape, weight)
   end
 end
 
--- F.rms_norm(x, shape, weight, eps): on CPU the composite; eps defaults to
--- the dtype's machine epsilon.
+-- F.rms_norm(x, shape, weight, eps): on CPU the composite; eps defaults to the
+-- machine epsilon of what is computed in, float32 for smaller types.
 function M.rms_norm(x, ...)
   local a = util.bind("rms_norm", {"normalized_shape", "weight", "eps"}, {},
     ...)

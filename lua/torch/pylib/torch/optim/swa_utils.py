@@ -24,8 +24,11 @@ def get_ema_multi_avg_fn(decay=0.999):
 
     @torch.no_grad()
     def ema_update(ema_param_list, current_param_list, _):
-        for average, now in zip(ema_param_list, current_param_list):
-            average.lerp_(now, 1 - decay)
+        for average, now, fractional in _pairs(ema_param_list, current_param_list):
+            if fractional:
+                average.lerp_(now, 1 - decay)
+            else:
+                average.copy_(average * decay + now * (1 - decay))
 
     return ema_update
 
@@ -42,10 +45,24 @@ def get_swa_avg_fn():
 def get_swa_multi_avg_fn():
     @torch.no_grad()
     def swa_update(averaged_param_list, current_param_list, num_averaged):
-        for average, now in zip(averaged_param_list, current_param_list):
-            average.lerp_(now, 1 / (int(num_averaged) + 1))
+        for average, now, fractional in _pairs(averaged_param_list,
+                                               current_param_list):
+            if fractional:
+                average.lerp_(now, 1 / (int(num_averaged) + 1))
+            else:               # as PyTorch does: refused, whole numbers do not divide
+                average.addcdiv_(now - average, num_averaged + 1)
 
     return swa_update
+
+
+def _pairs(averages, models):
+    """Averages and what they are of; first those in which fractions can be kept,
+    then counts and masks."""
+    def is_fractional(pair):
+        return torch.is_floating_point(pair[0]) or torch.is_complex(pair[0])
+
+    for a, b in sorted(zip(averages, models), key=is_fractional, reverse=True):
+        yield a, b, is_fractional((a, b))
 
 
 def _check_decay(decay):
