@@ -29,6 +29,7 @@ typedef struct DtRuns {
   DtOrders orders;
   double near;
   bool whole_lists;             /* a gathered list is looked at as one tensor */
+  bool noise;                   /* rounding was magnified on the way */
   DtRunNumbers size, literal;        /* of parts, and in the program */
   const char *why;              /* the search ended without a finding */
 } DtRuns;
@@ -91,6 +92,10 @@ void dt_runs_mark_inputs (DtRuns *u, int i);
 /* What the j-th tensor before or after operator `i` of the ranks is of that of
 ** one rank; UNKNOWN where some rank does not have it.  NOMEM.  Local. */
 DtStatus dt_runs_relate (DtRuns *u, int i, bool after, int j, DtRelation *out);
+/* Does the j-th result of operator `i`, which divides, differ only where something
+** was divided that is rounding beside the rest of its tensor (Adam's step of a
+** gradient that is zero but for that)?  NOMEM.  Local. */
+DtStatus dt_runs_magnifies (DtRuns *u, int i, int j, bool *yes);
 /* A list that all_gather filled is one tensor with a row for each rank: are the rows
 ** what one rank's only row was split into?  *out stays where they are no such rows.
 ** NOMEM.  Local. */

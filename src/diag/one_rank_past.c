@@ -201,6 +201,73 @@ DtStatus dt_runs_relate (DtRuns *u, int i, bool after, int j, DtRelation *out) {
   return st;
 }
 
+/* --- rounding that a division magnifies --- */
+
+/* What is divided and by what, from the j-th result on: inputs `step` apart. */
+static bool divides (const DtRecOp *r, int *first, int *step) {
+  static const struct { const char *name; int first; bool list; } ops[] = {
+    { "aten.div", 0, false }, { "aten.addcdiv", 1, false },
+    { "aten.reciprocal", 0, false }, { "aten.rsqrt", 0, false },
+    { "aten.sign", 0, false }, { "aten._foreach_div", 0, true },
+    { "aten._foreach_addcdiv", 1, true } };
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+    if (begins(r, ops[i].name)) {
+      *step = ops[i].list ? r->nout : 1;
+      *first = ops[i].first * *step;
+      return true;
+    }
+  return false;
+}
+
+/* Blank the elements of `out` that were made of what is only rounding in `x`, whose
+** larger elements end at `least`.  Gives how many. */
+static int64_t blank_noise (DtElements *out, const DtElements *x, double least) {
+  int64_t n = 0;
+  if (x->n != out->n || x->whole) return 0;
+  for (int64_t k = 0; k < out->n; k++)
+    if (fabs(x->v[k]) <= least && !isnan(out->v[k])) {
+      out->v[k] = NAN;
+      n++;
+    }
+  return n;
+}
+
+static double least_of (const DtElements *x, double near) {
+  double most = 0;
+  for (int64_t k = 0; k < x->n; k++)
+    if (isfinite(x->v[k]) && fabs(x->v[k]) > most) most = fabs(x->v[k]);
+  return DT_RELATE_FAR * near * most;
+}
+
+DtStatus dt_runs_magnifies (DtRuns *u, int i, int j, bool *yes) {
+  DtArenaMark top = dt_arena_mark(&u->cx->scratch);
+  DtStatus st = DT_OK;
+  DtRelation rel = {.kind = DT_REL_NONE};
+  int first, step;
+  int64_t blanks = 0, all = 0;
+  Seen *s = DT_ANEWN(u->cx, &u->cx->scratch, Seen, 2);
+  *yes = false;
+  if (s == NULL) st = DT_E_NOMEM;
+  if (st == DT_OK && divides(u->op[i], &first, &step) &&
+      read_all(u, i, true, j, s, &st)) {
+    for (int q = first + j; q < u->op[i]->nin && st == DT_OK; q += step)
+      if (read_all(u, i, false, q, s + 1, &st))
+        for (int k = 0; k < u->n; k++)
+          blanks += blank_noise(&s->rank[k], &s[1].rank[k],
+                                least_of(&s[1].one, u->near));
+    for (int k = 0; k < u->n; k++) {
+      s->rank[k].blanks = true;
+      all += s->rank[k].n;
+    }
+    if (st == DT_OK && blanks > 0 && 2 * blanks <= all)
+      st = dt_relate(u->cx, u->n, s->rank, &s->one, u->near, 0, &u->arena,
+                     &u->orders, &rel);
+    *yes = rel.kind != DT_REL_NONE;
+  }
+  dt_arena_release(&u->cx->scratch, top);
+  return st;
+}
+
 DtStatus dt_runs_relate_rows (DtRuns *u, int i, int j, DtRelation *out) {
   DtArenaMark top = dt_arena_mark(&u->cx->scratch);
   DtStatus st = DT_OK;

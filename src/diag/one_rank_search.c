@@ -325,7 +325,7 @@ static bool is_filling (const DtRuns *u, int i) {
 static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
   const DtRecOp *r = u->op[i];
   DtRelation out;
-  bool explained;
+  bool explained, noise;
   if (dt_runs_pair(u, i) == NULL || begins(r, "aten.empty") ||
       begins(r, "aten.new_empty") || is_filling(u, i))
     return DT_OK;
@@ -344,6 +344,10 @@ static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
       st = dt_runs_relate_rows(u, i, j, &out);
     if (st != DT_OK) return st;
     if (out.kind != DT_REL_NONE) continue;
+    st = dt_runs_magnifies(u, i, j, &noise);
+    if (st != DT_OK) return st;
+    u->noise = u->noise || noise;
+    if (noise) continue;
     bool read = false;
     if (!r->backward && f->rel.kind == DT_REL_PART && dt_runs_numbers_differ(u, i))
       st = numbers_are_read(u, i, &read);
@@ -407,9 +411,9 @@ static DtStatus search_loss (DtRuns *u, int end, DtParting *f) {
 DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f) {
   DtParting near = {.op = -1}, loss = {.op = -1};
   dt_runs_mark_past(u, end, out);
-  u->whole_lists = false;
+  u->whole_lists = u->noise = false;
   DtStatus st = search_past(u, end, f);
-  if (st == DT_OK && f->op < 0) {
+  if (st == DT_OK && f->op < 0 && !u->noise) {
     /* the rows of a list are right; which of them are taken may be wrong */
     const char *why = u->why;
     u->why = NULL;

@@ -89,7 +89,7 @@ static double distance (const Ask *q, const DtElements *a, double k) {
   const double *x = a->v, *y = q->one->v;
   double far = 0;
   for (int64_t i = 0; i < a->n; i++) {
-    double d = x[i] * k == y[i] || (isnan(x[i]) && isnan(y[i]))
+    double d = x[i] * k == y[i] || (isnan(x[i]) && (a->blanks || isnan(y[i])))
                  ? 0 : fabs(x[i] * k - y[i]);
     if (!(d <= far))
       far = isnan(d) ? INFINITY : d;

@@ -14,6 +14,7 @@ typedef struct DtElements {
   double *v;
   bool whole;                   /* integers and bool: compared exactly */
   bool narrow;                  /* a format of 16 bits or fewer */
+  bool blanks;                  /* NaN: an element that may be anything */
 } DtElements;
 
 /* Read what `v` held, of complex numbers both parts; false where that is not known.

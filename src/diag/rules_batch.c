@@ -111,22 +111,33 @@ void dt_diag_padded (DtDiag *g, int64_t items, int ranks) {
   dt_diag_tell(g, DT_FIND_ID_COUNTED_TWICE, NULL, "DistributedSampler", text);
 }
 
-/* The items of all ranks were gathered, and those that were added are left out. */
-static void on_slice (DtDiag *g, const DtEvent *e) {
-  const DtVar *all = e->nin > 0 ? e->in[0] : NULL;
+static int64_t rows_of (const DtVar *v) {
+  return v && v->local->m.ndim > 0 ? v->local->m.shape[0] : -1;
+}
+
+/* The items of all ranks were gathered, and those that were added are left out: by
+** a slice, or because each is put where it belongs, a second time over the first. */
+static void on_left_out (DtDiag *g, const DtEvent *e) {
+  const DtVar *first = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *rest = e->nout > 0 ? e->out[0] : NULL;
+  bool all = false;
   char text[96];
-  if (e->status != DT_OK || all == NULL || rest == NULL ||
-      all->local->m.ndim == 0 || all->local->m.shape[0] != g->with_padding ||
-      rest->local->m.ndim == 0 || rest->local->m.shape[0] != g->items) return;
+  if (e->status != DT_OK || rows_of(rest) != g->items) return;
+  if (rows_of(first) == g->with_padding) all = true;
+  for (int i = 1; i < e->nin && rows_of(first) == g->items; i++)
+    all = all || rows_of(e->in[i]) == g->with_padding;
+  if (!all) return;
   tell_padding(g, text, sizeof text);
   dt_diag_withdraw(g, DT_FIND_ID_COUNTED_TWICE, text);
 }
 
-static bool is_slice (const DtDiag *g, const DtOpDef *op) {
+static bool leaves_out (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten.slice.Tensor", "aten.narrow.default",
+    "aten.index_put_.default", "aten.index_put.default", "aten.scatter_.src",
+    "aten.scatter.src", "aten.index_copy_.default", "aten.index_copy.default",
+    "aten._unique2.default", "aten.unique_dim.default", NULL };
   (void)g;
-  return strcmp(op->sig->full, "aten.slice.Tensor") == 0 ||
-         strcmp(op->sig->full, "aten.narrow.default") == 0;
+  return dt_diag_named(op, names);
 }
 
 /* --- schedules --- */
@@ -161,6 +172,6 @@ void dt_diag_schedule (DtDiag *g) {
 }
 
 const DtDiagRule dt_rules_batch[] = {
-  { DT_EV_OP_END, on_slice, is_slice, DT_WHEN(padded) },
+  { DT_EV_OP_END, on_left_out, leaves_out, DT_WHEN(padded) },
   { 0, NULL, NULL, 0 }
 };

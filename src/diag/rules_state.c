@@ -32,9 +32,12 @@ static DtBuffer *find_buffer (DtDiag *g, const DtVar *v) {
 }
 
 /* A batch norm reads its statistics to update them: rules_train.c looks at
-** what it does in evaluation. */
+** what it does in evaluation.  Copies are made to be sent or kept. */
 static bool is_reading_statistics (const DtDiag *g, const DtOpDef *op) {
+  static const char *const copies[] = { "aten.clone.default", "aten.cat.default",
+                                        NULL };
   return !dt_diag_inplace(g, op) && !dt_diag_view(g, op) &&
+         !dt_diag_named(op, copies) &&
          strstr(op->sig->full, "batch_norm") == NULL;
 }
 
