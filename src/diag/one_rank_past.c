@@ -220,14 +220,14 @@ static bool divides (const DtRecOp *r, int *first, int *step) {
 }
 
 /* Blank the elements of `out` that were made of what is only rounding in `x`, whose
-** larger elements end at `least`.  Gives how many. */
+** larger elements end at `least`.  Gives how many of them are not 0. */
 static int64_t blank_noise (DtElements *out, const DtElements *x, double least) {
   int64_t n = 0;
   if (x->n != out->n || x->whole) return 0;
   for (int64_t k = 0; k < out->n; k++)
     if (fabs(x->v[k]) <= least && !isnan(out->v[k])) {
       out->v[k] = NAN;
-      n++;
+      n += x->v[k] != 0;        /* what got no gradient is no rounding */
     }
   return n;
 }
