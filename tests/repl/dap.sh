@@ -157,6 +157,8 @@ local stack = C.ask("stackTrace", '{"threadId":3}')
 C.has("the stack of rank 2", stack, "function f", '"line":6', '"line":10')
 local frame = stack:match('"id":(%d+)')
 local scopes = C.ask("scopes", ('{"frameId":%s}'):format(frame))
+C.has("a frame that never was", C.ask("scopes", '{"frameId":12345}'),
+  '"success":false', "this frame is gone")
 local function vars(ref)
   return C.ask("variables", ('{"variablesReference":%s}'):format(ref))
 end

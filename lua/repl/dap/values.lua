@@ -10,9 +10,9 @@ M.__index = M
 
 local FRAMES = 1000             -- frames of a rank, in the numbers of frames
 
-function M.new() return setmetatable({list = {}}, M) end
+function M.new() return setmetatable({list = {}, frames = {}}, M) end
 
-function M:forget() self.list = {} end
+function M:forget() self.list, self.frames = {}, {} end
 
 function M:ref(r)
   self.list[#self.list + 1] = r
@@ -71,11 +71,15 @@ function M:stack(s, q, a)
     for i = from + 1, most > 0 and math.min(from + most, n) or n do
       shown[#shown + 1] = out[i]
     end
+    for _, f in ipairs(out) do self.frames[f.id] = true end
     s:reply(q, {stackFrames = shown, totalFrames = n})
   end)
 end
 
 function M:scopes(s, q, a)
+  if not self.frames[math.tointeger(a.frameId) or 0] then
+    return s:refuse(q, "this frame is gone, or never was")
+  end
   local rank, i = frame_of(a.frameId)
   local function scope(name, root)
     return {name = name, expensive = false, variablesReference =
