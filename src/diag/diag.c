@@ -457,6 +457,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->loaded.v);
   dt_free(g->s->cx, g->strided.v);
   dt_free(g->s->cx, g->gains.v);
+  dt_free(g->s->cx, g->sent_some.v);
   dt_free(g->s->cx, g->own_pieces.v);
   dt_free(g->s->cx, g->waiting.v);
   dt_free(g->s->cx, g->noise.v);

@@ -134,12 +134,44 @@ static DtStatus blame_scale (DtRuns *u, DtParting *f) {
   return st;
 }
 
+/* An addend that a sum along the cut dimension made, in forward, and that meets
+** what is whole: there it was to be reduced.  The operator that made it; -1. */
+static DtStatus find_sum (DtRuns *u, const DtParting *f, int *found) {
+  static const char *const names[] = { "aten.sum.", "aten.mean.", "aten.mm.",
+                                       "aten.bmm.", "aten.addmm." };
+  const int *dep = &u->dep[u->first[f->op] + 2 * f->in];
+  const int key = dep[0] > dep[1] ? dep[0] : dep[1];
+  DtRelation rel;
+  *found = -1;
+  for (size_t k = 0; key > 0 && k < sizeof names / sizeof names[0]; k++) {
+    const int i = dt_op_of_key(key);
+    if (!begins(u->op[i], names[k]) || u->op[i]->backward) continue;
+    DtStatus st = dt_runs_relate(u, i, false, 0, &rel);
+    if (st == DT_OK && rel.kind == DT_REL_PART && u->op[i]->line > 0) *found = i;
+    return st;
+  }
+  return DT_OK;
+}
+
+static DtStatus blame_addend (DtRuns *u, DtParting *f) {
+  int i;
+  DtStatus st = find_sum(u, f, &i);
+  if (st != DT_OK || i < 0) return st;
+  f->line = u->op[i]->line;
+  f->file = u->op[i]->file;
+  f->says = "; it is made here, and nothing sums it over the ranks";
+  return DT_OK;
+}
+
 DtStatus dt_runs_blame (DtRuns *u, DtParting *f) {
   const DtRecOp *r = u->op[f->op];
   f->line = r->line;
   f->file = r->file;
   f->says = "";
   f->written = NULL;
+  if (!f->leaf && !f->own && !f->scaled && f->rel.kind == DT_REL_ADDEND && !r->backward &&
+      !is_update(r))
+    return blame_addend(u, f);
   if (f->leaf || !is_update(r) || !is_gradient(u, f->op, f->in)) return DT_OK;
   if (f->scaled) return blame_scale(u, f);
   const DtRecVar *p = find_parameter(u, f);

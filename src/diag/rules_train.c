@@ -89,6 +89,8 @@ void dt_diag_learn_free (DtDiag *g) {
   g->accumulates = g->told_pieces = g->filled = false;
   g->nfactors = g->nsummed = g->padded = g->ndealt = g->nnorms = 0;
   memset(g->summed, 0, sizeof g->summed);
+  memset(g->chosen, 0, sizeof g->chosen);
+  g->sent_some.n = 0;
   memset(g->dealt, 0, sizeof g->dealt);
   memset(g->learn_at, 0, sizeof g->learn_at);
   memset(g->grad_at, 0, sizeof g->grad_at);
@@ -390,6 +392,11 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   if (g->nlearn > 0 && !in->spec && raw->mesh->shape[raw->mdim] > 1 &&
       dt_meta_numel(&in->local->m) > 1 &&
       by_grad(g, in->local->storage->id) != NULL) gradient_reduced_by(g, raw, in);
+  if (strcmp(raw->kind, "broadcast") == 0 && !in->spec && raw->mesh->shape[raw->mdim] > 1 &&
+      raw->mesh->shape[raw->mdim] < dt_session_size(g->s)) {
+    if (g->sent_some.n == 0) g->sent_at = dt_diag_here(g, raw->kind);
+    dt_idset_add(g, &g->sent_some, in->local->storage->id);
+  }
   if (strcmp(raw->kind, "broadcast") == 0 &&
       (l = by_storage(g, in->local->storage->id)) != NULL) {
     update_sent(g, raw, l);
@@ -529,7 +536,9 @@ static void claim_no_drift (DtDiag *g, const DtLearn *l, const DtMesh *mesh,
 static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[3] = { { false, l->start }, { false, l->came },
                             { true, l->used } };
-  DtEvent e = dt_diag_origin(g->moved ? &l->reduced_at : &l->made, "update");
+  const bool some = dt_idset_has(&g->sent_some, l->storage);    /* not from one to all */
+  DtEvent e = dt_diag_origin(some ? &g->sent_at : g->moved ? &l->reduced_at : &l->made,
+                             "update");
   const char *what;
   if (l->start == 0 || l->numel < 2 || l->came == 0 || l->used == 0) return;
   what = dt_diag_learn_words(g, l, "%s when its first gradient came at %s:%d");

@@ -528,6 +528,7 @@ struct DtDiag {
                                 ** the last */
   int nlow; DtLow low[DT_LOWS];
   int nflat; DtFlat flat[DT_FLATS];
+  DtIdSet sent_some; DtOrigin sent_at;  /* broadcast within a group of some ranks */
   int64_t chosen[8]; unsigned nchosen;  /* sizes of flat tensors whose largest were sent */
   DtIdSet unread; bool kept_aside;      /* gradients that were cleared unread; one
                                 ** of them was read later */

@@ -1,4 +1,4 @@
-# DT1150 weighted at: return (total.log() - weighted)
+# DT1150 weighted at: weighted = (prob * shifted).sum(-1, keepdim=True)
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch
