@@ -383,8 +383,52 @@ static void claim_squares (DtDiag *g) {
   if (c) c->paired = true;
 }
 
+/* --- sums over other ranks --- */
+
+/* One number, which is summed over so many ranks. */
+static void note_total (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  if (raw->reduce == NULL || strcmp(raw->reduce, "sum") != 0 || in->spec ||
+      strcmp(raw->kind, "all_reduce") != 0 || g->s->backward ||
+      dt_meta_numel(&in->local->m) != 1 || dt_session_no_data(g->s)) return;
+  g->one[g->nones++ % DT_ONES] = (DtOne){
+    .storage = in->local->storage->id, .over = raw->mesh->shape[raw->mdim],
+    .hash = dt_diag_hash(in->local, false), .at = dt_diag_here(g, raw->kind) };
+}
+
+static const DtOne *one_of (const DtDiag *g, const DtVar *v) {
+  for (unsigned i = 0; v != NULL && i < DT_ONES && i < g->nones; i++) {
+    const DtOne *o = &g->one[(g->nones - 1 - i) % DT_ONES];
+    if (o->storage == v->local->storage->id) return o;
+  }
+  return NULL;
+}
+
+/* A sum over these ranks divided by one over those: what several ranks have alike
+** counts for each of them in one of both.  A division by their number mends it. */
+static void totals_divided (DtDiag *g, const DtEvent *e) {
+  const DtOne *a = one_of(g, plain_input(e, 0)), *b = one_of(g, plain_input(e, 1));
+  const DtOne *more;
+  DtEvent at;
+  DtClaim *c;
+  if (!is_forward(g, e) || e->nout < 1 || e->out[0] == NULL) return;
+  if (g->ratio != 0 && e->in[0]->local->storage->id == g->ratio)
+    dt_diag_claim_excuse(g, DT_FIND_ID_OTHER_RANKS);
+  if (!dt_diag_is(g, e, DT_DO_DIV) || a == NULL || b == NULL || a->over == b->over ||
+      a->over < 2 || b->over < 2) return;
+  more = a->over > b->over ? a : b;
+  const DtFact fact = { false, more->hash };
+  at = dt_diag_origin(&more->at, "");
+  at.kind = DT_EV_COLL;
+  c = dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_RANKS, NULL, -1, 0, 1, &fact,
+                        dt_diag_name(g, e->in[more == a ? 0 : 1]), "several ranks have "
+                        "the same in it, and the other sum is over fewer; what each had");
+  if (c) c->paired = true;
+  g->ratio = e->out[0]->local->storage->id;
+}
+
 void dt_diag_norm_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   bool is_norm = false;
+  note_total(g, raw, in);
   if (g->nlearn > 0) note_squares(g, raw, in);
   if (g->nnorms == 0 || raw->reduce == NULL || strcmp(raw->reduce, "max") != 0 ||
       strcmp(raw->kind, "all_reduce") != 0 || in->spec) return;
@@ -411,6 +455,7 @@ const DtDiagRule dt_rules_loss[] = {
   { DT_EV_OP_END, weights_met, is_weighted, 0 },
   { DT_EV_OP_END, term_scaled, scales_term, DT_WHEN(nshares) },
   { DT_EV_OP_END, factor_used, scales_term, 0 },
+  { DT_EV_OP_END, totals_divided, scales_term, DT_WHEN(nones) },
   { DT_EV_OP_END, terms_added, adds_terms, DT_WHEN(nshares) },
   { DT_EV_OP_END, labels_met, takes_labels, DT_WHEN(nplaces) },
   { DT_EV_OP_END, edge_met, is_at_edges, DT_WHEN(nplaces) },

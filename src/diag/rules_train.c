@@ -91,6 +91,8 @@ void dt_diag_learn_free (DtDiag *g) {
   memset(g->summed, 0, sizeof g->summed);
   memset(g->chosen, 0, sizeof g->chosen);
   g->sent_some.n = 0;
+  g->nones = 0;
+  g->ratio = 0;
   memset(g->dealt, 0, sizeof g->dealt);
   memset(g->learn_at, 0, sizeof g->learn_at);
   memset(g->grad_at, 0, sizeof g->grad_at);

@@ -450,6 +450,14 @@ typedef struct DtSummed {
 enum { DT_TERMS = 16 };
 typedef struct DtTerm { int64_t storage; double by; bool divided; } DtTerm;
 
+/* One number before it was summed over so many ranks. */
+enum { DT_ONES = 8 };
+typedef struct DtOne {
+  int64_t storage, over;
+  uint64_t hash;
+  DtOrigin at;
+} DtOne;
+
 /* A number of the program that a term of the loss is scaled by, at one line: the
 ** first one, and the last. */
 enum { DT_FACTORS = 8 };
@@ -529,6 +537,7 @@ struct DtDiag {
   int nlow; DtLow low[DT_LOWS];
   int nflat; DtFlat flat[DT_FLATS];
   DtIdSet sent_some; DtOrigin sent_at;  /* broadcast within a group of some ranks */
+  DtOne one[DT_ONES]; unsigned nones; int64_t ratio;    /* of two such sums */
   int64_t chosen[8]; unsigned nchosen;  /* sizes of flat tensors whose largest were sent */
   DtIdSet unread; bool kept_aside;      /* gradients that were cleared unread; one
                                 ** of them was read later */
