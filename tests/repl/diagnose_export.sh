@@ -75,7 +75,14 @@ size mismatch for model.proj.weight|RuntimeError: Error(s) in loading state_dict
 KeyError: 'lm_head.weight'|KeyError: 'lm_head.weight' in fsdp2_load_full_state_dict, tied embeddings
 Inconsistent tensor metadata|ValueError: Inconsistent tensor metadata (including shape and stride) across ranks. DTensor.from_local
 Missing optimizer state for parameter '1.weight'|RuntimeError: Missing optimizer state for parameter '1.weight' in checkpoint. The parameter requires gradients but has no saved optimizer state. To load anyway, use StateDictOptions(strict=False).
-Size mismatch between saved torch.Size([151936, 8])|ValueError: Size mismatch between saved torch.Size([151936, 896]) and current: torch.Size([152064, 896]) for model.embed_tokens.weight
+Size mismatch between saved torch.Size([151936, 896])|ValueError: Size mismatch between saved torch.Size([151936, 896]) and current: torch.Size([152064, 896]) for model.embed_tokens.weight
+aten.embedding.default got mixed|RuntimeError: aten.embedding.default got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators! fully_shard, model.generate(
+aten._fused_adamw_.default got mixed|RuntimeError: aten._fused_adamw_.default got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators! fully_shard with ignored_params, optimizer.step()
+dtype but got torch.float16 and torch.int8|ValueError: Must flatten tensors with uniform dtype but got torch.float16 and torch.int8
+Cannot flatten integer dtype tensors|ValueError: Cannot flatten integer dtype tensors, FSDP
+tensor a (8194) must match|RuntimeError: The size of tensor a (8194) must match the size of tensor b (8193) at non-singleton dimension 1, tp degree 2, RowwiseParallel(output_layouts=Shard(1)) for seq_len 8193
+input_specs(3) != strategies(2|RuntimeError: input_specs(3) != strategies(2: 2 args + 0 kwargs) Sharding propagation failed for mylib.pair.default(Spec(f32[8, 8](S(0))), Spec(f32[8, 8](R))) on DeviceMesh((x=2), 'cpu', stride=(1,))
+len(mesh_dim_names): 3 and len(mesh_shape):2|RuntimeError: mesh_shape and mesh_dim_names should have same length! Found len(mesh_dim_names): 3 and len(mesh_shape):2. DTensor
 placement changes are not supported|RuntimeError: aten.scatter_.value: in-place operations that require placement changes are not supported.
 EOF
 

@@ -189,7 +189,7 @@ local function flattened(r, first, second)
     or WHOLE:format(first))
     .. programs.attach("w", ("nn.Parameter(torch.ones(4, dtype=%s), "
       .. "requires_grad=False)"):format(second))
-  local call = "FSDP(model, device_mesh=mesh, device_id=torch.device(\"cpu\")%s)"
+  local call = "FSDP(model, device_id=torch.device(\"cpu\")%s)"
   local integers_in = second:find "int" ~= nil
   return scene(ranks, head, lines, call:format "", {integers_in
     and fix("leave integer parameters out", call:format(FLOATING))
