@@ -123,7 +123,9 @@ function list.reverse(l)
   for i = 1, l.n // 2 do l[i], l[l.n + 1 - i] = l[l.n + 1 - i], l[i] end
   return None
 end
-function list.copy(l) return V.list({table.unpack(l, 1, l.n)}, l.n) end
+function list.copy(l)
+  return V.list(table.move(l, 1, l.n, 1, {}), l.n)
+end
 function list.sort(l, _, kw)
   for name in V.each(kw or {keys = {}}) do
     if name ~= "key" and name ~= "reverse" then
@@ -330,7 +332,7 @@ function counter.most_common(d, args)
   local pairs_of = map.items(d)
   local out = V.sorted(pairs_of, function (p) return p[2] end, true)
   local n = args[1] and math.min(args[1], out.n) or out.n
-  return V.list({table.unpack(out, 1, n)}, n)
+  return V.list(table.move(out, 1, n, 1, {}), n)
 end
 
 function set.add(s, args)

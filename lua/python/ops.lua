@@ -901,7 +901,7 @@ local function assigned(l, x)
     util.raise("TypeError", "can only assign an iterable")
   end
   local items, n = V.items(x)
-  if items == l then items = {table.unpack(l, 1, n)} end
+  if items == l then items = table.move(l, 1, n, 1, {}) end
   return items, n
 end
 
@@ -936,11 +936,10 @@ local function put_slice(l, s, x, deletes)
     return
   end
   last = math.max(first, last)
-  local tail = table.pack(table.unpack(l, last + 1, l.n))
   local old = l.n
-  for i = 1, n do l[first + i] = items[i] end
-  for i = 1, tail.n do l[first + n + i] = tail[i] end
-  l.n = first + n + tail.n
+  table.move(l, last + 1, old, first + n + 1)
+  table.move(items, 1, n, first + 1, l)
+  l.n = old - (last - first) + n
   for i = l.n + 1, old do l[i] = nil end
 end
 
@@ -1119,7 +1118,7 @@ function M.setitem(v, i, x)
     V.dict_set(v, i, x)
   elseif V.is_bytearray(v) then
     local items, n = V.items(v)
-    local l = V.list({table.unpack(items, 1, n)}, n)
+    local l = V.list(table.move(items, 1, n, 1, {}), n)
     M.setitem(l, i, x)
     for k = 1, l.n do
       local b = V.index_of(l[k])

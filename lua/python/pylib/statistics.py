@@ -100,9 +100,8 @@ def harmonic_mean(data, weights=None):
     if any(x == 0 for x in data):
         return 0
     total = sum(map(_exact, weights), Fraction(0))
-    value = total / sum((_exact(w) / _exact(x)
-                         for w, x in zip(weights, data)), Fraction(0))
-    return _like(value, data)
+    parts = [w / x for w, x in zip(weights, data)]
+    return _like(total / sum(map(_exact, parts), Fraction(0)), parts)
 
 
 def median(data):
