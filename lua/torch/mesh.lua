@@ -184,15 +184,17 @@ function M.forget_groups()
   made, world, groups, of_meshes = 0, nil, {}, {}
 end
 
--- Is the default group there?  At the prompt it always is; a program of its
--- own begins without one, and init_process_group() or a mesh makes it.
-local begun = true
+-- Is the default group there?  At the prompt it is "given", and a program that is
+-- pasted there may still make it; one of its own begins without, and
+-- init_process_group() or a mesh makes it.
+local begun = "given"
 function M.begin_default(on)
   local before = begun
   begun = on
   return before
 end
-function M.has_default() return begun end
+function M.has_default() return begun ~= false end
+function M.is_given() return begun == "given" end
 
 -- What PyTorch says of a call that needs the default group.
 function M.need_default()
@@ -434,7 +436,7 @@ kind.getitem, kind.enter, kind.leave = M.slice, M.enter, M.leave
 require("dt.parallel").current_mesh = M.current
 
 require("dt.nn.parallel")._need_group = M.need_default
-require("dt.fsdp")._begin_group = function () begun = true end
+require("dt.fsdp")._begin_group = function () begun = begun or true end
 
 -- Forget what was not left: a program ended inside.
 function M.reset() stack = {} end
@@ -463,7 +465,7 @@ local function new_mesh(a)
     util.raise("IndexError", "tuple index out of range")
   end
   if names then names = {table.unpack(names, 1, #sizes)} end
-  if a._init_backend ~= false then begun = true end
+  if a._init_backend ~= false then begun = begun or true end
   local m = dt.DeviceMesh(V.str(a.device_type), ranks, {mesh_dim_names = names})
   if a._init_backend == false then bare[m] = true end
   return m
@@ -555,7 +557,7 @@ M.init_device_mesh = def("init_device_mesh", {"device_type", "mesh_shape", "*",
   if given(a.backend_override) then
     check_backends(a.backend_override, n, names)
   end
-  begun = true
+  begun = begun or true
   return dt.init_device_mesh(device_name(a.device_type), shape,
     {mesh_dim_names = names})
 end)

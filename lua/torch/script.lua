@@ -186,7 +186,7 @@ end
 -- there: all of it, or the part that spawned processes are.
 local function begin_group(a)
   local n, fake = a.world_size, a.backend == "fake"
-  if meshes.has_default() then
+  if meshes.has_default() and not meshes.is_given() then
     util.raise("ValueError", "trying to initialize the default process group "
       .. "twice!")
   end

@@ -230,6 +230,31 @@ have a sharding strategy registered. DTensor" >other.txt
 has "run: in another release" 0 '"match":"same"' \
   "$DTREPL" diagnose --json --run other.txt
 
+# A report of wrong numbers: its own program is run, and what is found told.
+cat >wrong.txt <<'EOF'
+When I zero the first rows of a sharded DTensor, none of the weights are zero:
+`torchrun --nproc-per-node=4 x.py`
+```python
+import torch
+import torch.distributed as dist
+from torch.distributed.tensor import DTensor, Shard, init_device_mesh
+dist.init_process_group("gloo")
+mesh = init_device_mesh("cpu", (4,))
+t = DTensor.from_local(torch.ones(2, 8), mesh, [Shard(0)])
+torch.nn.init.zeros_(t[:2])
+print("zeros:", (t.full_tensor() == 0).sum().item())
+dist.destroy_process_group()
+```
+EOF
+has "run: what is found in a program that raises nothing" 0 \
+  "DT1013, line 7: torch.nn.init.zeros_(t[:2]): aten.zero_.default" \
+  "$DTREPL" diagnose --run wrong.txt
+has "run: what it prints" 0 "it prints zeros: 0" "$DTREPL" diagnose --run wrong.txt
+has "run: no cure of what was not raised" 0 \
+  '"cured_by":null' "$DTREPL" diagnose --run --json wrong.txt
+has "run: what is found, as data" 0 '"code":"DT1013","severity":"wrong","line":7' \
+  "$DTREPL" diagnose --run --json wrong.txt
+
 # The message that a report prints, with its own names, sizes and ranks.
 verbatim() {
   echo "$1" >message.txt

@@ -6,6 +6,7 @@
 
 local evidence = require "dt.diagnose.evidence"
 local fragments = require "dt.diagnose.fragments"
+local noticed = require "dt.diagnose.noticed"
 
 local M = {}
 
@@ -54,7 +55,8 @@ function M.scripts(r, prelude)
     list[i] = {ranks = p.ranks or ranks_of(r, p.text), program = p.text,
       added = p.added, invented = p.invented,
       script = ("%s\ntry(\"repro\", function ()\n  require(\"torch.script\")"
-        .. ".run_part(%q, \"report.py\")\nend)\n"):format(prelude, p.text)}
+        .. ".run_part(%q, \"report.py\")\nend)\n"):format(prelude, p.text)
+        .. noticed.tail}
   end
   return list
 end

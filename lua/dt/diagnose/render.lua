@@ -3,6 +3,7 @@
 
 local clean = require "dt.diagnose.clean"
 local json = require "dt.io.json"
+local noticed = require "dt.diagnose.noticed"
 
 local M = {}
 
@@ -177,6 +178,14 @@ local function raised(message)
   return at and at > 1 and message:sub(1, at - 1) or message
 end
 
+-- What the report's own program shows that raises nothing.
+local function put_noticed(out, seen)
+  for i, line in ipairs(seen and noticed.lines(seen) or {}) do
+    out[#out + 1] = ("  %-9s %s"):format(i == 1 and "noticed" or "",
+      wrap(line, "            ", 66))
+  end
+end
+
 local function put_run(out, run, op)
   local without = run.without and "; it does without the report's "
     .. table.concat(run.without, ", ") or ""
@@ -220,6 +229,10 @@ function M.text(r, file)
         wrap(near, "            ", 66))
     end
   end
+  local seen = r.run and r.run.noticed
+  local is_wrong = seen and seen.findings[1]
+    and seen.findings[1].severity == "wrong"
+  if is_wrong then put_noticed(out, seen) end       -- more than any likeness
   put_facts(out, r)
   if r.class then
     out[#out + 1] = "  cause     " .. wrap(r.cause, "            ", 66)
@@ -232,6 +245,7 @@ function M.text(r, file)
     out[#out + 1] = "  note      " .. wrap(n, "            ", 66)
   end
   put_fixes(out, r)
+  if not is_wrong then put_noticed(out, seen) end
   if r.run then put_run(out, r.run, r.op) end
   for i, c in ipairs(r.checks or {}) do
     out[#out + 1] = ("  %-9s %s"):format(i == 1 and "find out" or "",
@@ -279,6 +293,16 @@ local function map(list, f)
   return out
 end
 
+local function noticed_json(seen)
+  if not seen then return json.null end
+  return json.object {{"ranks", seen.ranks}, {"torch", seen.torch},
+    {"findings", map(seen.findings, function (f)
+      return json.object {{"code", f.code}, {"severity", f.severity},
+        {"line", f.line or json.null}, {"source", f.source or json.null},
+        {"text", f.text}}
+    end)}, {"printed", seen.printed}}
+end
+
 local function run_json(run)
   if not run then return json.null end
   local tried = map(run.tried or {}, function (c)
@@ -290,7 +314,8 @@ local function run_json(run)
     {"script", run.script or json.null}, {"own", run.own or false},
     {"export", run.export or json.null},
     {"same_operator", run.own or run.same_operator or false},
-    {"match", run.match or json.null}, {"without", run.without or {}}}
+    {"match", run.match or json.null}, {"without", run.without or {}},
+    {"noticed", noticed_json(run.noticed)}}
 end
 
 -- Keys and their order are stable; new ones may come at the end of an object.

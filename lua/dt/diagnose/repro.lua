@@ -10,6 +10,7 @@ local releases = require "dt.diagnose.release"
 local beyond = require "dt.diagnose.beyond"
 local code = require "dt.diagnose.code"
 local compare = require "dt.diagnose.compare"
+local noticed = require "dt.diagnose.noticed"
 local own_program = require "dt.diagnose.own"
 local pyscenes = require "dt.diagnose.pyscenes"
 local scenarios = require "dt.diagnose.scenarios"
@@ -300,6 +301,7 @@ local function run_candidate(tool, r, read, c, torch)
       or "the repro itself failed: " .. output:sub(1, 200):gsub("%s+", " ")
   else
     judge(run, got, c.scene, r, read)
+    if run.own and not run.raised then run.noticed = noticed.read(output, run) end
   end
   return run, got
 end
@@ -548,25 +550,30 @@ function M.run(tool, r)
   read_own_error(tool, r, read)
   local own = best_of(tool, r, read, own_candidates(r))
   local is_own = own ~= nil and own.run.reproduced
+  local seen = own and #r.exceptions == 0 and not own.run.invented
+    and own.run.noticed or nil
   if not r.class and not is_own then
-    return {reproduced = false, why = "unknown: nothing to reproduce"}
+    return {reproduced = false, noticed = seen,
+      why = "unknown: nothing to reproduce"}
   end
   local best = r.class and best_of(tool, r, read, scene_candidates(r))
   local run = best and best.run or {reproduced = false}
   if best and best.got then try_fixes(tool, run, best.got, best.candidate, r) end
+  run.noticed = seen
   if is_own then
     own.run.tried = tried_of(tool, own, run)
     own.run.cured_by = first_cure(r, own.run.tried)
     own.run.specific = run.specific
     run = own.run
   end
-  local torch = not is_own and runs_under(tool, own)
+  local torch = not is_own and not seen and runs_under(tool, own)
   if torch then
     tell_that_it_runs(r, run, own, torch)
     return run
   end
   if not run.reproduced then
     run.why = beyond.why(r) or lacks_of(own) or run.why
+      or seen and "of the report's own program, see what was noticed in it"
       or "no repro can be written from what the report says"
   elseif not run.own and run.raised then
     run.without = left_out(r, run)
