@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=120 tags=quick,one_thread
+# TEST: timeout=300 tags=quick,one_thread
 # dtrepl diagnose: exit codes, JSON, tables, --run on the founding cases, the
 # user's own classes, streams and bad files; the sandbox's limits.
 here=$(cd "$(dirname "$0")/../.." && pwd)
