@@ -192,19 +192,16 @@ static DtStatus look_at_operator (Walk *w, int i, bool *go) {
   return st;
 }
 
-/* The line of the mask, or of what was summed. */
+/* The line of the mask; without one nothing is told, for what ranks make of ranges
+** of their own may differ by right. */
 static void set_place (Walk *w, const char *why) {
   DtParting *f = w->f;
-  if (f->op < 0 || !w->met) {
+  if (f->op < 0 || !w->met || w->mask < 0) {
     f->op = -1;
     w->u->why = why;
     return;
   }
-  if (w->mask >= 0) {
-    f->op = w->mask;
-  } else if (w->u->op[f->op]->nin > 0 && key_of(w->u, f->op, 0) > 0) {
-    f->op = dt_op_of_key(key_of(w->u, f->op, 0));
-  }
+  f->op = w->mask;
   f->out = 0;
   f->own = true;
 }

@@ -1,4 +1,4 @@
-# DT1155 DistributedSampler at: sampler = DistributedSampler(data, num_replicas=world
+# DT1155 data.x at: sampler = DistributedSampler(data, num_replicas=world
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch

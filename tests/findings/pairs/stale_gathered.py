@@ -1,4 +1,4 @@
-# DT1128 aten.embedding.default at: h = torch.tanh(
+# DT1128 self._full at: h = torch.tanh(
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F
