@@ -168,6 +168,9 @@ local function autocast(kind)
 end
 names.torch.autocast = autocast()
 local scaler = require "dt.optim.grad_scaler"
+scaler.set_step(function (optimizer, ...)
+  return V.call(attrs.get(optimizer, "step"), V.list {...})
+end)
 attrs.provide("torch.amp", over({autocast = names.torch.autocast}, scaler))
 names.torch.amp = attrs.module "torch.amp"
 names.dist.checkpoint = attrs.module "torch.distributed.checkpoint"

@@ -322,6 +322,33 @@ static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
   if (!c->quiet && !c->mute) report_claim(g, c, hash);
 }
 
+/* Do the ranks have the same first hash under the claim's key? */
+static bool is_equal (const DtClaim *c, int n, const char *const *text) {
+  uint64_t h[DT_FACTS], first = 0;
+  for (int i = 0; i < c->nrank; i++) {
+    const char *at = NULL;
+    if (c->rank[i] >= n || !find_claim_in_text(text[c->rank[i]], &at, c, h))
+      return true;              /* not known */
+    if (i == 0) first = h[0];
+    if (h[0] != first) return false;
+  }
+  return true;
+}
+
+/* A line that sums what differs, too, is for every number that a program keeps:
+** that some are equal is no mistake. */
+static void excuse_lines (DtDiag *g, int n, const char *const *text) {
+  for (int i = 0; i < g->nclaim; i++) {
+    DtClaim *c = &g->claim[i];
+    for (int k = 0; c->line_differs && !c->mute && k < g->nclaim; k++) {
+      const DtClaim *o = &g->claim[k];
+      if (k != i && o->line_differs && o->kind == c->kind && o->line == c->line &&
+          o->nrank == c->nrank && strcmp(o->file, c->file) == 0 &&
+          !is_equal(o, n, text)) c->mute = true;
+    }
+  }
+}
+
 void dt_diag_unclaim (DtDiag *g) {
   int i;
   for (i = 0; i < g->nclaim; i++) claim_fini(g, &g->claim[i]);
@@ -348,7 +375,8 @@ void dt_diag_judge (DtDiag *g, int n, const char *const *text) {
   const char **at = DT_NEWN(g->s->cx, const char *, n);
   int i;
   if (hash == NULL || at == NULL) dt_error_clear(g->s->cx);
-  else for (i = 0; i < g->nclaim; i++)
+  else excuse_lines(g, n, text);
+  for (i = 0; hash && at && i < g->nclaim; i++)
     judge_claim(g, &g->claim[i], n, text, at, hash);
   dt_free(g->s->cx, hash);
   dt_free(g->s->cx, at);

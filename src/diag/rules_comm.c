@@ -264,6 +264,8 @@ static bool makes_counts (const DtDiag *g, const DtOpDef *op) {
 }
 
 static void summed_copies (DtDiag *g, const DtEvent *e) {
+  enum { METER = 4 };           /* numbers that one keeps, a sum and a count */
+  int before;
   const DtCollName *known = e->coll ? dt_coll_find(e->coll) : NULL;
   DtEvent named = *e;
   if (e->nlocal < 1 || e->local[0] == NULL || e->backward || g->nfunc > 0 ||
@@ -275,8 +277,11 @@ static void summed_copies (DtDiag *g, const DtEvent *e) {
       !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype) ||
       dt_idset_has(&g->counts, e->local[0]->storage->id)) return;
   named.text = known ? known->does : e->coll;
+  before = g->nclaim;
   dt_diag_claim(g, &named, DT_FIND_ID_SUMMED_COPIES, true, e->mesh, e->mdim,
                 NULL, hash_of_varied(e->local[0]), "tensor to be summed");
+  if (g->nclaim > before)       /* what a meter counts: some may be equal */
+    g->claim[before].line_differs = dt_meta_numel(&e->local[0]->m) <= METER;
   g->summed[g->nsummed++ % DT_SUMMED] = (DtSummed){
     .storage = e->local[0]->storage->id, .file = e->file ? e->file : "",
     .line = e->line, .n = e->mdim >= 0 ? e->mesh->shape[e->mdim]

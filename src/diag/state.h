@@ -226,6 +226,8 @@ typedef struct DtClaim {
   bool quiet;                   /* another rank knows the place */
   int lone;                     /* 1 + a place in the group: one rank alone must
                                 ** have other data, and not that one; 0: no */
+  bool line_differs;            /* no finding where another claim of its kind and
+                                ** line does not hold */
   bool paired;                  /* the ranks must form groups of equal size, more
                                 ** than one each, that hold the same data */
   bool by_lse;                  /* dropped when a log-sum-exp is used */

@@ -11,6 +11,14 @@ local Scaler = {}
 Scaler.__index = Scaler
 Scaler.__name = "GradScaler"
 
+-- take_step(optimizer, ...): its step; Python's goes between its hooks.
+local take_step = function (optimizer, ...) return optimizer:step(...) end
+
+local M = {}
+
+-- set_step(f): f(optimizer, ...) takes the step from now on.
+function M.set_step(f) take_step = f end
+
 local UNUSED = "This may indicate your script did not use scaler.scale(loss "
   .. "or outputs) earlier in the iteration."
 
@@ -95,7 +103,7 @@ end
 
 -- s:step(optimizer, ...): optimizer:step(...) where gradients are finite.
 function Scaler:step(optimizer, ...)
-  if not self.enabled then return optimizer:step(...) end
+  if not self.enabled then return take_step(optimizer, ...) end
   check_begun(self, "step")
   local s = state_of(self, optimizer)
   if s.stage == "stepped" then
@@ -108,7 +116,7 @@ function Scaler:step(optimizer, ...)
       "No inf checks were recorded for this optimizer.")
   end
   s.stage = "stepped"
-  if s.found:item() == 0 then return optimizer:step(...) end
+  if s.found:item() == 0 then return take_step(optimizer, ...) end
 end
 
 -- The scale after an iteration that did or did not find what is not finite.
@@ -191,8 +199,6 @@ function Scaler:load_state_dict(state)
     self.tracker:fill_(self.good)
   end
 end
-
-local M = {}
 
 -- GradScaler(device = "cuda", {init_scale = 65536.0, growth_factor = 2.0,
 -- backoff_factor = 0.5, growth_interval = 2000, enabled = true})

@@ -55,6 +55,25 @@ def _by_weight(p, draws):
     return _np.searchsorted(cdf / cdf[-1], draws, side="right")
 
 
+def _beta(a, b, double):
+    """Jöhnk's way, which NumPy takes where neither is above 1."""
+    if a <= 0 or b <= 0:
+        raise ValueError("a <= 0" if a <= 0 else "b <= 0")
+    if a > 1 or b > 1:
+        _refuse("beta with a or b above 1")
+    while True:
+        u, v = double(), double()
+        x, y = u ** (1.0 / a), v ** (1.0 / b)
+        if x + y <= 1.0 and u + v > 0.0:
+            break
+    if x + y > 0.0:
+        return x / (x + y)
+    x, y = _math.log(u) / a, _math.log(v) / b
+    most = max(x, y)
+    x, y = x - most, y - most
+    return _math.exp(x - _math.log(_math.exp(x) + _math.exp(y)))
+
+
 class RandomState:
     def __init__(self, seed=None):
         self.seed(seed)
@@ -134,6 +153,9 @@ class RandomState:
         return _shaped(size, lambda: -scale * _math.log(
             1.0 - self._words.random()))
 
+    def beta(self, a, b, size=None):
+        return _shaped(size, lambda: _beta(a, b, self._words.random))
+
     def randint(self, low, high=None, size=None, dtype=int):
         low, high = (0, low) if high is None else (low, high)
         kind = _np.dtype(dtype)
@@ -174,6 +196,7 @@ seed, get_state, set_state = _shared.seed, _shared.get_state, _shared.set_state
 rand, randn, randint, random_sample, random, uniform, normal = (
     _shared.rand, _shared.randn, _shared.randint, _shared.random_sample,
     _shared.random_sample, _shared.uniform, _shared.normal)
+beta = _shared.beta
 standard_normal, exponential, shuffle, permutation, choice = (
     _shared.standard_normal, _shared.exponential, _shared.shuffle,
     _shared.permutation, _shared.choice)
@@ -293,6 +316,9 @@ class Generator:
 
     def uniform(self, low=0.0, high=1.0, size=None):
         return _shaped(size, lambda: low + (high - low) * self._words.double())
+
+    def beta(self, a, b, size=None):
+        return _shaped(size, lambda: _beta(a, b, self._words.double))
 
     def integers(self, low, high=None, size=None, dtype=int, endpoint=False):
         low, high = (0, low) if high is None else (low, high)
