@@ -620,13 +620,10 @@ for _, name in ipairs {"get_rank", "get_world_size", "get_backend", "barrier",
   end
 end
 
--- A store tells ranks of each other; those of dtrepl know, so that none is
--- asked for anything.
-for _, name in ipairs {"HashStore", "FileStore", "TCPStore", "PrefixStore",
-    "FakeStore"} do
-  M[name] = V.builtin(function () return attrs.namespace {__name__ = name} end,
-    name)
-end
+-- The store of a pretended group, which nobody asks anything.
+M.FakeStore = V.builtin(function ()
+  return attrs.namespace {__name__ = "FakeStore"}
+end, "FakeStore")
 
 -- ReduceOp's members: their names and numbers, as PyTorch has them; in Lua they
 -- are the words of dt.distributed.

@@ -429,6 +429,7 @@ attrs.provide("torch.distributed.tensor.parallel", space({
 require "torch.placement_moves"
 require "torch.debugging"
 require "torch.testing"
+require "torch.notes"
 require "torch.local_tensor"
 require "torch.common"
 require "torch.spmd"

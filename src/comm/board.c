@@ -48,7 +48,8 @@ static size_t head_bytes (int size) {
 }
 
 size_t dt_board_bytes (int size) {
-  return head_bytes(size) + (size_t)size * (sizeof(DtLane) + POOL_RANK) + POOL;
+  return head_bytes(size) + (size_t)size * (sizeof(DtLane) + POOL_RANK) +
+         DT_NOTES_BYTES + POOL;
 }
 
 void dt_board_init (DtBoard *b, int size) {
@@ -60,7 +61,8 @@ void dt_board_init (DtBoard *b, int size) {
   b->offers = OFFERS;
   b->lanes = head_bytes(size);        /* zeroed: pages that are not used are
                                       ** not touched */
-  atomic_store(&b->used, b->lanes + (size_t)size * sizeof(DtLane));
+  b->notes = b->lanes + (size_t)size * sizeof(DtLane);
+  atomic_store(&b->used, b->notes + DT_NOTES_BYTES);
 }
 
 /* --- groups ------------------------------------------------------------- */

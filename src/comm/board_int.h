@@ -14,7 +14,7 @@
 enum { DT_BOARD_EXPLAIN = 8192, DT_BOARD_PIECE = 32768,
        DT_BOARD_LINE = 64, DT_POST_WORDS = 28,
        DT_CELL_SMALL = 512, DT_BOARD_CHAINS = 1024,
-       DT_LANE_BYTES = 16384 };
+       DT_LANE_BYTES = 16384, DT_NOTES_BYTES = 4 << 20 };
 
 typedef enum DtPostState {
   DT_POST_RUN,                /* computes */
@@ -86,6 +86,9 @@ typedef struct DtBoard {
   int size;
   int looks, offers;          /* turns of a wait before it sleeps */
   _Atomic uint64_t used;
+  uint64_t notes;             /* offset of the ranks' notes (notes.c) */
+  _Atomic uint64_t noted;     /* bytes of them, which only grow */
+  atomic_int noting;          /* their lock */
   atomic_int lock, interrupt;
   atomic_int ask;             /* a rank has stopped: the others shall, too */
   atomic_int lost;            /* the first rank found gone, as 2 * rank + 2, + 1

@@ -203,6 +203,22 @@ DtStatus dt_comm_await (DtCtx *cx, DtComm *c, DtMsg *m, const DtLetter *l,
                         const DtCollInfo *i);
 /* Would the wait end at once?  On other hosts: false until it has.  Local. */
 bool dt_comm_arrived (DtComm *c, DtMsg *m);
+/* Which of these ranks has sent this one a message that it has not received:
+** *peer, or -1 while there is none.  `l`: its tag and group.  NOTIMPL where the
+** ranks are on several hosts.  Local. */
+DtStatus dt_comm_sender (DtCtx *cx, DtComm *c, const DtLetter *l, int n,
+                         const int *ranks, int *peer);
+/* Is each of these ranks waiting for others, or has it ended?  Local. */
+bool dt_comm_all_wait (DtComm *c, int n, const int *ranks);
+/* The ranks' notes (notes.c): one list of bytes.  Write at its end if it has
+** `read` bytes, else *written is false; what stands from byte `read` on (lives as
+** long as the world).  NOTIMPL on several hosts, LIMIT.  Local. */
+DtStatus dt_comm_note (DtCtx *cx, DtComm *c, uint64_t read, const char *text,
+                       size_t n, bool *written);
+DtStatus dt_comm_notes (DtCtx *cx, DtComm *c, uint64_t read, const char **text,
+                        size_t *n);
+/* Sleep for half a millisecond.  INTERRUPTED, RANK_LOST.  Local. */
+DtStatus dt_comm_nap (DtCtx *cx, DtComm *c);
 /* Gather a small variable-length text from every member (for folding output
 ** and reports): outs[i] allocated, owned by the caller.  Collective
 ** over the group. */

@@ -155,6 +155,40 @@ DtStatus dt_comm_await (DtCtx *cx, DtComm *c, DtMsg *m, const DtLetter *l,
   return DT_OK;
 }
 
+/* The key that the next message of a channel has. */
+static uint64_t coming_key (const DtGroup *g) {
+  uint64_t era = g->comm->era;
+  return era << 32 | (g->epoch == era ? g->seq + 1 : 1);
+}
+
+DtStatus dt_comm_sender (DtCtx *cx, DtComm *c, const DtLetter *l, int n,
+                         const int *ranks, int *peer) {
+  *peer = -1;
+  DT_CHECK(cx, c->board != NULL && !c->fast, DT_E_NOTIMPL,
+           "recv from any source is not built in here: name the rank, src =");
+  for (int i = 0; i < n && *peer < 0; i++) {
+    DtGroup *g;
+    if (ranks[i] == c->rank)
+      continue;
+    DT_TRY(cx, dt_comm_channel(cx, c, ranks[i], c->rank, salt_of(l), &g));
+    if (atomic_load(&dt_board_cell(g->slot, 0)->key) >= coming_key(g))
+      *peer = ranks[i];
+  }
+  return DT_OK;
+}
+
+bool dt_comm_all_wait (DtComm *c, int n, const int *ranks) {
+  DtSnap s;
+  for (int i = 0; i < n; i++) {
+    if (ranks[i] == c->rank)
+      continue;
+    if (!dt_board_read(c, ranks[i], &s) || s.state == DT_POST_RUN ||
+        s.state == DT_POST_MOVE || s.state == DT_POST_STOP)
+      return false;
+  }
+  return true;
+}
+
 void dt_comm_drop (DtMsg *m) {
   m->dropped = true;
 }

@@ -88,6 +88,10 @@ DtStatus dt_p2p_post (DtSession *s, const DtMesh *m, int mdim, bool send,
                       int peer, int tag, DtTensor *t, DtPostcard *out);
 /* Wait until the other side is there.  Collective over the two ranks. */
 DtStatus dt_p2p_wait (DtSession *s, DtPostcard *p);
+/* Wait until a rank of the group has sent this one a message: its rank of the
+** world.  RUNTIME when all others wait, too.  Local. */
+DtStatus dt_p2p_sender (DtSession *s, const DtMesh *m, int mdim, int tag,
+                        int *peer);
 /* Would that end at once?  Local. */
 bool dt_p2p_arrived (const DtSession *s, const DtPostcard *p);
 /* Let go of it; NULL fields are accepted.  Local. */

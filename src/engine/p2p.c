@@ -81,6 +81,33 @@ DtStatus dt_p2p_wait (DtSession *s, DtPostcard *p) {
   return DT_OK;
 }
 
+DtStatus dt_p2p_sender (DtSession *s, const DtMesh *m, int mdim, int tag,
+                        int *peer) {
+  enum { PATIENCE = 4000 };     /* naps with everybody waiting: two seconds */
+  DtCtx *cx = s->cx;
+  DtStatus st = DT_OK;
+  int n = (int)m->shape[mdim], waiting = 0;
+  DtLetter l = { .tag = tag };
+  int *ranks = DT_NEWN(cx, int, n);
+  if (ranks == NULL) return DT_E_NOMEM;
+  dt_mesh_group(m, mdim, m->my_rank, ranks);
+  DT_TRYG(cx, group_hash(cx, m, mdim, &l.group));
+  DT_TRYG(cx, dt_comm_sender(cx, s->comm, &l, n, ranks, peer));
+  while (*peer < 0) {
+    waiting = dt_comm_all_wait(s->comm, n, ranks) ? waiting + 1 : 0;
+    if (waiting > PATIENCE) {
+      st = dt_raise(cx, DT_E_RUNTIME, "recv waits for a message of any rank, "
+                        "and no rank will send one");
+      goto done;
+    }
+    DT_TRYG(cx, dt_comm_nap(cx, s->comm));
+    DT_TRYG(cx, dt_comm_sender(cx, s->comm, &l, n, ranks, peer));
+  }
+done:
+  dt_free(cx, ranks);
+  return st;
+}
+
 bool dt_p2p_arrived (const DtSession *s, const DtPostcard *p) {
   return p->over || dt_comm_arrived(s->comm, p->msg);
 }

@@ -112,9 +112,12 @@ local function receiving(name, t, ...)
   refuse("c10d.recv_.default", t)
   local a = util.bind(name, {"src", "group", "tag", "group_src"}, {}, ...)
   local peer = peer_of(a, "src")
-  if not peer then
-    util.raise("NotImplementedError", "%s from any source is not built in: "
-      .. "name the rank, src =", name)
+  if not peer and name == "irecv" then
+    util.raise("NotImplementedError", "irecv from any source is not built in: "
+      .. "name the rank, src =")
+  elseif not peer then
+    local mesh, mdim = where(a.group)
+    peer = dt._p2p_sender(mesh, mdim, a.tag or 0)
   end
   return post(false, t, peer, a), peer
 end

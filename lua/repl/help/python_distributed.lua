@@ -40,7 +40,7 @@ return {
   {"torch.distributed.TCPStore torch.distributed.FileStore "
    .. "torch.distributed.HashStore torch.distributed.PrefixStore "
    .. "torch.distributed.FakeStore", "dist.HashStore(), store.set(key, value), "
-   .. "store.get(key)", "Stand-ins for the stores by which processes find each other.",
+   .. "store.get(key)", "Keys and values that ranks write and wait for without meeting.",
    "dist.HashStore"},
   {"torch.distributed.all_gather_object torch.distributed.gather_object "
    .. "torch.distributed.broadcast_object_list torch.distributed.scatter_object_list "

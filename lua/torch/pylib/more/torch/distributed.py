@@ -247,3 +247,8 @@ class DistStoreError(DistError):
 
 class QueueEmptyError(DistStoreError):
     __module__ = "torch.distributed"
+
+
+from torch.distributed._stores import (            # after the errors they raise
+    FileStore, HashStore, PrefixStore, Store, TCPStore)
+from torch.distributed._stores import get_default_store as _get_default_store
