@@ -206,8 +206,9 @@ local function has_method(name)
     and dt.Tensor[name] ~= nil
 end
 
-local function unbound(name)
-  if not has_method(name) then return nil end
+local made = {}                     -- by name: a method is one object
+
+local function new_unbound(name)
   return builtin(function (a, kw)
     if not util.is_tensor(a[1]) then
       util.raise("TypeError", a.n == 0
@@ -218,6 +219,13 @@ local function unbound(name)
     return V.call(attrs.get(a[1], name), V.list({table.unpack(a, 2, a.n)},
       a.n - 1), kw)
   end, name)
+end
+
+local function unbound(name)
+  if made[name] == nil and has_method(name) then
+    made[name] = new_unbound(name)
+  end
+  return made[name]
 end
 
 -- Put it where programs look.

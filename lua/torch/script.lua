@@ -27,6 +27,7 @@ local meshes = require "torch.mesh"
 local autopsy = require "dt.spmd.autopsy"
 local paste = require "python.paste"
 local near = require "python.near"
+local function_modes = require "torch.function_modes"
 require "torch.training"
 
 local M = {}
@@ -245,6 +246,7 @@ function M.environment(file, ...)
   provide(V.list {file, ...})
   processes = 0
   atexit.begin()
+  function_modes.reset()
   abandoned.begin()
   local env = names.environment(tell_missing_import)
   env.vars.__name__ = "__main__"

@@ -20,7 +20,17 @@ local M = {}
 local None = dt.None
 
 local busy = false
-function M.busy() return busy or not state.looking end
+local modes                         -- a program's own: {busy=, run=}, or nil
+
+-- set_modes(m): who sees each call from now on: m.busy() and m.run(), which take
+-- the place of those here; nil: nobody.
+function M.set_modes(m) modes = m end
+function M.has_modes() return modes ~= nil end
+
+function M.busy()
+  if modes then return modes.busy() end
+  return busy or not state.looking
+end
 
 -- ---- operands ----
 
@@ -354,6 +364,7 @@ end
 -- the function's place in functions.def, `name` what messages call it; `again`,
 -- if not f, calls it once more on other arguments.
 function M.run(key, name, f, args, kw, again)
+  if modes then return modes.run(key, name, f, args, kw, again) end
   local k = known[key]
   if k == nil then k = known_of(key, name) end
   local types, serial

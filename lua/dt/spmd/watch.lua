@@ -85,7 +85,8 @@ end
 local functional, inits
 
 local function is_seen()
-  return not check.busy() and state.on() and not by_library(4)
+  return not check.busy() and (state.on() or check.has_modes())
+    and not by_library(4)
 end
 
 local function watched_pair(place, name, f)
@@ -148,6 +149,7 @@ M.also = function () end
 local on = false
 
 local function turn(now)
+  now = now or check.has_modes()
   if now == on then return end
   on = now
   M.also(now)
@@ -156,5 +158,11 @@ local function turn(now)
 end
 
 state.watch = turn
+
+-- set_modes(m): a program's own modes see each call, or no longer do.
+function M.set_modes(m)
+  check.set_modes(m)
+  turn(state.on())
+end
 
 return M

@@ -12,7 +12,7 @@ local check = require "dt.spmd.check"
 local values = require "dt.spmd.values"
 local watch = require "dt.spmd.watch"
 
-local M = {}
+local M = {given_to_modes = {}}
 
 local function set(text)
   local out = {}
@@ -27,10 +27,15 @@ local silent = set [[size stride dim ndimension numel nelement element_size
   register_hook register_post_accumulate_grad_hook get_device backward
   is_inference is_pinned numpy wait]]
 local properties = set "T mT H mH real imag"
+-- And what a program's own modes see of it.
+local facts = set [[shape dtype device requires_grad grad grad_fn is_leaf data
+  ndim layout itemsize nbytes output_nr retains_grad is_meta is_cuda is_sparse
+  is_quantized names]]
 
 -- ---- functions of torch ----
 
 -- Functions that are no operation.
+local counted = set "is_floating_point is_complex is_nonzero numel"
 local unseen = set [[is_tensor is_storage is_floating_point is_complex
   is_nonzero numel save load manual_seed seed no_grad enable_grad
   set_grad_enabled inference_mode is_grad_enabled set_default_dtype
@@ -109,7 +114,13 @@ local function in_tuple(v)
 end
 
 local function seen(f, args, kw)
+  local given = M.given_to_modes[f]     -- a method that a mode calls
+  if given then
+    M.given_to_modes[f] = nil
+    return true, given(args, kw)
+  end
   if check.busy() then return false end
+  if check.has_modes() then return M.seen_by_modes(f, args, kw) end
   if passing == f then
     passing = nil
     return false
@@ -137,10 +148,12 @@ end
 local inside = false                -- asks for the plain attribute
 
 local function attribute(t, name)
-  if inside or check.busy() or silent[name] or name:find("^_") then
+  local modes = check.has_modes()
+  if inside or check.busy() or silent[name] and not modes
+     or name:find("^_") then
     return false
   end
-  if properties[name] then
+  if properties[name] or modes and facts[name] then
     return true, check.run("Tensor." .. name, "__get__", function (a)
       return attrs.get(a[1], name)
     end, V.list({t}, 1))
@@ -258,6 +271,17 @@ local function turn(now)
     calls.set_seen(before)
     for name, f in pairs(plain) do V[name] = f end
   end
+end
+
+-- What a program's own modes see of a call; they are given the function itself.
+function M.seen_by_modes(f, args, kw)
+  local found = type(f) == "table" and rawget(f, "is_looked_at") and nil
+    or is_callable(f) and find(f)
+  if not found or found[3]:find("^%u%w*Tensor$")
+     or unseen[found[3]] and not counted[found[3]] then
+    return false
+  end
+  return true, check.run(found[1], found[2], f, args, kw, "itself")
 end
 
 values.use(V)
