@@ -193,11 +193,25 @@ function plain.all_to_all(a)
   dist.all_to_all(V.to_lua(a.output_tensor_list),
     V.to_lua(a.input_tensor_list), options(a))
 end
+
+-- Gloo fills the memory of an output in its order, whatever its strides say.
+local function memory_of(t)
+  if t:is_contiguous() then return t end
+  dt._finding_made("FILLS_MEMORY", t, ("strides (%s) of shape (%s)"):format(
+    table.concat(t:stride(), ", "), table.concat(t.shape, ", ")))
+  local strides, step = {}, 1
+  for i = t.ndim, 1, -1 do strides[i], step = step, step * t.shape[i] end
+  return t:detach():as_strided(t.shape, strides)
+end
+
 function plain.all_to_all_single(a)
   local o = options(a)
+  if not a.input:is_contiguous() then
+    util.raise("ValueError", "Tensors must be contiguous")
+  end
   o.output_split_sizes = lua_list(a.output_split_sizes)
   o.input_split_sizes = lua_list(a.input_split_sizes)
-  dist.all_to_all_single(a.output, a.input, o)
+  dist.all_to_all_single(memory_of(a.output), a.input, o)
 end
 
 -- Messages: what they give is something to wait for, None or a rank.

@@ -380,6 +380,13 @@ static int l_excuse (lua_State *L) {
   return 0;
 }
 
+/* dt._mapped(tensor): a local part that local_map() made. */
+static int l_mapped (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_mapped(g, dtL_check_tensor(L, 1));
+  return 0;
+}
+
 /* dt._padded(items, ranks): a sampler added some. */
 static int l_padded (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -483,7 +490,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_written", l_written}, {"_carry", l_carry},
     {"_stepping", l_stepping}, {"_steps_on", l_steps_on}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_piece", l_piece}, {"_scattered", l_scattered},
-    {"_buffer", l_buffer}, {"_padded", l_padded},
+    {"_buffer", l_buffer}, {"_padded", l_padded}, {"_mapped", l_mapped},
     {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins}, {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse},
     {"_averaging", l_averaging},
     {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing}, {"_raws", l_raws},

@@ -459,6 +459,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->gains.v);
   dt_free(g->s->cx, g->sent_some.v);
   dt_free(g->s->cx, g->own_pieces.v);
+  dt_free(g->s->cx, g->mapped.v);
   dt_free(g->s->cx, g->waiting.v);
   dt_free(g->s->cx, g->noise.v);
   dt_free(g->s->cx, g->uniform.v);

@@ -150,6 +150,10 @@ void dt_diag_averaging (DtDiag *g, int64_t n);
 /* `v` is this rank's piece of a parameter: others have other numbers of elements,
 ** so that how often its gradient was scaled compares with nothing.  Local. */
 void dt_diag_piece (DtDiag *g, const DtVar *v);
+
+/* `v` is the local part of an input of local_map() that is given no placements of
+** its gradient.  Local. */
+void dt_diag_mapped (DtDiag *g, const DtVar *v);
 /* A module's buffer; a tensor that a checkpoint was loaded into.  Local. */
 void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name);
 void dt_diag_loaded (DtDiag *g, const DtVar *v);

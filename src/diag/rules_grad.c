@@ -20,6 +20,10 @@ static void claim_equal_replicas (DtDiag *g, const DtEvent *e, DtFindId id,
   }
 }
 
+void dt_diag_mapped (DtDiag *g, const DtVar *v) {
+  if (g->on && !g->d->muted) dt_idset_add(g, &g->mapped, v->id);
+}
+
 /* Told where the tensor left, for there its gradient is laid out. */
 static void to_local_back (DtDiag *g, const DtEvent *e) {
   const DtOrigin *from = g->s->back_at;
@@ -31,9 +35,12 @@ static void to_local_back (DtDiag *g, const DtEvent *e) {
     at.file = from->file;
     at.line = from->line;
   }
-  claim_equal_replicas(g, &at, DT_FIND_ID_GRAD_NOT_REDUCED, e->out[0],
-                       dt_diag_place_name(g, g->s->back_var),
-                       "gradient of a tensor that left by to_local()");
+  const bool mapped = dt_idset_has(&g->mapped, g->s->back_var);
+  claim_equal_replicas(g, &at, mapped ? DT_FIND_ID_MAP_NOT_REDUCED
+                                      : DT_FIND_ID_GRAD_NOT_REDUCED, e->out[0],
+                       dt_diag_place_name(g, g->s->back_var), mapped
+                       ? "gradient of an input of local_map()"
+                       : "gradient of a tensor that left by to_local()");
 }
 
 static void on_leaf_gradient (DtDiag *g, const DtEvent *e) {

@@ -553,6 +553,7 @@ struct DtDiag {
   DtIdSet gains;                /* storages of vectors that were trained on
                                 ** parts of a sequence; of a dimension that is
                                 ** no batch's, for it is not the first: */
+  DtIdSet mapped;               /* tensors: local parts that local_map() made */
   DtIdSet own_pieces;           /* storages: a rank's own piece of a parameter */
   DtIdSet inner_gains;
   DtIdSet loaded;               /* storages that a checkpoint was loaded into */

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/nn/loaded.lua: a checkpoint that was loaded with strict = false or
--- allow_partial_load, and gave nothing where it was meant to.
+-- allow_partial_load, or into no memory, and gave nothing where it was meant to.
 
 local dt = require "dt"
 
@@ -14,6 +14,15 @@ local function is_as_large(v, t)
     if v.shape[i] ~= t.shape[i] then return false end
   end
   return true
+end
+
+--- look_at_meta(name, t, call): a value was copied into parameter t, which has
+--- no memory to hold it.
+function M.look_at_meta(name, t, call)
+  if tostring(t.device) == "meta" then
+    dt._finding("LOADED_NOTHING", t, ("%s is on the meta device, where values are "
+      .. "not kept: load after to_empty(), or with assign"):format(name), call)
+  end
 end
 
 -- `own`: {name, tensor} of the model; `missing`, `unexpected`: names; `state`:

@@ -120,6 +120,9 @@ function M.load(m, state, kw, members)
       missing[#missing + 1] = item[1]
     else
       errors[#errors + 1] = load_one(item[1], item[2], value, kw.assign)
+      if not kw.assign then
+        loaded.look_at_meta(item[1], item[2], "load_state_dict")
+      end
       dt._loaded(item[2])
       dt._restored(item[2], item[1])
     end

@@ -120,6 +120,7 @@ local function local_args(a, mesh, args)
         v = v:to_local {grad_placements = grads}
       else
         v = v:to_local()
+        dt._mapped(v)
       end
     elseif not util.is_tensor(v) and want ~= nil then
       util.raise("AssertionError", "Non-Tensor input %s expects None "
