@@ -266,6 +266,13 @@ DtStatus dt_board_alive (DtCtx *cx, DtComm *c) {
   return r < 0 ? DT_OK : dt_board_lost(cx, c, r);
 }
 
+void dt_board_let_tell (const DtComm *c) {
+  enum { NAPS = 200, NAP_NS = 5 * 1000 * 1000 };
+  struct timespec t = { 0, NAP_NS };
+  for (int i = 0; i < NAPS && c->rank != 0 && !rank_gone(&c->board->posts[0]); i++)
+    (void)nanosleep(&t, NULL);
+}
+
 /* The first stopped rank (SIGSTOP, a debugger) is named once per wait. */
 static void tell_stopped (DtComm *c, DtWait *w) {
   char line[128];

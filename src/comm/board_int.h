@@ -140,6 +140,10 @@ bool dt_board_read (const DtComm *c, int rank, DtSnap *out);
 uint64_t dt_board_ms (void);
 /* Letter of /proc/PID/stat; 'X' when the process is no more. */
 char dt_board_procstate (int pid);
+/* After a loss: wait until rank 0 has left, a second at most.  A launcher ends the
+** job with the first rank that fails, and rank 0 has to say before it which one was
+** lost.  Local. */
+void dt_board_let_tell (const DtComm *c);
 /* RANK_LOST about this rank; sets c->dead.  Local. */
 DtStatus dt_board_lost (DtCtx *cx, DtComm *c, int rank);
 /* RANK_LOST when a rank has gone.  Sets c->dead.  Local. */

@@ -395,6 +395,8 @@ static void mpi_close (DtCtx *cx, DtComm *c) {
   DtMpi *w = c->impl;
   if (w == NULL)
     return;
+  if (c->board != NULL && c->dead)
+    dt_board_let_tell(c);
   if (c->board != NULL)
     atomic_store(&c->board->posts[c->rank].state, DT_POST_GONE);
   dt_far_leave(cx, c);
