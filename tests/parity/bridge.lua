@@ -44,6 +44,13 @@ end
 local dir = os.tmpname()
 os.remove(dir)
 run("mkdir -p " .. dir)
+
+-- PyTorch is imported once for all programs (tests/repl/warm_python.py).
+local warm, door = "tests/repl/warm_python.py", dir .. "/python.socket"
+os.execute(("%s %s serve %s </dev/null >%s/python.log 2>&1 &"):format(python, warm,
+  door, dir))
+run(("for i in $(seq 600); do [ -S %s ] && break; sleep 0.1; done"):format(door))
+python = ("%s -S %s run %s"):format(python, warm, door)
 local passed, failed = 0, 0
 
 local function check(what, ok, text)

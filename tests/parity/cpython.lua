@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- TEST: ranks=1 world=threads needs=torch timeout=600 args=--trust
+-- TEST: ranks=1 world=threads needs=torch,release timeout=600 args=--trust
 -- cpython.lua: CPython's own tests of the core, found in the Python at hand and
 -- run as they stand.  A test that asks for what dtrepl refuses by name
 -- (weakref, threads, sizes, another process, …) counts as refused; of the

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=120 tags=quick
+# TEST: timeout=120 tags=quick,one_thread
 # Without a terminal: options, exit codes, pipes, the same in each world.
 here=$(cd "$(dirname "$0")/../.." && pwd)
 DTREPL=${DTREPL:-$here/build/dtrepl}

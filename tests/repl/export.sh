@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=120 tags=quick
+# TEST: timeout=120 tags=quick,one_thread
 # :export html and :export trace, in both worlds: well-formed, complete, one
 # process for each rank, times within the run; refused in the sandbox.
 here=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=60 tags=quick
+# TEST: timeout=60 tags=quick,one_thread
 # :save, :load and :e: sessions as files.
 . "$(dirname "$0")/term.inc"
 out=$tmp/out

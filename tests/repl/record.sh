@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick timeout=120
+# TEST: tags=quick,one_thread timeout=120
 # Records in files: of a failed run, opened without the script, compared
 # between worlds; cut short, damaged, of another version or no record at all.
 : "${DTREPL:=$PWD/build/dtrepl}"

@@ -4,7 +4,8 @@
 Two seconds of every exported script, and half a second of each of its ranks,
 are imports; a test that runs forty of them imports once.
 
-warm_python.py serve SOCKET          imports, then waits for scripts
+warm_python.py serve SOCKET          imports, then waits for scripts, as long as
+                                     SOCKET is there
 warm_python.py run SOCKET SCRIPT...  runs one as `python SCRIPT...` would, in a
                                      process of its own; kill it, and that ends
 
@@ -136,7 +137,6 @@ def attend(s, plain):
 
 
 def serve(path):
-    parent = os.getppid()
     import torch
     plain = set(sys.modules)
     import torch._dynamo                # what every rank would import by itself
@@ -147,7 +147,7 @@ def serve(path):
         door.listen(64)
         door.settimeout(1)
         os.rename(path + ".new", path)                  # only now it is there
-        while os.getppid() == parent:
+        while os.path.exists(path):                     # until it is taken away
             try:
                 s = door.accept()[0]
             except socket.timeout:
