@@ -174,34 +174,52 @@ function plain.gather(a)
     .. "process group.")
   dist.gather(a.tensor, o)
 end
+-- Some of gloo's collectives take the elements of a tensor in the order of its
+-- memory, whatever its strides say; that is told.
+local function tell_order(t)
+  if not util.is_tensor(t) or t:is_contiguous() then return false end
+  dt._finding_made("FILLS_MEMORY", t, ("strides (%s) of shape (%s)"):format(
+    table.concat(t:stride(), ", "), table.concat(t.shape, ", ")))
+  return true
+end
+
+-- The tensor as they see it.
+local function memory_of(t)
+  if not tell_order(t) then return t end
+  local strides, step = {}, 1
+  for i = t.ndim, 1, -1 do strides[i], step = step, step * t.shape[i] end
+  return t:detach():as_strided(t.shape, strides)
+end
+
+local function memories_of(list)
+  local out = {}
+  for i, t in ipairs(list or {}) do out[i] = memory_of(t) end
+  return list and out
+end
+
 function plain.scatter(a)
   local o = named(a, "src", "group_src")
-  o.scatter_list = lua_list(a.scatter_list)
+  o.scatter_list = memories_of(lua_list(a.scatter_list))
   check_length(a.scatter_list, a, "ProcessGroupGloo::scatter: Incorrect input "
     .. "list size #got. Input list size should be #want, same as size of the "
     .. "process group.")
-  dist.scatter(a.tensor, o)
+  dist.scatter(memory_of(a.tensor), o)
 end
 function plain.reduce_scatter_single(a)
   dist.reduce_scatter_tensor(a.output, a.input, options(a))
 end
 plain.reduce_scatter_tensor = plain.reduce_scatter_single
 function plain.reduce_scatter(a)
-  dist.reduce_scatter(a.output, V.to_lua(a.input_list), options(a))
+  local list = V.to_lua(a.input_list)
+  -- Gloo adds what is in the order of memory to what is not: no numbers that
+  -- anybody wants, so these are the right ones, and it is told.
+  tell_order(a.output)
+  for _, t in ipairs(list) do tell_order(t) end
+  dist.reduce_scatter(a.output, list, options(a))
 end
 function plain.all_to_all(a)
   dist.all_to_all(V.to_lua(a.output_tensor_list),
     V.to_lua(a.input_tensor_list), options(a))
-end
-
--- Gloo fills the memory of an output in its order, whatever its strides say.
-local function memory_of(t)
-  if t:is_contiguous() then return t end
-  dt._finding_made("FILLS_MEMORY", t, ("strides (%s) of shape (%s)"):format(
-    table.concat(t:stride(), ", "), table.concat(t.shape, ", ")))
-  local strides, step = {}, 1
-  for i = t.ndim, 1, -1 do strides[i], step = step, step * t.shape[i] end
-  return t:detach():as_strided(t.shape, strides)
 end
 
 function plain.all_to_all_single(a)
