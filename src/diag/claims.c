@@ -420,14 +420,17 @@ DtEvent dt_diag_origin (const DtOrigin *o, const char *text) {
                     .seq = o->seq, .module = "" };
 }
 
+const char *dt_diag_intern (DtDiag *g, DtBuf *b) {
+  const char *s = b->oom ? NULL : dt_session_intern(g->s, dt_buf_str(b));
+  dt_buf_fini(b);
+  if (s == NULL) dt_error_clear(g->s->cx);
+  return s;
+}
+
 const char *dt_diag_learn_words (DtDiag *g, const DtLearn *l, const char *fmt) {
   DtBuf b;
-  const char *s = NULL;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, fmt, *l->name ? l->name : "a parameter",
               l->file ? l->file : "", l->line, l->times);
-  if (!b.oom) s = dt_session_intern(g->s, dt_buf_str(&b));
-  dt_buf_fini(&b);
-  if (s == NULL) dt_error_clear(g->s->cx);
-  return s;
+  return dt_diag_intern(g, &b);
 }

@@ -34,6 +34,9 @@ void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
 /* The place of an earlier call as an event to claim at; `text` where it has no
 ** operator.  The strings are the origin's.  Pure. */
 DtEvent dt_diag_origin (const DtOrigin *o, const char *text);
+/* The text of a buffer, interned in the session; ends the buffer.  NULL without
+** memory, and the error is cleared.  Local. */
+const char *dt_diag_intern (DtDiag *g, DtBuf *b);
 /* "%s ... %s:%d ... %d" of a parameter: its name, the file and line of its
 ** gradient, how often it was used.  Interned in the session; NULL without
 ** memory.  Local. */

@@ -63,9 +63,7 @@ static void on_gradient (DtDiag *g, const DtEvent *e) {
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "the parameter %s%safter its update (a broadcast had made it "
               "equal)", dt_diag_name(g, p), *dt_diag_name(g, p) ? " " : "");
-  if (!b.oom) c->what = dt_session_intern(g->s, dt_buf_str(&b));
-  dt_buf_fini(&b);
-  if (c->what == NULL) dt_error_clear(g->s->cx);
+  c->what = dt_diag_intern(g, &b);
 }
 
 static void on_update (DtDiag *g, const DtEvent *e) {

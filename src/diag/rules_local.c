@@ -17,13 +17,6 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
-static const char *intern_text (DtDiag *g, DtBuf *b) {
-  const char *s = b->oom ? NULL : dt_session_intern(g->s, dt_buf_str(b));
-  dt_buf_fini(b);
-  if (s == NULL) dt_error_clear(g->s->cx);
-  return s;
-}
-
 static const char *either_name (const DtDiag *g, int64_t id, int64_t other) {
   const char *name = dt_diag_place_name(g, id);
   return *name ? name : dt_diag_place_name(g, other);
@@ -51,7 +44,7 @@ void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
   dt_buf_addf(&b, "it goes along dimension %d, of which each rank has %lld of "
               "%lld; where each part begins", w->dim, (long long)w->len,
               (long long)w->whole);
-  what = intern_text(g, &b);
+  what = dt_diag_intern(g, &b);
   c = what ? dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 2, 1,
                                &fact, dt_diag_place_name(g, e->in[0]->id), what)
            : NULL;
@@ -93,7 +86,7 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
   dt_buf_addf(&t, "each rank cut its part first and then that into pieces, which "
               "meet at %s:%d; on one device the pieces are of the whole: where "
               "each part begins", e->file ? e->file : "", e->line);
-  what = intern_text(g, &t);
+  what = dt_diag_intern(g, &t);
   if (what)
     dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, 3, 1, &fact,
                       either_name(g, e->in[1]->id, b->root), what);
@@ -114,7 +107,7 @@ static void divided_alone (DtDiag *g, const DtEvent *e, const DtPlace *a,
               "one that was, at %s:%d; where each part begins",
               (long long)b->len, (long long)b->whole,
               e->file ? e->file : "", e->line);
-  what = intern_text(g, &t);
+  what = dt_diag_intern(g, &t);
   if (what)
     dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 5, 1, &fact,
                       dt_diag_place_name(g, b->root), what);
@@ -144,7 +137,7 @@ static void neighbours_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
   dt_buf_addf(&t, "differences of items %lld apart within the %lld of each rank leave "
               "out those across its edge; where each part begins", (long long)apart,
               (long long)a->first_len);
-  what = intern_text(g, &t);
+  what = dt_diag_intern(g, &t);
   if (what)
     dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 54, 1, &fact,
                       dt_diag_place_name(g, e->out[0]->id), what);
@@ -185,7 +178,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
               "at %s:%d, and was not reduced; where each part begins",
               (long long)a->len, (long long)a->whole,
               e->file ? e->file : "", e->line);
-  what = intern_text(g, &t);
+  what = dt_diag_intern(g, &t);
   if (what == NULL) return;
   claim = dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 4, 1, &fact,
                             either_name(g, b->root, part == e->in[0]
@@ -219,7 +212,7 @@ static void heads_claim (DtDiag *g, const DtEvent *e, const DtPlace *q,
               (long long)q->whole, (long long)k->off,
               (long long)(k->off + k->len - 1), (long long)k->whole,
               e->file ? e->file : "", e->line);
-  what = intern_text(g, &t);
+  what = dt_diag_intern(g, &t);
   if (what == NULL) return;
   c = dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, salt, nfact,
                         facts, dt_diag_place_name(g, e->in[1]->id), what);
@@ -262,7 +255,7 @@ void dt_diag_keys_alone (DtDiag *g, const DtEvent *e) {
   dt_buf_addf(&t, "the keys are %lld of %lld on each rank, and their weights add up to "
               "1 among those; where each part begins", (long long)k->len,
               (long long)k->whole);
-  what = intern_text(g, &t);
+  what = dt_diag_intern(g, &t);
   if (what == NULL) return;
   lse = dt_diag_place_made(k, e, DT_PLACE_STAT);
   lse.logged = true;
@@ -333,7 +326,7 @@ static void joined_claim (DtDiag *g, const DtEvent *e, const DtPlace *w,
   dt_buf_addf(&t, "each rank has %lld of %lld along dimension %d, and they are "
               "put behind each other along another; where each part begins",
               (long long)w->len, (long long)w->whole, w->dim);
-  what = intern_text(g, &t);
+  what = dt_diag_intern(g, &t);
   if (what)
     dt_diag_claim_all(g, e, DT_FIND_ID_PART_ORDER, NULL, -1, salt, 1, &fact,
                       dt_diag_place_name(g, e->out[0]->id), what);
@@ -483,7 +476,7 @@ static void claim_same_group (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_buf_addf(&t, "%lld of %lld along a dimension, cut at %s:%d; where the part "
               "begins", (long long)w->len, (long long)w->whole,
               w->cut.file ? w->cut.file : "", w->cut.line);
-  what = intern_text(g, &t);
+  what = dt_diag_intern(g, &t);
   if (what)
     dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_GROUP, raw->mesh, raw->mdim, 32, 1,
                       &fact, dt_diag_place_name(g, in->id), what);

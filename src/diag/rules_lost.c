@@ -14,13 +14,6 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
-static const char *interned (DtDiag *g, DtBuf *b) {
-  const char *s = b->oom ? NULL : dt_session_intern(g->s, dt_buf_str(b));
-  dt_buf_fini(b);
-  if (s == NULL) dt_error_clear(g->s->cx);
-  return s;
-}
-
 /* --- cleared before they are used --- */
 
 void dt_diag_gradient_came (DtDiag *g, const DtEvent *e, DtLearn *l,
@@ -260,7 +253,7 @@ static void claim_extra (DtDiag *g, const DtLearn *l, int64_t nr) {
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "what is added to the gradient of %s on each rank, before the sum",
               *l->name ? l->name : "a parameter");
-  what = interned(g, &b);
+  what = dt_diag_intern(g, &b);
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_ADDED_EACH, g->over, g->over_dim,
                               nr + 4096, 2, facts, l->name, what);
 }

@@ -19,13 +19,6 @@
 
 static int ndim (const DtVar *v) { return v->local->m.ndim; }
 
-static const char *interned (DtDiag *g, DtBuf *b) {
-  const char *s = b->oom ? NULL : dt_session_intern(g->s, dt_buf_str(b));
-  dt_buf_fini(b);
-  if (s == NULL) dt_error_clear(g->s->cx);
-  return s;
-}
-
 /* "they meet dimension 1, 4 of 16 positions on each rank, at x.py:3" */
 static const char *met_words (DtDiag *g, const DtEvent *e, const DtPlace *p) {
   DtBuf b;
@@ -33,7 +26,7 @@ static const char *met_words (DtDiag *g, const DtEvent *e, const DtPlace *p) {
   dt_buf_addf(&b, "they meet dimension %d, %lld of %lld positions on each rank, "
               "at %s:%d", p->dim, (long long)p->len, (long long)p->whole,
               e->file ? e->file : "", e->line);
-  return interned(g, &b);
+  return dt_diag_intern(g, &b);
 }
 
 /* They are not the numbers of the part's items, nor as far from them on each rank. */
@@ -265,7 +258,7 @@ void dt_diag_half_reduced (DtDiag *g, const DtEvent *e) {
               "one that was, at %s:%d; where each part begins",
               (long long)b->len, (long long)b->whole, e->file ? e->file : "",
               e->line);
-  what = interned(g, &t);
+  what = dt_diag_intern(g, &t);
   name = dt_diag_place_name(g, addend);
   if (*name == '\0') name = dt_diag_place_name(g, b->root);
   if (what)
@@ -310,7 +303,7 @@ void dt_diag_labels_met (DtDiag *g, const DtEvent *e) {
   dt_buf_addf(&t, "they choose among %lld columns, made of the rows of all ranks, at "
               "%s:%d", (long long)e->in[0]->local->m.shape[1],
               e->file ? e->file : "", e->line);
-  what = interned(g, &t);
+  what = dt_diag_intern(g, &t);
   if (what)
     dt_diag_claim_all(g, &at, DT_FIND_ID_LABELS_ALIKE, NULL, -1, 51, 3, facts,
                       dt_diag_place_name(g, c->root), what);

@@ -52,11 +52,9 @@ static void order_met (DtDiag *g, const DtEvent *e, const DtPlace *w,
               "order of the whole, at %s:%d; where each part begins",
               w->items ? "each rank had several pieces" : "each rank had every "
               "n-th item", e->file ? e->file : "", e->line);
-  what = b.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&b));
-  dt_buf_fini(&b);
-  if (what == NULL) dt_error_clear(g->s->cx);
-  else dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ORDER, NULL, -1, 57, 3, facts,
-                         dt_diag_place_name(g, w->root), what);
+  what = dt_diag_intern(g, &b);
+  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ORDER, NULL, -1, 57, 3, facts,
+                              dt_diag_place_name(g, w->root), what);
 }
 
 static void op_end (DtDiag *g, const DtEvent *e) {

@@ -58,11 +58,9 @@ static void mean_met (DtDiag *g, const DtEvent *e, const DtPlace *mean) {
               "was summed over all of them, at %s:%d; where each part begins",
               (long long)mean->len, (long long)mean->whole, e->file ? e->file : "",
               e->line);
-  what = t.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&t));
-  dt_buf_fini(&t);
-  if (what == NULL) dt_error_clear(g->s->cx);
-  else dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 61, 1, &fact,
-                         dt_diag_place_name(g, mean->root), what);
+  what = dt_diag_intern(g, &t);
+  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 61, 1, &fact,
+                              dt_diag_place_name(g, mean->root), what);
 }
 
 static bool is_mean (const DtPlace *w) {

@@ -181,12 +181,8 @@ static void left_out (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "%lld items of dimension %d on each of %lld ranks, of %lld",
               (long long)w->len, w->dim, (long long)n, (long long)w->whole);
-  what = b.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&b));
-  dt_buf_fini(&b);
-  if (what == NULL) {
-    dt_error_clear(g->s->cx);
-    return;
-  }
+  what = dt_diag_intern(g, &b);
+  if (what == NULL) return;
   c = dt_diag_claim_all(g, e, DT_FIND_ID_LEFT_OUT, NULL, -1, 20, 2, facts,
                         dt_diag_place_name(g, whole->id), what);
   if (c) c->untrained = w->dim == 0 && !whole->requires_grad && !whole->is_param;
