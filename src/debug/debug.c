@@ -33,6 +33,15 @@ static void failed_clear (DtDebug *d) {
   }
 }
 
+bool dt_failed_make_slots (DtCtx *cx, DtFailed *f, int n) {
+  f->in = DT_ANEWN(cx, &f->arena, DtVar *, n + 1);
+  f->name = DT_ANEWN(cx, &f->arena, const char *, n + 1);
+  f->said = DT_ANEWN(cx, &f->arena, const char *, n + 1);
+  f->of = DT_ANEWN(cx, &f->arena, const char *, n + 1);
+  f->param = DT_ANEWN(cx, &f->arena, bool, n + 1);
+  return f->in && f->name && f->said && f->of && f->param;
+}
+
 /* Keep the failed call whole: arguments, inputs, words. */
 void dt_debug_failed (DtDebug *d, const DtEvent *e) {
   DtFailed *f = &d->failed;
@@ -42,16 +51,10 @@ void dt_debug_failed (DtDebug *d, const DtEvent *e) {
   if (e->op == NULL || e->err == NULL) return;
   if (f->valid && f->fresh && f->seq == e->seq) return;   /* the first counts */
   failed_clear(d);
-  f->in = DT_ANEWN(cx, a, DtVar *, e->nin + 1);
-  f->name = DT_ANEWN(cx, a, const char *, e->nin + 1);
-  f->said = DT_ANEWN(cx, a, const char *, e->nin + 1);
-  f->of = DT_ANEWN(cx, a, const char *, e->nin + 1);
-  f->param = DT_ANEWN(cx, a, bool, e->nin + 1);
   f->message = dt_arena_strdup(cx, a, dt_buf_str(&e->err->err.message));
   f->reason = e->err->err.reason;
   f->own = e->err->err.own;
-  if (!f->in || !f->name || !f->said || !f->of || !f->param || !f->message)
-    return;
+  if (!f->message || !dt_failed_make_slots(cx, f, e->nin)) return;
   if (dt_args_copy(cx, a, e->args, &f->args) != DT_OK) return;
   for (i = 0; i < e->nin; i++) f->in[i] = dt_var_ref(e->in[i]);
   f->nin = e->nin;

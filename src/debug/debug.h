@@ -32,6 +32,10 @@ typedef struct DtFailed {
   DtArena arena;
 } DtFailed;
 
+/* Make what a failed call has for each of its n inputs, empty, in its arena.
+** False without memory.  Local. */
+bool dt_failed_make_slots (DtCtx *cx, DtFailed *f, int n);
+
 struct DtDebug {
   DtSession *s;
   bool python;                  /* what is typed, and runs, is Python */

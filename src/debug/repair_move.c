@@ -374,13 +374,7 @@ static DtStatus as_failed (DtDebug *d, const DtRecOp *r, DtFailed *f) {
   f->seq = r->seq;
   f->file = r->file;
   f->line = r->line;
-  f->in = DT_ANEWN(cx, &f->arena, DtVar *, r->nin + 1);
-  f->name = DT_ANEWN(cx, &f->arena, const char *, r->nin + 1);
-  f->said = DT_ANEWN(cx, &f->arena, const char *, r->nin + 1);
-  f->of = DT_ANEWN(cx, &f->arena, const char *, r->nin + 1);
-  f->param = DT_ANEWN(cx, &f->arena, bool, r->nin + 1);
-  if (!f->in || !f->name || !f->said || !f->of || !f->param)
-    return DT_E_NOMEM;
+  if (!dt_failed_make_slots(cx, f, r->nin)) return DT_E_NOMEM;
   for (int i = 0; i < r->nin; i++) {
     DT_TRY(cx, dt_record_revive(d, r->in[i].id, r->seq, &f->in[i]));
     f->name[i] = name_in_script(d, r->in[i].id);
