@@ -376,7 +376,7 @@ static int l_excuse (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
   const DtFindKind *k = dt_find_lookup(luaL_checkstring(L, 1));
   luaL_argcheck(L, k != NULL, 1, "no such finding");
-  if (g) dt_diag_claim_excuse(g, k->id);
+  if (g) dt_diag_claim_excuse(g, k->id, 0);
   return 0;
 }
 
@@ -491,8 +491,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_stepping", l_stepping}, {"_steps_on", l_steps_on}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_piece", l_piece}, {"_scattered", l_scattered},
     {"_buffer", l_buffer}, {"_padded", l_padded}, {"_mapped", l_mapped},
-    {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins}, {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse},
-    {"_averaging", l_averaging},
+    {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins},
+    {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse}, {"_averaging", l_averaging},
     {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing}, {"_raws", l_raws},
     {"_gather_back", l_gather_back},
     {"_filled", l_filled}, {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded}, {"_result", l_result},

@@ -386,7 +386,8 @@ static const DtRecVar *only_input (const DtRecOp *r, bool dist) {
 }
 
 /* What the line says for the tensor that functions called in it made input v
-** of, one from the other, and whether it is a module's parameter; the list of what the line holds is on the top. */
+** of, one from the other, and whether it is a module's parameter; the list of
+** what the line holds is on the top. */
 static const char *made_of (lua_State *L, DtDebug *d, const DtVar *v,
                             const lua_Debug *ar, bool *param) {
   const char *found = NULL;

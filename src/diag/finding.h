@@ -224,8 +224,9 @@ void dt_diag_scheduled (DtDiag *g, double total, int64_t step);
 void dt_diag_pass_begins (DtDiag *g, int ranks);
 /* A sampler deals `rows` of a data set out to all ranks: a claim.  Local. */
 void dt_diag_dealt_out (DtDiag *g, const DtVar *rows);
-/* Drop the claims of one kind: something else explains them.  Local. */
-void dt_diag_claim_excuse (DtDiag *g, DtFindId id);
+/* Drop the claims of one kind whose first fact is `hash` (0: all): something else
+** explains them.  Local. */
+void dt_diag_claim_excuse (DtDiag *g, DtFindId id, uint64_t hash);
 /* Its memory was written past the operators.  Local. */
 void dt_diag_written (DtDiag *g, const DtVar *v);
 /* Remember a tensor as such a source.  Local. */

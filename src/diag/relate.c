@@ -394,7 +394,6 @@ static bool match_padded (Ask *q, int n, const DtElements *rank, DtRelation *r) 
           !is_near(q, &out, 1)) continue;
       r->kind = how == CAT ? DT_REL_PART : DT_REL_COPY;
       r->dim = d;
-      r->padded = true;
       return true;
     }
   return false;

@@ -35,7 +35,6 @@ typedef struct DtRelation {
   double factor;                /* what is joined, times this, is it: 1, or a
                                 ** count of ranks or one over it */
   bool alike;                   /* all ranks hold the same bits */
-  bool padded;                  /* a few rows were added behind */
   bool extreme;                 /* ADDEND: the largest or smallest of them are it */
 } DtRelation;
 

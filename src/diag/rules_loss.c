@@ -412,7 +412,7 @@ static void totals_divided (DtDiag *g, const DtEvent *e) {
   DtClaim *c;
   if (!is_forward(g, e) || e->nout < 1 || e->out[0] == NULL) return;
   if (g->ratio != 0 && e->in[0]->local->storage->id == g->ratio)
-    dt_diag_claim_excuse(g, DT_FIND_ID_OTHER_RANKS);
+    dt_diag_claim_excuse(g, DT_FIND_ID_OTHER_RANKS, g->ratio_of);
   if (!dt_diag_is(g, e, DT_DO_DIV) || a == NULL || b == NULL || a->over == b->over ||
       a->over < 2 || b->over < 2) return;
   more = a->over > b->over ? a : b;
@@ -424,6 +424,7 @@ static void totals_divided (DtDiag *g, const DtEvent *e) {
                         "the same in it, and the other sum is over fewer; what each had");
   if (c) c->paired = true;
   g->ratio = e->out[0]->local->storage->id;
+  g->ratio_of = more->hash;
 }
 
 void dt_diag_norm_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {

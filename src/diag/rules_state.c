@@ -145,9 +145,10 @@ void dt_diag_claim_of (DtDiag *g, DtFindId id, const char *op,
   if (c) c->mute = mute;
 }
 
-void dt_diag_claim_excuse (DtDiag *g, DtFindId id) {
+void dt_diag_claim_excuse (DtDiag *g, DtFindId id, uint64_t hash) {
   for (int i = 0; i < g->nclaim; i++)
-    if (g->claim[i].kind->id == id) g->claim[i].fact[0].hash = 0;
+    if (g->claim[i].kind->id == id && (hash == 0 || g->claim[i].fact[0].hash == hash))
+      g->claim[i].fact[0].hash = 0;
 }
 
 /* --- dropout --- */

@@ -539,7 +539,8 @@ struct DtDiag {
   int nlow; DtLow low[DT_LOWS];
   int nflat; DtFlat flat[DT_FLATS];
   DtIdSet sent_some; DtOrigin sent_at;  /* broadcast within a group of some ranks */
-  DtOne one[DT_ONES]; unsigned nones; int64_t ratio;    /* of two such sums */
+  DtOne one[DT_ONES]; unsigned nones; int64_t ratio;    /* of two such sums, */
+  uint64_t ratio_of;            /* the larger of which had this hash */
   int64_t chosen[8]; unsigned nchosen;  /* sizes of flat tensors whose largest were sent */
   DtIdSet unread; bool kept_aside;      /* gradients that were cleared unread; one
                                 ** of them was read later */
