@@ -91,8 +91,9 @@ function M.import(f, name, line, guarded)
   if package then
     e = dt.error("NOTIMPL", ("No module named '%s'"):format(package),
       "ModuleNotFoundError")
-    e.reason, e.lacks, e.name, e.explain = "absent", package, package, "dtrepl has no such package; an import inside "
-      .. "`try: … except ImportError:` lets the program go on without it"
+    e.reason, e.lacks, e.name = "absent", package, package
+    e.explain = "dtrepl has no such package; an import inside `try: … except "
+      .. "ImportError:` lets the program go on without it"
     error(e, 0)
   end
   return M.make(name, line)

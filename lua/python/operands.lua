@@ -377,8 +377,9 @@ local function name_by_origin(nodes, inputs, here)
 end
 
 -- names(scope, file, line, op, inputs) -> {text or false} for each of `inputs`,
--- {{tensor, text}} of what the line holds.  An input is {tensor =, arg =, pos =, at =, op =, line =}: its argument's name, number and
--- place in a list, and the operator and line that made it (of the same file).
+-- {{tensor, text}} of what the line holds.  An input is {tensor =, arg =, pos =,
+-- at =, op =, line =}: its argument's name, number and place in a list, and the
+-- operator and line that made it (of the same file).
 function M.names(scope, file, line, op, inputs)
   local out, held = {}, {}
   for i, t in ipairs(inputs) do out[i], t.text = false, nil end

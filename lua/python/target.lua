@@ -63,8 +63,8 @@ local function unpacked(v)
   if V.is_seq(v) then return V.items(v) end
   local done, items, n = protect.passing(V.items, v)
   if done then return items, n end
-  if type(items) == "table" and items.message == ("'%s' object is not iterable")
-     :format(V.type_name(v)) then
+  if type(items) == "table" and rawget(items, "reason") == "not_iterable"
+     and rawequal(items.refused, v) then
     util.raise("TypeError", "cannot unpack non-iterable %s object",
       V.type_name(v))
   end

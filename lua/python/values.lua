@@ -500,6 +500,14 @@ function M.length_of(n)
   return n
 end
 
+-- The error keeps what was to be gone over: who unpacks it has other words.
+local function refuse_iteration(v)
+  local e = dt.error("TYPE", ("'%s' object is not iterable"):format(M.type_name(v)),
+    "TypeError")
+  e.reason, e.refused = "not_iterable", v
+  error(e, 0)
+end
+
 -- iter(v): a function that gives true and the next item, or false.
 function M.iter(v)
   if M.is_generator(v) then return v.next end
@@ -516,7 +524,7 @@ function M.iter(v)
     end
   elseif type(v) == "table" and rawget(v, "_class")
          and v._class.__iter__ == None then
-    util.raise("TypeError", "'%s' object is not iterable", M.type_name(v))
+    refuse_iteration(v)
   end
   local following = (special or not rawget(type(v) == "table" and v or {},
     "_class")) and M.special(v, "__next__")
@@ -527,7 +535,7 @@ function M.iter(v)
       if class and not rawequal(class.__next__, held) then
         following, held = M.special(v, "__next__"), class.__next__
         if not following then
-          util.raise("TypeError", "'%s' object is not iterable", M.type_name(v))
+          refuse_iteration(v)
         end
       end
       local out = table.pack(pcall(following))
@@ -573,7 +581,7 @@ end
 function M.indexed(v)
   local get = M.special(v, "__getitem__")
   if not get then
-    util.raise("TypeError", "'%s' object is not iterable", M.type_name(v))
+    refuse_iteration(v)
   end
   local i = -1
   return function ()
@@ -637,7 +645,7 @@ function M.items(v, given)
   elseif type(v) == "table" and mt == nil and not M.is_type_table(v) then
     for i, item in ipairs(v) do out[i] = M.from_lua(item) end
   else
-    util.raise("TypeError", "'%s' object is not iterable", M.type_name(given))
+    refuse_iteration(given)
   end
   return out, #out
 end

@@ -7,7 +7,8 @@ local M = {}
 
 local MAX_FINDINGS <const>, MAX_LINES <const>, MAX_COLUMNS <const> = 4, 4, 100
 
--- Ends the script that runs a report's program; it is not run where that raised.
+-- Ends the script that runs a report's program: its findings, which are read where
+-- the program raised nothing.  All ranks come here, also where one has raised.
 M.tail = [[
 for _, f in ipairs(dt.debug.findings()) do
   print(("@finding %s %s %d %s: %s: %s"):format(f.code, f.severity,
