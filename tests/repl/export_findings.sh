@@ -9,7 +9,8 @@ DTREPL=${DTREPL:-$here/build/dtrepl}
 PYTHON=${DTREPL_PYTHON:-python3}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-cases="$PYTHON $here/tests/repl/exported_cases.py"
+cases="python3 $here/tests/repl/exported_cases.py"
+. "$here/tests/repl/warm_python.inc"
 cd "$here" || exit 1
 files=${*:-failing others uneven byhand traps}
 names=$($cases cut "$tmp" $(for f in $files; do echo "tests/findings/$f.lua"; done))
@@ -27,5 +28,7 @@ for n in $names; do
     list="$list $tmp/$n-report.py"
   fi
 done
-$cases run $list
+for script in $list; do
+  timeout 120 "$PYTHON" "$script" >"$script.out" 2>"$script.err"
+done
 $cases compare $list

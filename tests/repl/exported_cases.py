@@ -3,16 +3,14 @@
 
 exported_cases.py cut FOLDER FILE...   one script NAME-K.lua for each function in
                                        the tables of the files; prints their names
-exported_cases.py run SCRIPT...        run each under PyTorch, which is imported
-                                       once; output in SCRIPT.out, error in .err
 exported_cases.py compare SCRIPT...    did each show what its comments say, or
-                                       raise what SCRIPT.log says?
+                                       raise what SCRIPT.log says?  Its output
+                                       is in SCRIPT.out, its error in .err
 """
 import math
 import os
 import re
 import sys
-import time
 
 TABLES = ("silent", "loud", "clean", "cases", "traps", "rows")
 PICK = '''
@@ -47,36 +45,6 @@ def cut(folder, paths):
                           + f"if not all[{k}] then print('no case') return end\n"
                           + f"all[{k}]()\n")
             print(f"{name}-{k}")
-
-
-def child(path):
-    os.setpgid(0, 0)
-    for fd, end in ((1, ".out"), (2, ".err")):
-        os.dup2(os.open(path + end, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), fd)
-    try:
-        code = compile(open(path).read(), path, "exec")
-        exec(code, {"__name__": "__main__", "__file__": path})
-    except BaseException as e:
-        sys.excepthook(type(e), e, e.__traceback__)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def run(paths):
-    import torch._dynamo                                # late, and slow
-    import torch.distributed.tensor.parallel
-    import torch.distributed._functional_collectives
-    for path in paths:
-        pid, end = os.fork(), time.time() + 120
-        if pid == 0:
-            child(path)
-        while not os.waitpid(pid, os.WNOHANG)[0]:
-            time.sleep(0.02)
-            if time.time() > end:
-                os.killpg(pid, 9)
-                os.waitpid(pid, 0)
-                break
 
 
 def numbers(text):
@@ -159,7 +127,5 @@ if __name__ == "__main__":
     what, names = sys.argv[1], sys.argv[2:]
     if what == "cut":
         cut(names[0], names[1:])
-    elif what == "run":
-        run(names)
     else:
         sys.exit(1 if compare(names) else 0)
