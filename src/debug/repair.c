@@ -251,6 +251,13 @@ static void end_parameter (const DtFailed *f, int slot, DtBuf *b) {
   if (f->param[slot]) dt_buf_addc(b, ')');
 }
 
+/* Is an input one that stands before it, too: one change is for both. */
+static bool is_again (const DtFailed *f, int slot) {
+  for (int i = 0; i < slot; i++)
+    if (f->in[i] == f->in[slot]) return true;
+  return false;
+}
+
 static DtVar *first_dist (const DtFailed *f) {
   int i;
   for (i = 0; i < f->nin; i++) if (f->in[i]->spec) return f->in[i];
@@ -341,70 +348,89 @@ static void end_python (const DtFailed *f, int slot, DtBuf *py) {
   end_parameter(f, slot, py);
 }
 
+/* One change in Lua, in Python, and as lines that can be run where all inputs are
+** variables: the three say the same. */
+typedef struct Words { DtBuf lua, py, run; bool named; } Words;
+
+static void words_init (Words *w, DtCtx *cx, bool named) {
+  dt_buf_init(&w->lua, cx);
+  dt_buf_init(&w->py, cx);
+  dt_buf_init(&w->run, cx);
+  w->named = named;
+}
+
+static void words_fini (Words *w) {
+  dt_buf_fini(&w->lua);
+  dt_buf_fini(&w->py);
+  dt_buf_fini(&w->run);
+}
+
+static void keep_words (DtTrial *t, DtRepairs *out, Words *w, DtRepair *r) {
+  r->lua = copy_words(t->d, &out->arena, dt_buf_str(&w->lua));
+  r->torch = copy_words(t->d, &out->arena, dt_buf_str(&w->py));
+  if (w->named) r->apply = copy_words(t->d, &out->arena, dt_buf_str(&w->run));
+}
+
+/* Add that plain input `i` is distributed as `pl` says. */
+static void add_distribute (const DtTrial *t, int i, int npl, const DtPlacement *pl,
+                            Words *w) {
+  const DtFailed *f = t->f;
+  const char *call = wrap_call(t, i);
+  dt_buf_addf(&w->lua, "%s%s(", w->lua.len ? "; " : "", call);
+  dt_trial_name(f, i, &w->lua);
+  dt_buf_add(&w->lua, ", mesh, \"");
+  begin_python(f, i, call, &w->py);
+  w->named = w->named && dt_trial_is_variable(f->name[i]);
+  if (w->named)
+    dt_buf_addf(&w->run, "%s = dt.%s(%s, %s.device_mesh, \"",
+                f->name[i], call, f->name[i], dist_name(f));
+  for (int k = 0; k < npl; k++) {
+    if (k) {
+      dt_buf_addc(&w->lua, ' ');
+      dt_buf_addc(&w->run, ' ');
+      dt_buf_add(&w->py, ", ");
+    }
+    dt_pl_print(pl[k], &w->lua);
+    dt_pl_print(pl[k], &w->run);
+    dt_pl_repr(pl[k], &w->py);
+  }
+  dt_buf_add(&w->lua, "\")");
+  dt_buf_add(&w->run, "\"); ");
+  end_python(f, i, &w->py);
+}
+
 /* Distribute every plain input that is in the way, as shards that follow the
-** distributed one (`shard`), else replicated.  The call is made in the same go
-** as its text in Lua, in Python and, where all inputs are variables, as lines
-** that can be run: the four must say the same. */
+** distributed one (`shard`), else replicated. */
 static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
   const DtFailed *f = t->f;
-  DtDebug *d = t->d;
   DtVar *ref = first_dist(f);
-  DtBuf lua, py, run;
-  DtRepair *r;
+  const int npl = ref->spec->npl;
   DtStatus st = DT_OK;
-  const char *call;
-  bool any = false, named = is_named(f, ref), sayable = true;
-  int i, k;
+  bool any = false, sayable = true;
+  Words w;
   dt_trial_inputs(t, f->in);
-  dt_buf_init(&lua, d->s->cx);
-  dt_buf_init(&py, d->s->cx);
-  dt_buf_init(&run, d->s->cx);
-  for (i = 0; i < f->nin && st == DT_OK; i++) {
+  words_init(&w, t->d->s->cx, is_named(f, ref));
+  for (int i = 0; i < f->nin && st == DT_OK; i++) {
     DtPlacement pl[DT_MAX_MDIM];
     DtVar *dist = NULL;
     if (!is_plain_culprit(f, i)) continue;
-    for (k = 0; k < ref->spec->npl; k++) pl[k] = dt_pl_replicate();
-    call = wrap_call(t, i);
+    for (int k = 0; k < npl; k++) pl[k] = dt_pl_replicate();
     if (shard && !t->made[i]
         && follow_placements(ref->spec, dt_var_meta(f->in[i]), pl))
       any = true;
-    dt_buf_addf(&lua, "%s%s(", lua.len ? "; " : "", call);
-    dt_trial_name(f, i, &lua);
-    dt_buf_add(&lua, ", mesh, \"");
-    begin_python(f, i, call, &py);
+    if (!is_again(f, i)) add_distribute(t, i, npl, pl, &w);
     sayable = sayable && (has_name(f, i, false) || f->of[i] == NULL);
-    named = named && dt_trial_is_variable(f->name[i]);
-    if (named)
-      dt_buf_addf(&run, "%s = dt.%s(%s, %s.device_mesh, \"",
-                  f->name[i], call, f->name[i], dist_name(f));
-    for (k = 0; k < ref->spec->npl; k++) {
-      if (k) {
-        dt_buf_addc(&lua, ' ');
-        dt_buf_addc(&run, ' ');
-        dt_buf_add(&py, ", ");
-      }
-      dt_pl_print(pl[k], &lua);
-      dt_pl_print(pl[k], &run);
-      dt_pl_repr(pl[k], &py);
-    }
-    dt_buf_add(&lua, "\")");
-    dt_buf_add(&run, "\"); ");
-    end_python(f, i, &py);
-    st = dt_distribute_tensor(d->s, t->full[i], ref->spec->mesh,
-                              ref->spec->npl, pl, -1, &dist);
+    st = dt_distribute_tensor(t->d->s, t->full[i], ref->spec->mesh, npl, pl, -1,
+                              &dist);
     if (st == DT_OK) { dt_var_unref(t->in[i]); t->in[i] = dist; }
   }
-  if (st == DT_OK && lua.len && (!shard || (any && sayable))) {
-    add_formula(f, &lua, &py);
-    r = dt_trial_repair(out);
-    r->lua = copy_words(d, &out->arena, dt_buf_str(&lua));
-    r->torch = copy_words(d, &out->arena, dt_buf_str(&py));
-    if (named) r->apply = copy_words(d, &out->arena, dt_buf_str(&run));
+  if (st == DT_OK && w.lua.len && (!shard || (any && sayable))) {
+    add_formula(f, &w.lua, &w.py);
+    DtRepair *r = dt_trial_repair(out);
+    keep_words(t, out, &w, r);
     dt_trial_run(t, out, r);
   }
-  dt_buf_fini(&lua);
-  dt_buf_fini(&py);
-  dt_buf_fini(&run);
+  words_fini(&w);
   return st;
 }
 
@@ -412,53 +438,51 @@ char *dt_trial_words (DtTrial *t, DtRepairs *out, const char *text) {
   return copy_words(t->d, &out->arena, text);
 }
 
+/* Add that distributed input `i` is gathered. */
+static void add_gather (const DtFailed *f, int i, Words *w) {
+  if (w->lua.len) dt_buf_add(&w->lua, ", ");
+  dt_trial_name(f, i, &w->lua);
+  dt_buf_add(&w->lua, ":full_tensor()");
+  if (w->py.len) dt_buf_add(&w->py, f->param[i] ? "; " : ", ");
+  begin_parameter(f, i, &w->py);
+  whole_name(f, i, &w->py);
+  dt_buf_add(&w->py, ".full_tensor()");
+  end_parameter(f, i, &w->py);
+  w->named = w->named && dt_trial_is_variable(f->name[i]);
+  if (w->named)
+    dt_buf_addf(&w->run, "%s = %s:full_tensor(); ", f->name[i], f->name[i]);
+}
+
 void dt_trial_full (DtTrial *t, DtRepairs *out) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
   DtRepair *r;
-  DtBuf lua, py, run;
+  Words w;
   int64_t bytes = 0;
-  bool named = true, sayable = true, param = false;
-  int i;
-  for (i = 0; i < f->nin; i++)
+  bool sayable = true, param = false;
+  for (int i = 0; i < f->nin; i++)
     if (f->in[i]->spec) {
       sayable = sayable && has_name(f, i, true);
       param = param || f->param[i];
     }
   if (param && !sayable && out->n > 0) return;
   r = dt_trial_repair(out);
-  dt_buf_init(&lua, d->s->cx);
-  dt_buf_init(&py, d->s->cx);
-  dt_buf_init(&run, d->s->cx);
+  words_init(&w, d->s->cx, true);
   dt_trial_inputs(t, t->full);
-  for (i = 0; i < f->nin; i++) {
+  for (int i = 0; i < f->nin; i++) {
     DtVar *v = NULL;
-    if (f->in[i]->spec == NULL) continue;
+    if (f->in[i]->spec == NULL || is_again(f, i)) continue;
     d->muted_bytes = 0;
     if (dt_full_tensor(d->s, f->in[i], NULL, &v) != DT_OK)
       dt_error_clear(d->s->cx);
     dt_var_unref(v);
     bytes += d->muted_bytes;
-    if (lua.len) dt_buf_add(&lua, ", ");
-    dt_trial_name(f, i, &lua);
-    dt_buf_add(&lua, ":full_tensor()");
-    if (py.len) dt_buf_add(&py, f->param[i] ? "; " : ", ");
-    begin_parameter(f, i, &py);
-    whole_name(f, i, &py);
-    dt_buf_add(&py, ".full_tensor()");
-    end_parameter(f, i, &py);
-    named = named && dt_trial_is_variable(f->name[i]);
-    if (named)
-      dt_buf_addf(&run, "%s = %s:full_tensor(); ", f->name[i], f->name[i]);
+    add_gather(f, i, &w);
   }
-  if (named) r->apply = copy_words(d, &out->arena, dt_buf_str(&run));
-  r->lua = copy_words(d, &out->arena, dt_buf_str(&lua));
-  r->torch = copy_words(d, &out->arena, dt_buf_str(&py));
+  keep_words(t, out, &w, r);
   dt_trial_run(t, out, r);
   r->bytes += bytes;
-  dt_buf_fini(&lua);
-  dt_buf_fini(&py);
-  dt_buf_fini(&run);
+  words_fini(&w);
 }
 
 /* All distributed inputs gathered.  Where a plain one differs between ranks so

@@ -31,6 +31,14 @@ def half(t):
 -- {line, what fixes name, what they must not name}
 local rows = {
   {"y = d + box.bias", "distribute_tensor(box.bias, mesh"},
+  {"q = distribute_tensor(torch.ones(2, 4, 6, 8), mesh, [Shard(1)])\n"
+    .. "mask = torch.ones(6, 6, dtype=torch.bool).tril()\n"
+    .. "F.scaled_dot_product_attention(q, q, q, attn_mask=mask)",
+    "inside `with sdpa_kernel(SDPBackend.MATH):`",
+    "q.full_tensor(), q.full_tensor()"},
+  {"plain = torch.ones(4, 4)\ny = torch.addmm(plain, d, plain)",
+    "distribute_tensor(plain, mesh, [Replicate()])",
+    "; distribute_tensor(plain"},
   {"y = d + box.rows[1]", "distribute_tensor(box.rows[1], mesh"},
   {"y = d * box.bias[:2].repeat(2)", 
     "distribute_tensor(box.bias[:2].repeat(2), mesh"},
