@@ -32,16 +32,15 @@ static bool is_wanted (void) {
   return word == NULL || strcmp(word, "no") != 0;
 }
 
-/* Is it a program that can be run again?  The same on every rank. */
-static bool is_comparable (const DtRepl *r) {
+/* Is it a program that can be run again?  By options and the world, which are the
+** same on every rank. */
+static bool is_program (const DtRepl *r) {
   const DtOptions *o = &r->app->o;
-  return is_wanted() && r->findings != NULL && !r->lost && !o->fast && !o->sandbox &&
+  return is_wanted() && r->findings != NULL && !o->fast && !o->sandbox &&
          !o->alone && !o->debug && o->nprelude == 0 && o->nargs <= 8 &&
-         (!o->quiet || o->strict) && r->app->editor == NULL &&
-         o->script != NULL && strcmp(o->script, "-") != 0 &&
-         !r->comm->no_data && r->comm->size > 1 &&
-         r->comm->size <= DT_RELATE_RANKS && r->status == DT_OK &&
-         r->code == DT_EXIT_OK;
+         (!o->quiet || o->strict) && o->script != NULL &&
+         strcmp(o->script, "-") != 0 && !r->comm->no_data && r->comm->size > 1 &&
+         r->comm->size <= DT_RELATE_RANKS;
 }
 
 static bool found_nothing (const DtDiag *g) {
@@ -50,6 +49,14 @@ static bool found_nothing (const DtDiag *g) {
     if (f->kind->severity != DT_FIND_NOTE)
       return false;
   return true;
+}
+
+/* Has it ended well here, by itself?  Only the first rank has an editor: it is at a
+** prompt, and the others cannot know. */
+static bool may_compare (const DtRepl *r) {
+  return !r->lost && r->app->editor == NULL && r->status == DT_OK &&
+         r->code == DT_EXIT_OK && found_nothing(r->findings) &&
+         dt_diag_may_compare(&dt_debug_of(r->s)->rec);
 }
 
 /* Texts of all ranks into r->found; false: they are not there. */
@@ -194,8 +201,7 @@ void dt_repl_compare_one (DtRepl *r) {
   DtDebug *d = dt_debug_of(r->s);
   DtRecord one = {.ring = NULL};
   bool differs = false;
-  if (!is_comparable(r) ||
-      !all_say(r, found_nothing(r->findings) && dt_diag_may_compare(&d->rec)))
+  if (!is_program(r) || !all_say(r, may_compare(r)))
     return;
   if (dt_repl_first(r)) {
     DtStatus st = make_one(r, &one);

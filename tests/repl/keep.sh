@@ -69,4 +69,18 @@ check "globals of Python for Lua" has "torch.Size([4, 4])"
 check "and for Python" has "[1, 2, 1]"
 check "its classes" has "True"
 check "and what is set after it" test "$(tail -1 "$out")" = 3
+
+# Mended at the stop, gone on with to the end and left: the ranks end together.
+cat >mixed.lua <<'END'
+-- dtrepl: ranks=2
+local mesh = dt.init_device_mesh("cpu", {2})
+local x = dt.distribute_tensor(dt.randn(4, 8), mesh, {Shard(1)})
+local bias = dt.ones(4, 8)
+local y = x + bias
+print("went on")
+END
+printf '%s\n' ':fix 1' ':c' ':q' | "$DTREPL" -i mixed.lua >"$out" 2>&1
+code=$?
+check "it goes on" has "went on"
+check "and ends without a word" test "$code" = 0 -a "$(tail -1 "$out")" = "went on"
 done_testing
