@@ -38,7 +38,7 @@ static bool is_program (const DtRepl *r) {
   const DtOptions *o = &r->app->o;
   return is_wanted() && r->findings != NULL && !o->fast && !o->sandbox &&
          !o->alone && !o->debug && o->nprelude == 0 && o->nargs <= 8 &&
-         (!o->quiet || o->strict) && o->script != NULL &&
+         (!o->quiet || o->strict) && r->app->editor == NULL && o->script != NULL &&
          strcmp(o->script, "-") != 0 && !r->comm->no_data && r->comm->size > 1 &&
          r->comm->size <= DT_RELATE_RANKS;
 }
@@ -51,12 +51,11 @@ static bool found_nothing (const DtDiag *g) {
   return true;
 }
 
-/* Has it ended well here, by itself?  Only the first rank has an editor: it is at a
-** prompt, and the others cannot know. */
+/* Has it ended well here?  The ranks may differ: where lines are piped in, an error
+** at which the first rank stopped is in its code until all leave. */
 static bool may_compare (const DtRepl *r) {
-  return !r->lost && r->app->editor == NULL && r->status == DT_OK &&
-         r->code == DT_EXIT_OK && found_nothing(r->findings) &&
-         dt_diag_may_compare(&dt_debug_of(r->s)->rec);
+  return !r->lost && r->status == DT_OK && r->code == DT_EXIT_OK &&
+         found_nothing(r->findings) && dt_diag_may_compare(&dt_debug_of(r->s)->rec);
 }
 
 /* Texts of all ranks into r->found; false: they are not there. */
