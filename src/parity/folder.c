@@ -5,6 +5,7 @@
 #include "compat/release.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,22 +79,43 @@ DtStatus dt_parity_files (DtCtx *cx, int n, char *const *given,
   return DT_OK;
 }
 
-/* The last folder of a path that is called as a release is: N.N. */
-static bool named_release (const char *path, char name[16]) {
-  const char *s = path, *slash;
-  bool found = false;
-  for (; (slash = strchr(s, '/')) != NULL; s = slash + 1) {
-    size_t n = (size_t)(slash - s), major = strspn(s, "0123456789"), minor;
-    if (major == 0 || s[major] != '.')
-      continue;
-    minor = strspn(s + major + 1, "0123456789");
-    if (minor == 0 || major + 1 + minor != n || n >= 16)
-      continue;
-    memcpy(name, s, n);
-    name[n] = '\0';
-    found = true;
+/* Whether s[0..n) is called as a release is, N.N; it is then in `name`. */
+static bool read_release (const char *s, size_t n, char name[16]) {
+  size_t major = strspn(s, "0123456789"), minor;
+  if (major == 0 || major >= n || s[major] != '.')
+    return false;
+  minor = strspn(s + major + 1, "0123456789");
+  if (minor == 0 || major + 1 + minor != n || n >= 16)
+    return false;
+  memcpy(name, s, n);
+  name[n] = '\0';
+  return true;
+}
+
+/* How many folders above a file may name its release: those of a suite, as in
+** 2.15/prop/view.jsonl.  Not more: people keep checkouts in folders of any
+** name. */
+#define FOLDERS_ABOVE 3
+
+/* The nearest folder of a path that is called as a release is. */
+static bool find_release (const char *path, char name[16]) {
+  const char *end = strrchr(path, '/');
+  for (int i = 0; end != NULL && i < FOLDERS_ABOVE; i++) {
+    const char *s = end;
+    while (s > path && s[-1] != '/')
+      s--;
+    if (read_release(s, (size_t)(end - s), name))
+      return true;
+    end = s > path ? s - 1 : NULL;
   }
-  return found;
+  return false;
+}
+
+/* The same of a file from wherever it is named: `prop/view.jsonl` within the
+** folder 2.15 is of 2.15. */
+static bool find_file_release (const char *path, char name[16]) {
+  char whole[PATH_MAX];
+  return find_release(realpath(path, whole) != NULL ? whole : path, name);
 }
 
 DtStatus dt_parity_files_release (DtCtx *cx, const DtParityFiles *f,
@@ -101,7 +123,7 @@ DtStatus dt_parity_files_release (DtCtx *cx, const DtParityFiles *f,
   char other[16];
   name[0] = '\0';
   for (int i = 0; i < f->n; i++) {
-    if (!named_release(f->name[i], other))
+    if (!find_file_release(f->name[i], other))
       (void)snprintf(other, sizeof other, "%s", DT_BASE_RELEASE_NAME);
     DT_CHECK(cx, i == 0 || strcmp(other, name) == 0, DT_E_COMMAND,
              "the files are of PyTorch %s and %s: compare them one after the "

@@ -239,9 +239,9 @@ typedef struct DtParityFiles { int n, room; char **name; } DtParityFiles;
 DtStatus dt_parity_files (DtCtx *cx, int n, char *const *given,
                           DtParityFiles *out);
 void dt_parity_files_fini (DtCtx *cx, DtParityFiles *f);
-/* The release that the files' folders name, as tests/parity/2.15/prop does,
-** into `name`; the base release where none does.  COMMAND where they differ.
-** Pure. */
+/* The release that the files' nearest folders name, as tests/parity/2.15/prop
+** does, into `name`; the base release where none does.  COMMAND where they
+** differ.  Local. */
 DtStatus dt_parity_files_release (DtCtx *cx, const DtParityFiles *f,
                                   char name[16]);
 

@@ -549,6 +549,15 @@ static int usage (DtParityPut put, void *ud) {
   return 2;
 }
 
+/* Data does not say which release answered it: after a failure the reader must
+** know which one it was compared with, and why. */
+static void put_assumed (const DtParityOpts *o) {
+  o->put(o->ud, "compared with PyTorch ");
+  o->put(o->ud, o->torch);
+  o->put(o->ud, " by the names of the files' folders: where another release "
+                "answered them, say --torch X\n");
+}
+
 int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
                     DtParityPut put, DtParityPut progress,
                     DtParityProgram program, void *ud) {
@@ -574,7 +583,8 @@ int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
   if (i == argc)
     return usage(put, ud);
   DtStatus st = dt_parity_files(cx, argc - i, argv + i, &files);
-  if (st == DT_OK && o.torch == NULL) {
+  bool said = o.torch != NULL;
+  if (st == DT_OK && !said) {
     st = dt_parity_files_release(cx, &files, release);
     o.torch = release;
   }
@@ -583,6 +593,8 @@ int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
     o.files = (const char *const *)files.name;
     st = dt_parity_run(cx, &o, &c);
   }
+  if (st == DT_OK && c.fail > 0 && !said)
+    put_assumed(&o);
   dt_parity_files_fini(cx, &files);
   if (st != DT_OK) {
     put(ud, dt_buf_str(&cx->err.message));

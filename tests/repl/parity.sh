@@ -47,6 +47,16 @@ says 3 "suites/a.jsonl: line 3 is no JSON" suites
 says 3 "suites/b.jsonl: line 1 is no JSON" suites/
 says 1 "none: no .jsonl and no .program.json file in this folder" none
 
+# Files within a folder of a release are of this release, from wherever they
+# are named; a failure says with which release it was compared.
+mkdir -p 2.15/prop
+cp cut.jsonl 2.15/prop/cut.jsonl
+says 3 "compared with PyTorch 2.13 by the names" cut.jsonl
+says 3 "compared with PyTorch 2.15 by the names" 2.15/prop/cut.jsonl
+cd 2.15/prop || exit 1
+says 3 "compared with PyTorch 2.15 by the names" cut.jsonl
+cd "$tmp" || exit 1
+
 # What a captured program does wrong is no finding of the user's.
 got=$("$DTREPL" parity --only dptp/wrong_group "$spmd" 2>&1)
 if [ "$got" = "1 passed, 0 failed" ]; then
