@@ -88,6 +88,13 @@ static void split_dims (Adv *v, const DtTensor *t, int n,
   v->points_o = po;
 }
 
+/* Whether a dim with an index is empty. */
+static bool any_empty (const DtTensor *t, int n, const DtTensor *const *index) {
+  for (int d = 0; d < n; d++)
+    if (index[d] != NULL && t->m.shape[d] == 0) return true;
+  return false;
+}
+
 static DtStatus adv_init (DtCtx *cx, Adv *v, const DtTensor *t, int n,
                           const DtTensor *const *index, int at,
                           const DtTensor *o) {
@@ -97,6 +104,9 @@ static DtStatus adv_init (DtCtx *cx, Adv *v, const DtTensor *t, int n,
   Misfit bad = {.point = -1};
   for (int d = 0, rank = 0; d < n; d++)
     if (index[d] != NULL) add_places(v, t, d, rank++, index[d], &bad);
+  /* PyTorch looks at the sizes first: where a dim is empty, no index is named. */
+  DT_CHECK(cx, bad.point < 0 || !any_empty(t, n, index), DT_E_INDEX,
+           "index is out of bounds for dimension with size 0");
   DT_CHECK(cx, bad.point < 0, DT_E_INDEX,
            "index %lld is out of bounds for dimension %d with size %lld",
            (long long)bad.index, bad.dim, (long long)bad.size);

@@ -240,6 +240,7 @@ DtStatus dt_k_index_add (DtCtx *cx, DtTensor *dst, int dim,
                          DtScalar alpha) {
   int64_t *ix = NULL;
   DT_TRY(cx, dt_ctx_poll(cx));
+  if (dt_meta_numel(&dst->m) == 0) return DT_OK;   /* indices are not looked at */
   DT_TRY(cx, index_list(cx, index, &ix));
   DtStatus st = add_all(cx, dst, dim, ix, dt_meta_numel(&index->m), src,
                         alpha);

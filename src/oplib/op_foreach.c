@@ -85,24 +85,33 @@ static DtStatus infer_elements (DtMetaCall *c, int n) {
   return DT_OK;
 }
 
-static DtStatus scalars_meta (DtMetaCall *c) {
+/* One number for each tensor, in a list. */
+static DtStatus check_scalars (DtMetaCall *c, int n) {
   const DtMeta *s = dt_in(c, 3);
-  int n = dt_foreach_count(c->args);
-  if (c->fake && (c->op->flags & DT_OP_LATER) != 0)
-    DT_TRY(c->cx, infer_elements(c, n));
-  else
-    DT_CHECK(c->cx, !c->fake, DT_E_RUNTIME,
-             "Expected scalars to be on CPU, got meta instead.");
-  DT_TRY(c->cx, not_empty(c->cx, n));
-  for (int k = 1; k < 3; k++)
-    DT_CHECK(c->cx, c->args->v[k].u.list.n == n, DT_E_RUNTIME, "Tensor lists "
-             "must have the same number of tensors, got %d and %d", n,
-             c->args->v[k].u.list.n);
   DT_CHECK(c->cx, s->ndim == 1, DT_E_RUNTIME, "Expected packed scalar Tensor "
            "to be of dimension 1. Got %d instead.", (int)s->ndim);
   DT_CHECK(c->cx, s->shape[0] == n, DT_E_RUNTIME, "Expected length of scalars "
            "to match input of length %d but got %lld instead.", n,
            (long long)s->shape[0]);
+  return DT_OK;
+}
+
+static DtStatus scalars_meta (DtMetaCall *c) {
+  int n = dt_foreach_count(c->args);
+  bool apart = c->fake && (c->op->flags & DT_OP_LATER) != 0;
+  if (apart) {      /* taken apart in propagation: the numbers are seen first */
+    DT_TRY(c->cx, check_scalars(c, n));
+    DT_TRY(c->cx, infer_elements(c, n));
+  } else {
+    DT_CHECK(c->cx, !c->fake, DT_E_RUNTIME,
+             "Expected scalars to be on CPU, got meta instead.");
+  }
+  DT_TRY(c->cx, not_empty(c->cx, n));
+  for (int k = 1; k < 3; k++)
+    DT_CHECK(c->cx, c->args->v[k].u.list.n == n, DT_E_RUNTIME, "Tensor lists "
+             "must have the same number of tensors, got %d and %d", n,
+             c->args->v[k].u.list.n);
+  DT_TRY(c->cx, check_scalars(c, n));
   c->nout = 0;
   return DT_OK;
 }

@@ -221,6 +221,9 @@ static DtStatus iselect_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, m->ndim > 0 || dt_meta_numel(x) == 1, DT_E_RUNTIME,
            "index_select(): Index to scalar can have only 1 value, got %lld "
            "value(s)", (long long)dt_meta_numel(x));
+  DT_CHECK(c->cx, m->ndim == 0 || m->shape[d] > 0 || dt_meta_numel(x) == 0,
+           DT_E_RUNTIME,
+           "index_select(): self indexing axis dim should be positive");
   memcpy(shape, m->shape, sizeof(int64_t) * m->ndim);
   if (m->ndim) shape[d] = dt_meta_numel(x);
   c->nout = 1;

@@ -627,7 +627,8 @@ static DtStatus fft_meta (DtMetaCall *c) {
   }
   c->nout = 1;
   DT_TRY(c->cx, op_new_meta(c->cx, o, t, m->ndim, shape, m));
-  if (n == 0) return DT_OK;
+  /* Nothing to transform: PyTorch makes the result as any new tensor. */
+  if (n == 0 || dt_meta_numel(m) == 0) return DT_OK;
   dt_meta_copy(&half, m);
   if (kind == OP_FFT_C2R && n > 1) fft_strides(&half, m, n - 1, dims, false);
   if (kind == OP_FFT_C2R) fft_strides(o, &half, 1, &last, false);
