@@ -10,6 +10,7 @@ local attrs = require "python.attrs"
 local foreign = require "python.foreign"
 local attributes = require "torch.attributes"
 local spaces = require "torch.spaces"
+local overloads = require "torch.overloads"
 local create = require "dt.tensor.create"
 local nnm = require "dt.nn.module"
 local args = require "python.args"
@@ -243,7 +244,7 @@ function M.class_of(v)
   elseif V.is_tuple(v) and rawget(v, "record") then
     return v.record
   end
-  return plain(v)
+  return overloads.class_of(v) or plain(v)
 end
 
 -- torch.device("meta") as a scope.

@@ -23,6 +23,7 @@ local dt_parallel = require "dt.parallel"
 local args = require "python.args"
 local scope = require "dt.torch.scope"
 local structseq = require "torch.structseq"
+local overloads = require "torch.overloads"
 local distributed = require "dt.distributed"
 local fsdp = require "dt.fsdp"
 local nn_parallel = require "dt.nn.parallel"
@@ -268,10 +269,14 @@ M.nn.parallel = space({}, nn.parallel)
 attrs.provide("torch.nn.parallel", M.nn.parallel)
 local collective = require "torch.collective"
 M.dist = space(collective, require "dt.distributed")
-M.aten = space({}, dt.ops.aten)
-M.torch.ops = space({aten = M.aten, c10d = collective.c10d,
+M.aten = space({__name__ = "torch.ops.aten", shown =
+  "<module 'torch.ops.aten' from 'torch.ops'>"}, dt.ops.aten)
+M.torch.ops = space({__name__ = "torch.ops", shown =
+  "<module 'torch.ops' from '_ops.py'>", aten = M.aten, c10d = collective.c10d,
   c10d_functional = collective.c10d_functional,
   _c10d_functional = collective._c10d_functional}, dt.ops)
+M.torch._ops = overloads.module
+attrs.provide("torch._ops", overloads.module)
 M.torch.distributed = M.dist
 M.dist.distributed_c10d = M.dist
 

@@ -357,21 +357,26 @@ static int packet_index (lua_State *L) {
 }
 
 static void push_overload (lua_State *L, const DtOpDef *op) {
-  lua_createtable(L, 0, 3);
+  lua_createtable(L, 0, 4);
   lua_pushlightuserdata(L, (void *)(uintptr_t)op);
   lua_setfield(L, -2, "_op");
   dtL_set_str(L, "name", op->sig->full);
   dtL_set_str(L, "schema", op->schema);
+  lua_pushfstring(L, "<OpOverload(op='%s.%s', overload='%s')>", op->sig->ns,
+                  op->sig->base, op->sig->overload);
+  lua_setfield(L, -2, "shown");
   luaL_setmetatable(L, "dt.overload");
 }
 
 static void push_packet (lua_State *L, const DtPacket *p) {
   int i;
-  lua_createtable(L, 0, p->n + 2);
+  lua_createtable(L, 0, p->n + 3);
   lua_pushlightuserdata(L, (void *)(uintptr_t)p);
   lua_setfield(L, -2, "_packet");
   lua_pushfstring(L, "%s.%s", p->ns, p->base);
   lua_setfield(L, -2, "name");
+  lua_pushfstring(L, "<OpOverloadPacket(op='%s.%s')>", p->ns, p->base);
+  lua_setfield(L, -2, "shown");
   for (i = 0; i < p->n; i++) {
     push_overload(L, p->op[i]);
     lua_setfield(L, -2, p->op[i]->sig->overload);
