@@ -27,6 +27,7 @@ struct DtParityOpts {
   const char *only;             /* lines whose id contains this; NULL = all */
   int show;                     /* lines that differ to print; < 0 = all */
   const char *torch;            /* release, "2.15"; NULL: the base one */
+  bool assumed;                 /* `torch` was not given: said after failures */
   bool by_op;                   /* also one line per operator that differs */
   DtParityPut put;
   DtParityPut progress;         /* work of more than a second; may be NULL:

@@ -185,8 +185,20 @@ static DtStatus tell_ops (Run *r) {
   return DT_OK;
 }
 
+/* Data does not say which release answered it: after a failure the reader must
+** know which one it was compared with, and why. */
+static void tell_assumed (Run *r) {
+  dt_buf_addf(&r->out, "compared with PyTorch %s by the names of the files' "
+              "folders: where another release answered them, say --torch X\n",
+              r->o->torch);
+  put_line(r);
+}
+
+/* The counts: the last line, as scripts expect them. */
 static void tell_total (Run *r) {
   const DtParityCount *c = r->count;
+  if (c->fail > 0 && r->o->assumed)
+    tell_assumed(r);
   dt_buf_addf(&r->out, "%lld passed, %lld failed", (long long)c->pass,
               (long long)c->fail);
   if (c->skip > 0)
@@ -549,15 +561,6 @@ static int usage (DtParityPut put, void *ud) {
   return 2;
 }
 
-/* Data does not say which release answered it: after a failure the reader must
-** know which one it was compared with, and why. */
-static void put_assumed (const DtParityOpts *o) {
-  o->put(o->ud, "compared with PyTorch ");
-  o->put(o->ud, o->torch);
-  o->put(o->ud, " by the names of the files' folders: where another release "
-                "answered them, say --torch X\n");
-}
-
 int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
                     DtParityPut put, DtParityPut progress,
                     DtParityProgram program, void *ud) {
@@ -583,18 +586,16 @@ int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
   if (i == argc)
     return usage(put, ud);
   DtStatus st = dt_parity_files(cx, argc - i, argv + i, &files);
-  bool said = o.torch != NULL;
-  if (st == DT_OK && !said) {
+  if (st == DT_OK && o.torch == NULL) {
     st = dt_parity_files_release(cx, &files, release);
     o.torch = release;
+    o.assumed = true;
   }
   if (st == DT_OK) {
     o.nfiles = files.n;
     o.files = (const char *const *)files.name;
     st = dt_parity_run(cx, &o, &c);
   }
-  if (st == DT_OK && c.fail > 0 && !said)
-    put_assumed(&o);
   dt_parity_files_fini(cx, &files);
   if (st != DT_OK) {
     put(ud, dt_buf_str(&cx->err.message));
