@@ -24,10 +24,12 @@ local M = {call = calls.call, getattr = attrs.get}
 M.texts = {}                        -- what was run, by the name of its file
 operands.texts = M.texts
 
--- Run a text in an environment {vars = ...}; `name` is that of its file.
-function M.run(text, env, name)
+-- Run a text in an environment {vars = ...}; `name` is that of its file, `list`
+-- its statements where they are at hand.
+function M.run(text, env, name, list)
   if name then M.texts[name] = text end
-  local ok, list = pcall(parser.parse, text)
+  local ok = true
+  if not list then ok, list = pcall(parser.parse, text) end
   if not ok then
     if type(list) == "table" and list.lineno and name then
       list.filename, list.explain = name, parser.shown(list, name)
@@ -42,10 +44,10 @@ function M.run(text, env, name)
   return stmt.block(list, name)(env)
 end
 
--- Run a text (of the file of that name, or nil); returns the value of its last
--- statement where that is an expression, else nil.
-function M.last(text, env, name)
-  local list = parser.parse(text)
+-- Run a text (of the file of that name, or nil), whose statements may be at
+-- hand; returns the value of the last one where that is an expression, else nil.
+function M.last(text, env, name, list)
+  list = list or parser.parse(text)
   local final = list[#list]
   if final and final.kind == "expr" then final.kind = "return" end
   local _, value = stmt.block(list, name)(env)

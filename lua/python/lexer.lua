@@ -9,9 +9,10 @@ local bigint = require "python.bigint"
 
 local M = {}
 
-local longest = {"**=", "//=", ">>=", "<<=", "...", "**", "//", "->", "==",
-  "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "@=", "^=",
-  "<<", ">>", ":="}
+-- Operators of more than one sign.
+local LONG = {}
+for op in ("**= //= >>= <<= ... ** // -> == != <= >= += -= *= /= %= |= &= @= "
+  .. "^= << >> :="):gmatch("%S+") do LONG[op] = true end
 
 local escapes = {n = "\n", t = "\t", r = "\r", ["\\"] = "\\", ["'"] = "'",
   ['"'] = '"', a = "\a", b = "\b", f = "\f", v = "\v", ["\n"] = ""}
@@ -139,8 +140,9 @@ local function read_string(src, at, prefix, line)
 end
 
 local function read_op(src, at)
-  for _, op in ipairs(longest) do
-    if src:sub(at, at + #op - 1) == op then return op end
+  for n = 3, 2, -1 do
+    local op = src:sub(at, at + n - 1)
+    if LONG[op] then return op end
   end
   return src:sub(at, at)
 end

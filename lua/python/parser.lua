@@ -39,6 +39,14 @@ local function take(p, value, kind)
   return false
 end
 
+-- One of the operators of a set, or nil.
+local function taken(p, set)
+  local t = p.t[p.i]
+  if t[1] ~= "op" or not set[t[2]] then return nil end
+  p.i = p.i + 1
+  return t[2]
+end
+
 local function expect(p, value, kind)
   if value == ":" and not is(p, ":") then
     local t = p.t[p.i]
@@ -368,10 +376,11 @@ local function power(p)
   return e
 end
 
+local SIGNS = {["-"] = true, ["+"] = true, ["~"] = true}
+
 function unary(p)
-  for _, op in ipairs {"-", "+", "~"} do
-    if take(p, op) then return node(p, "unary", {op = op, a = unary(p)}) end
-  end
+  local op = taken(p, SIGNS)
+  if op then return node(p, "unary", {op = op, a = unary(p)}) end
   return power(p)
 end
 
@@ -386,26 +395,28 @@ function P.signed(p)
   return e
 end
 
-local levels = {{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"},
-  {"*", "/", "//", "%", "@"}}
+-- How tight they bind.
+local LEVELS = {["|"] = 1, ["^"] = 2, ["&"] = 3, ["<<"] = 4, [">>"] = 4,
+  ["+"] = 5, ["-"] = 5, ["*"] = 6, ["/"] = 6, ["//"] = 6, ["%"] = 6, ["@"] = 6}
 
+-- Operators that bind as tight as `level` or tighter.
 local function binary(p, level)
-  if level > #levels then return unary(p) end
-  local e = binary(p, level + 1)
+  local e = unary(p)
   while true do
-    local found
-    for _, op in ipairs(levels[level]) do
-      if take(p, op) then found = op break end
-    end
-    if not found then return e end
-    e = node(p, "binary", {op = found, a = e, b = binary(p, level + 1)})
+    local t = p.t[p.i]
+    local tight = t[1] == "op" and LEVELS[t[2]] or 0
+    if tight < level then return e end
+    p.i = p.i + 1
+    e = node(p, "binary", {op = t[2], a = e, b = binary(p, tight + 1)})
   end
 end
 
+local COMPARES = {["=="] = true, ["!="] = true, ["<="] = true, [">="] = true,
+  ["<"] = true, [">"] = true}
+
 local function compare_op(p)
-  for _, op in ipairs {"==", "!=", "<=", ">=", "<", ">"} do
-    if take(p, op) then return op end
-  end
+  local op = taken(p, COMPARES)
+  if op then return op end
   if take(p, "in", "name") then return "in" end
   if take(p, "is", "name") then
     return take(p, "not", "name") and "is not" or "is"
@@ -873,8 +884,9 @@ simple["from"] = function (p)
     all = all})
 end
 
-local augmented = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "|=", "&=",
-  "@=", "^=", "<<=", ">>="}
+local AUGMENTED = {["+="] = true, ["-="] = true, ["*="] = true, ["/="] = true,
+  ["//="] = true, ["%="] = true, ["**="] = true, ["|="] = true, ["&="] = true,
+  ["@="] = true, ["^="] = true, ["<<="] = true, [">>="] = true}
 
 local NO_TARGET = {const = "literal", bytes = "literal",
   imaginary = "literal", call = "function call",
@@ -918,11 +930,10 @@ end
 
 local function expression_statement(p)
   local first = exprlist(p)
-  for _, op in ipairs(augmented) do
-    if take(p, op) then
-      return node(p, "augment", {target = first, op = op:sub(1, -2),
-        value = exprlist(p)})
-    end
+  local op = taken(p, AUGMENTED)
+  if op then
+    return node(p, "augment", {target = first, op = op:sub(1, -2),
+      value = exprlist(p)})
   end
   local noted = first.kind ~= "tuple" and take(p, ":")
   local note = noted and annotation(p, expr) or nil
@@ -1041,11 +1052,11 @@ end
 
 local statements
 
--- The statements of a text.
-function M.parse(text)
+-- The statements of a text, whose first line has that number (1).
+function M.parse(text, first)
   local p = setmetatable({i = 1}, P)
   local ok, list = pcall(function ()
-    p.t = lexer.tokens(text)
+    p.t = lexer.tokens(text, first)
     return statements(p)
   end)
   if ok then return list end

@@ -97,14 +97,19 @@ end
 
 local STEPS = {spaces, fences, python_shell, ipython, magics, dedented, quotes}
 
--- read(text): the Python in it; a text in which there is none comes back, so
+-- read(text, line): the Python in it and its statements, of which the first
+-- line has that number (1); a text in which there is none comes back alone, so
 -- that its own first error is reported.
-function M.read(text)
-  if pcall(parser.parse, text) then return text end
+function M.read(text, line)
+  local ok, list = pcall(parser.parse, text, line)
+  if ok then return text, list end
   local now = text
   for _, step in ipairs(STEPS) do
     local new = step(now)
-    if new ~= now and pcall(parser.parse, new) then return new end
+    if new ~= now then
+      ok, list = pcall(parser.parse, new, line)
+      if ok then return new, list end
+    end
     now = new
   end
   return text

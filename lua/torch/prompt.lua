@@ -162,13 +162,13 @@ function M.python(text, line, file)
     renew(here.vars)
   end
   if not file and not text:find("\n") then refuse_magic(text) end
-  text = paste.read(text)
+  local list
+  text, list = paste.read(text, line)
   if not file and (text:find("^%s*exit%s*$") or text:find("^%s*quit%s*$")) then
-    text = text .. "()"
+    text, list = paste.read(text .. "()", line)
   end
-  parser.parse(text)                -- an error counts the text's own lines
-  text = ("\n"):rep((line or 1) - 1) .. text
-  local ok, v = pcall(script.last, text, here or env, file or "prompt")
+  list = list or parser.parse(text) -- an error counts the text's own lines
+  local ok, v = pcall(script.last, text, here or env, file or "prompt", list)
   if not here or over then share((here or env).vars) end
   if not ok then error(v, 0) end
   if v == nil or v == dt.None then return "" end

@@ -341,10 +341,11 @@ end
 -- their group, and a package that is not here may be imported.  M.left is
 -- what it left, for a prompt after it.
 function M.run_part(text, file, ...)
-  text = paste.read(text)
+  local list
+  text, list = paste.read(text)
   M.left, M.running = M.environment(file, ...), file
   dt.debug.ended = nil
-  flushed(eval.run, text, M.left, file)
+  flushed(eval.run, text, M.left, file, list)
 end
 
 -- Run the text of a file, which is a whole program.
@@ -354,7 +355,10 @@ function M.run(text, file, ...)
   M.run_part(text, file, ...)
 end
 
--- Run a text in an environment; the value of its last expression, or nil.
-function M.last(text, env, name) return flushed(eval.last, text, env, name) end
+-- Run a text, or its statements, in an environment; the value of its last
+-- expression, or nil.
+function M.last(text, env, name, list)
+  return flushed(eval.last, text, env, name, list)
+end
 
 return M

@@ -344,11 +344,15 @@ enum { MAX_SOURCE = 4 << 20, MAX_TYPED = 64 << 10 };
 static void add_lines (luaL_Buffer *b, const char *s, int lines) {
   size_t n = 0;
   int have = 0;
-  while (have < lines && s[n] != '\0')
+  while (have < lines && s[n] != '\0' && n <= MAX_TYPED)
     have += s[n++] == '\n';
   if (n > MAX_TYPED) n = 0, have = 0;
   luaL_addlstring(b, s, n);
-  for (; have < lines; have++) luaL_addchar(b, '\n');
+  if (have < lines) {
+    size_t rest = (size_t)(lines - have);
+    memset(luaL_prepbuffsize(b, rest), '\n', rest);
+    luaL_addsize(b, rest);
+  }
 }
 
 void dtL_source_append (lua_State *L, const char *name, int line,

@@ -19,7 +19,8 @@
 #include "repl/history.h"
 #include "repl/input.h"
 
-enum { IDLE_MS = 200, CTRL_C = 3, CTRL_Z = 26, CTRL_BACKSLASH = 28 };
+/* A line longer than HISTORY_LINE is not kept for the next session. */
+enum { IDLE_MS = 200, PASTE_MS = 500, HISTORY_LINE = 64 << 10, CTRL_C = 3, CTRL_Z = 26, CTRL_BACKSLASH = 28 };
 
 typedef struct Edit {
   DtLine base;
@@ -98,7 +99,14 @@ static int on_available (void) {
   return 0;
 }
 
-/* ---- keys that would be signals ---- */
+/* ---- keys that would be signals, and pastes ---- */
+
+static const char paste_end[] = "\033[201~";
+
+static bool paste_ends (const DtBuf *b) {
+  size_t n = sizeof paste_end - 1;
+  return b->len >= n && memcmp(b->s + b->len - n, paste_end, n) == 0;
+}
 
 static int on_drop (int count, int key) {
   (void)count;
@@ -134,6 +142,41 @@ static int on_quit_key (int count, int key) {
   return 0;
 }
 
+/* Of a paste that was stopped, what still comes is no line. */
+static void swallow_paste (Edit *e, DtBuf *b) {
+  for (int c; (c = dt_input_key(e->in, PASTE_MS)) >= 0;) {
+    dt_buf_addc(b, (char)c);
+    if (paste_ends(b))
+      return;
+    if (b->len > 4096)
+      dt_buf_clear(b);
+  }
+}
+
+/* A paste in brackets is a piece of the line, as it is.  Readline's own reader
+** waits for the second bracket whatever is typed: Ctrl-C ends this one. */
+static int on_paste (int count, int key) {
+  Edit *e = current;
+  DtBuf b;
+  int c = 0;
+  (void)count;
+  (void)key;
+  dt_buf_init(&b, e->base.cx);
+  while (!paste_ends(&b) && (c = rl_read_key()) != CTRL_C && !e->leave)
+    if (c > 0)
+      dt_buf_addc(&b, c == '\r' ? '\n' : (char)c);
+  if (c == CTRL_C) {
+    swallow_paste(e, &b);
+    on_drop(1, CTRL_C);
+  } else if (!b.oom && b.len > 0) {
+    if (paste_ends(&b))
+      b.s[b.len - (sizeof paste_end - 1)] = '\0';
+    rl_insert_text(b.s);
+  }
+  dt_buf_fini(&b);
+  return 0;
+}
+
 static void bind_keys (void) {
   static const char *const maps[] = {"emacs", "vi-insert", "vi-command"};
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
@@ -141,7 +184,7 @@ static void bind_keys (void) {
     rl_bind_key_in_map(CTRL_C, on_drop, m);
     rl_bind_key_in_map(CTRL_Z, on_suspend, m);
     rl_bind_key_in_map(CTRL_BACKSLASH, on_quit_key, m);
-    rl_bind_keyseq_in_map("\\e[200~", rl_bracketed_paste_begin, m);
+    rl_bind_keyseq_in_map("\\e[200~", on_paste, m);
   }
   Keymap emacs = rl_get_keymap_by_name("emacs");
   rl_bind_keyseq_in_map("\\e[5~", rl_history_search_backward, emacs);
@@ -238,7 +281,7 @@ static void edit_remember (DtLine *l, const char *text) {
     return;
   forget_double(text);
   add_history(text);
-  if (e->history_ok &&
+  if (e->history_ok && strlen(text) <= HISTORY_LINE &&
       dt_history_append(l->cx, e->o.history, text) != DT_OK) {
     e->history_ok = false;
     e->o.warn(e->o.ud, dt_buf_str(&l->cx->err.message));

@@ -381,7 +381,8 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
 typedef struct Padded { int pad; const char *text; size_t n; } Padded;
 
 static const char *read_padded (lua_State *L, void *ud, size_t *n) {
-  static const char ends[] = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n";
+#define DT_ENDS "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
+  static const char ends[] = DT_ENDS DT_ENDS DT_ENDS DT_ENDS;
   Padded *p = ud;
   const char *s = p->text;
   (void)L;
@@ -401,8 +402,8 @@ static int typed_line (lua_State *L) {
   return r != NULL && r->line_from > 0 ? r->line_from : 1;
 }
 
-static bool load_in_env (lua_State *L, const char *text, size_t n) {
-  Padded p = {typed_line(L) - 1, text, n};
+static bool load_in_env (lua_State *L, const char *text, size_t n, int pad) {
+  Padded p = {pad, text, n};
   if (lua_load(L, read_padded, &p, "=prompt", "t") != LUA_OK)
     return false;
   if (lua_getfield(L, LUA_REGISTRYINDEX, key_frame) == LUA_TNIL) {
@@ -433,13 +434,13 @@ static bool near_first (lua_State *L, const char *text) {
 }
 
 /* As statements; the message of the failed expression lies on the stack. */
-static bool compile_statements (lua_State *L, const char *text) {
+static bool compile_statements (lua_State *L, const char *text, int pad) {
   DtCtx *cx = dtL_session(L)->cx;
   DtBuf b;
   bool ok = false;
   dt_buf_init(&b, cx);
   if (dt_source_locals(cx, text, &b) == DT_OK) {
-    ok = load_in_env(L, dt_buf_str(&b), b.len);
+    ok = load_in_env(L, dt_buf_str(&b), b.len, pad);
     if (ok || !near_first(L, text))
       lua_remove(L, -2);
     else
@@ -460,24 +461,40 @@ static bool ends_early (lua_State *L) {
 }
 
 /* "x + (" is no statement, but the beginning of an expression. */
-bool dt_eval_compile (lua_State *L, const char *text, bool *expression) {
+static bool compile_behind (lua_State *L, const char *text, int pad,
+                            bool *expression) {
   DtBuf b;
   size_t n;
   (void)dt_source_hidden(text, &n);
   dt_buf_init(&b, dtL_session(L)->cx);
   dt_buf_addf(&b, "return %.*s", (int)n, text);
-  *expression = !b.oom && load_in_env(L, dt_buf_str(&b), b.len);
+  *expression = !b.oom && load_in_env(L, dt_buf_str(&b), b.len, pad);
   if (b.oom)
     lua_pushnil(L);
   dt_buf_fini(&b);
   if (*expression || (lua_isstring(L, -1) && ends_early(L)))
     return *expression;
-  return compile_statements(L, text);
+  return compile_statements(L, text, pad);
+}
+
+/* Lua counts every end of a line before the text: after ten thousands of lines
+** that costs more than the text, so what it is is found without them. */
+bool dt_eval_compile (lua_State *L, const char *text, bool *expression) {
+  int pad = typed_line(L) - 1;
+  if ((size_t)pad > strlen(text) &&
+      compile_behind(L, text, 0, expression) && !*expression) {
+    lua_pop(L, 1);
+    lua_pushnil(L);             /* for the message of no expression */
+    return compile_statements(L, text, pad);
+  } else if ((size_t)pad > strlen(text)) {
+    lua_pop(L, 1);
+  }
+  return compile_behind(L, text, pad, expression);
 }
 
 bool dt_eval_incomplete (lua_State *L, const char *text) {
   bool expression;
-  bool more = !dt_eval_compile(L, text, &expression) && ends_early(L);
+  bool more = !compile_behind(L, text, 0, &expression) && ends_early(L);
   lua_pop(L, 1);
   return more;
 }

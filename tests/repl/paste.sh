@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=60 tags=quick
+# TEST: timeout=90 tags=quick
 # A report of many lines pasted behind :import is one text, none of it Lua.
 . "$(dirname "$0")/term.inc"
 term_open 100 40
@@ -105,6 +105,21 @@ import torch
 print(torch.ones(2) * 2.25)'
 wait_for "taken for Python"
 wait_for "tensor([2.2500, 2.2500])"
+# A megabyte: all of it; many lines of Python; Ctrl-C in the middle of a paste drops it,
+# also where its end never comes.
+clear_screen
+{ echo 'n = 0'; yes 'n = n + 1 -- 23' | head -n 64000; echo 'print("all " .. n)'; } >"$tmp/p"
+t load-buffer "$tmp/p"; t paste-buffer -p; send Enter
+wait_for "all 64000"
+clear_screen
+{ echo 'import torch'; echo 'n = 0'; yes 'n = n + 2 # 23' | head -n 16000; echo 'print("all of", n)'; } >"$tmp/p"
+t load-buffer "$tmp/p"; t paste-buffer -p; send Enter
+wait_for "all of 32000" 40
+clear_screen
+send -H 1b 5b 32 30 30 7e 6e 20 3d 0d 20 20 31 03 31
+wait_for "^C"
+line '"the session" .. " is alive"'
+wait_for "the session is alive"
 clear_screen
 line 'q = dt.distribute_tensor(dt.ones(8), dt.init_device_mesh("cpu", {dt.world_size()}), "S(0)")'
 wait_for "1 scatter_ on dim 0,"
