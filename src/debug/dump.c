@@ -49,7 +49,14 @@ uint64_t dt_dump_hash (const char *p, size_t n) {
 ** times as long for a few percent of numbers that are noise. */
 enum { LEVEL = 1, WINDOW_LOG = 27 };
 
-DtStatus dt_dump_pack (DtCtx *cx, DtBuf *part) {
+int dt_dump_base (int rank) {
+  int top = 1;
+  while (top <= rank / 2) top *= 2;
+  return rank - top;
+}
+
+DtStatus dt_dump_pack (DtCtx *cx, DtBuf *part, const char *base,
+                       size_t nbase) {
   size_t room = ZSTD_compressBound(part->len), n = 0;
   char *to = dt_alloc(cx, room);
   ZSTD_CCtx *z = ZSTD_createCCtx();
@@ -58,6 +65,7 @@ DtStatus dt_dump_pack (DtCtx *cx, DtBuf *part) {
     ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, LEVEL);
     ZSTD_CCtx_setParameter(z, ZSTD_c_enableLongDistanceMatching, 1);
     ZSTD_CCtx_setParameter(z, ZSTD_c_windowLog, WINDOW_LOG);
+    if (base) ZSTD_CCtx_refPrefix(z, base, nbase);
     n = ZSTD_compress2(z, to, room, dt_buf_str(part), part->len);
     ok = !ZSTD_isError(n);
   }
@@ -76,10 +84,26 @@ DtStatus dt_dump_pack (DtCtx *cx, DtBuf *part) {
 ** is not worth the memory it asks for. */
 enum { MOST_PACKED = 1 << 15 };
 
+typedef struct Bytes { char *p; size_t n; } Bytes;
+
+/* Does it come to `n` bytes behind the base? */
+static bool decompress (char *to, size_t n, const Bytes *from,
+                        const Bytes *base) {
+  ZSTD_DCtx *z = ZSTD_createDCtx();
+  bool ok = z != NULL &&
+            (base->p == NULL ||
+             !ZSTD_isError(ZSTD_DCtx_refPrefix(z, base->p, base->n))) &&
+            ZSTD_decompressDCtx(z, to, n, from->p, from->n) == n;
+  ZSTD_freeDCtx(z);
+  return ok;
+}
+
 /* The bytes that were packed in the part of `path`, owned by the caller.  IO:
 ** these are none, or more than there is memory for. */
-static DtStatus unpack (DtCtx *cx, const char *path, const char *p, size_t n,
-                        char **out, size_t *size) {
+static DtStatus unpack (DtCtx *cx, const char *path, const Bytes *part,
+                        const Bytes *base, char **out, size_t *size) {
+  const char *p = part->p;
+  size_t n = part->n;
   unsigned long long all = ZSTD_getFrameContentSize(p, n);
   char *data;
   *out = NULL;
@@ -94,7 +118,7 @@ static DtStatus unpack (DtCtx *cx, const char *path, const char *p, size_t n,
     return dt_raise(cx, DT_E_IO, "%s has %llu bytes for this rank, more than "
                     "there is memory for", path, all);
   }
-  if (ZSTD_decompress(data, (size_t)all, p, n) != all) {
+  if (!decompress(data, (size_t)all, part, base)) {
     dt_free(cx, data);
     return dt_raise(cx, DT_E_IO, "%s is damaged", path);
   }
@@ -112,8 +136,9 @@ static uint64_t get_u (const unsigned char *p, int bytes) {
   return v;
 }
 
+/* `alone`: each part stands by itself. */
 static DtStatus open_file (DtCtx *cx, const char *path, FILE **f,
-                           int *ranks, int *world) {
+                           int *ranks, int *world, bool *alone) {
   unsigned char head[HEAD];
   size_t n;
   uint64_t version;
@@ -126,12 +151,15 @@ static DtStatus open_file (DtCtx *cx, const char *path, FILE **f,
     return dt_raise(cx, DT_E_IO, "%s is no record of dtrepl", path);
   }
   version = n == sizeof head ? get_u(head + sizeof magic, 4) : 0;
-  if (n == sizeof head && version != DT_DUMP_VERSION) {
+  if (n == sizeof head &&
+      (version < DT_DUMP_OLDEST || version > DT_DUMP_VERSION)) {
     fclose(*f);
     return dt_raise(cx, DT_E_IO, "%s is a record of version %llu; this "
-                    "program reads version %d", path,
-                    (unsigned long long)version, (int)DT_DUMP_VERSION);
+                    "program reads versions %d to %d", path,
+                    (unsigned long long)version, (int)DT_DUMP_OLDEST,
+                    (int)DT_DUMP_VERSION);
   }
+  *alone = version < 6;
   *ranks = n == sizeof head ? (int)get_u(head + sizeof magic + 4, 4) : 0;
   *world = n == sizeof head ? (int)get_u(head + sizeof magic + 8, 4) : 0;
   if (*ranks <= 0 || *ranks > 1 << 20 || *world < *ranks ||
@@ -155,13 +183,15 @@ bool dt_dump_is_other (const char *path) {
 
 DtStatus dt_dump_peek (DtCtx *cx, const char *path, int *ranks, int *world) {
   FILE *f;
-  DT_TRY(cx, open_file(cx, path, &f, ranks, world));
+  bool alone;
+  DT_TRY(cx, open_file(cx, path, &f, ranks, world, &alone));
   fclose(f);
   return DT_OK;
 }
 
-DtStatus dt_dump_part (DtCtx *cx, const char *path, int rank, char **p,
-                       size_t *n) {
+/* The packed bytes of a part, owned by the caller; checked by their hash. */
+static DtStatus read_packed (DtCtx *cx, const char *path, int rank, Bytes *out,
+                             bool *alone) {
   unsigned char row[24];
   FILE *f;
   int ranks, world;
@@ -169,7 +199,7 @@ DtStatus dt_dump_part (DtCtx *cx, const char *path, int rank, char **p,
   char *data = NULL;
   bool ok;
   long end = 0;
-  DT_TRY(cx, open_file(cx, path, &f, &ranks, &world));
+  DT_TRY(cx, open_file(cx, path, &f, &ranks, &world, alone));
   ok = rank < ranks &&
        fseek(f, (long)(HEAD + (size_t)rank * 24), SEEK_SET) == 0 &&
        fread(row, 1, sizeof row, f) == sizeof row &&
@@ -185,15 +215,27 @@ DtStatus dt_dump_part (DtCtx *cx, const char *path, int rank, char **p,
     ok = data != NULL && fread(data, 1, (size_t)len, f) == len;
   }
   fclose(f);
-  if (!ok) {
-    dt_free(cx, data);
-    dt_error_clear(cx);
-    return dt_raise(cx, DT_E_IO, rank < ranks ? "%s is cut short"
-                    : "%s has no part for this rank", path);
+  if (ok && dt_dump_hash(data, (size_t)len) == get_u(row + 16, 8)) {
+    out->p = data;
+    out->n = (size_t)len;
+    return DT_OK;
   }
-  DtStatus st = dt_dump_hash(data, (size_t)len) == get_u(row + 16, 8)
-    ? unpack(cx, path, data, (size_t)len, p, n)
-    : dt_raise(cx, DT_E_IO, "%s is damaged", path);
   dt_free(cx, data);
+  dt_error_clear(cx);
+  return dt_raise(cx, DT_E_IO, ok ? "%s is damaged" : rank < ranks
+                  ? "%s is cut short" : "%s has no part for this rank", path);
+}
+
+DtStatus dt_dump_part (DtCtx *cx, const char *path, int rank, char **p,
+                       size_t *n) {
+  Bytes part = {NULL, 0}, base = {NULL, 0};
+  bool alone;
+  DT_TRY(cx, read_packed(cx, path, rank, &part, &alone));
+  DtStatus st = rank == 0 || alone ? DT_OK
+    : dt_dump_part(cx, path, dt_dump_base(rank), &base.p, &base.n);
+  if (st == DT_OK)
+    st = unpack(cx, path, &part, &base, p, n);
+  dt_free(cx, base.p);
+  dt_free(cx, part.p);
   return st;
 }

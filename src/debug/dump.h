@@ -4,15 +4,17 @@
 **
 ** A file: magic, version, number of parts, size of the world, 0; then for each
 ** part, one a rank (one for all in a pretended world), where it
-** lies and the part's hash, then the parts, each compressed by itself (by zstd:
-** what a step changes is a small part of what it keeps).  Numbers are
-** little-endian, so that a record of a build machine opens on a laptop. */
+** lies and the part's hash, then the parts, compressed by zstd: what a step
+** changes is a small part of what it keeps, and what a rank has is to a large
+** part what another one has: behind dt_dump_base()'s part as its prefix.  In
+** version 5 each part stood by itself.  Numbers are little-endian, so that a
+** record of a build machine opens on a laptop. */
 #ifndef DT_DEBUG_DUMP_H
 #define DT_DEBUG_DUMP_H
 
 #include "debug/debug.h"
 
-enum { DT_DUMP_VERSION = 5 };
+enum { DT_DUMP_VERSION = 6, DT_DUMP_OLDEST = 5 };
 
 /* Sources go along, so that lines can be shown, and an annex: what others know
 ** of the record (findings), bytes that nobody here looks into. */
@@ -40,9 +42,15 @@ bool dt_dump_sound_spec (const DtMesh *mesh, int n, const DtPlacement *pl,
                          const DtMeta *meta, const DtShardOrder *order);
 bool dt_dump_sound (const DtRecOp *r);
 
-/* A part as a file has it: compressed, in the place of the bytes given.  NOMEM.
-** Local. */
-DtStatus dt_dump_pack (DtCtx *cx, DtBuf *part);
+/* A part as a file has it: compressed, in the place of the bytes given.  `base`:
+** the part of dt_dump_base() as it was before that, NULL where there is none.
+** NOMEM.  Local. */
+DtStatus dt_dump_pack (DtCtx *cx, DtBuf *part, const char *base, size_t nbase);
+
+/* The lower rank whose part is the prefix of this rank's: the one that lies at
+** the same place of inner mesh dimensions, half a world or less away; -1 for
+** rank 0.  Pure. */
+int dt_dump_base (int rank);
 
 /* Bytes of the head for `ranks` parts; write it (len and hash by rank).
 ** Pure. */

@@ -50,31 +50,39 @@ static void put_source (void *ud, const char *name, const char *text,
 
 /* ---- writing ---- */
 
-/* Lengths and hashes of all parts, to all. */
-static DtStatus share_sizes (DtRepl *r, const DtBuf *part, int n,
-                             uint64_t *len, uint64_t *hash) {
+/* What a rank puts into the file: parts of `n` ranks, and the sizes of all. */
+typedef struct Saving {
+  DtRepl *r;
+  const char *path;
+  int n, me;
+  DtBuf part;
+  bool packed;
+  uint64_t *len, *hash;
+} Saving;
+
+/* Lengths and hashes of the parts that are packed by now, to all. */
+static DtStatus share_sizes (Saving *s) {
+  DtRepl *r = s->r;
   DtCtx *cx = r->cx;
+  const DtBuf *part = &s->part;
+  int n = s->n;
   DtCollInfo info = {"write the record", 0, "", "", ""};
   char mine[64];
   int k = snprintf(mine, sizeof mine, "%llu %llu",
-                   (unsigned long long)part->len,
+                   s->packed ? (unsigned long long)part->len : 0,
                    (unsigned long long)dt_dump_hash(dt_buf_str(part),
                                                     part->len));
   char **text = DT_NEWN(cx, char *, n);
   size_t *size = DT_NEWN(cx, size_t, n);
   DtStatus st = text != NULL && size != NULL ? DT_OK : DT_E_NOMEM;
-  if (st == DT_OK && n == 1) {
-    text[0] = dt_strdup(cx, mine);
-    st = text[0] != NULL ? DT_OK : DT_E_NOMEM;
-  } else if (st == DT_OK) {
+  if (st == DT_OK)
     st = dt_comm_gather_text(cx, r->comm->world, &info, mine, (size_t)k, text,
                              size);
-  }
   for (int i = 0; i < n && text != NULL; i++) {
     char *end = NULL;
     if (st == DT_OK) {
-      len[i] = strtoull(text[i], &end, 10);
-      hash[i] = strtoull(end, NULL, 10);
+      s->len[i] = strtoull(text[i], &end, 10);
+      s->hash[i] = strtoull(end, NULL, 10);
     }
     dt_free(cx, text[i]);
   }
@@ -97,48 +105,71 @@ static bool write_at (int fd, const char *s, size_t n, uint64_t at) {
   return true;
 }
 
-/* Rank 0 makes the file with its head, then each rank adds its part. */
-static DtStatus write_parts (DtRepl *r, const char *path, const DtBuf *part,
-                             int n, const uint64_t *len,
-                             const uint64_t *hash) {
-  DtCtx *cx = r->cx;
-  DtCollInfo info = {"write the record", 1, "", "", ""};
-  DtStatus st = DT_OK;
-  uint64_t at = dt_dump_head_size(n);
-  bool ok;
-  int fd = -1, me = n == 1 ? 0 : r->comm->rank;
-  for (int i = 0; i < me; i++)
-    at += len[i];
-  if (me == 0) {
-    DtBuf head;
-    dt_buf_init(&head, cx);
-    dt_dump_head(&head, n, r->comm->size, len, hash);
-    if (dt_dump_is_other(path))
-      st = dt_raise(cx, DT_E_IO, "%s is there and holds no record; give a name "
-                    "of its own", path);
-    else
-      fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (st == DT_OK && (fd < 0 || !write_at(fd, dt_buf_str(&head), head.len, 0)))
-      st = dt_raise(cx, DT_E_IO, "cannot write %s: %s", path,
-                    strerror(errno));
-    dt_buf_fini(&head);
-  }
-  if (n > 1) {
-    DtStatus all = dt_comm_agree(cx, r->comm->world, &info, st);
-    st = st != DT_OK ? st : all;
-  }
-  if (st == DT_OK && fd < 0)
-    fd = open(path, O_WRONLY | O_CLOEXEC);
-  ok = st != DT_OK || (fd >= 0 && write_at(fd, dt_buf_str(part), part->len,
-                                           at));
-  if (!ok)
-    st = dt_raise(cx, DT_E_IO, "cannot write %s: %s", path, strerror(errno));
+/* Did all ranks come to the `step`-th meeting without an error? */
+static DtStatus all_well (const Saving *s, uint64_t step, DtStatus st) {
+  DtCollInfo info = {"write the record", step, "", "", ""};
+  if (s->n == 1)
+    return st;
+  DtStatus all = dt_comm_agree(s->r->cx, s->r->comm->world, &info, st);
+  return st != DT_OK ? st : all;
+}
+
+static DtStatus write_part (const Saving *s, int flags, bool head) {
+  DtCtx *cx = s->r->cx;
+  uint64_t at = dt_dump_head_size(s->n);
+  DtBuf b;
+  int fd = open(s->path, O_WRONLY | O_CLOEXEC | flags, 0666);
+  bool ok = fd >= 0;
+  for (int i = 0; i < s->me; i++)
+    at += s->len[i];
+  dt_buf_init(&b, cx);
+  if (head)
+    dt_dump_head(&b, s->n, s->r->comm->size, s->len, s->hash);
+  ok = ok && dt_buf_ok(&b) == DT_OK &&
+       write_at(fd, dt_buf_str(&b), b.len, 0) &&
+       write_at(fd, dt_buf_str(&s->part), s->part.len, at);
+  DtStatus st = ok ? DT_OK : dt_raise(cx, DT_E_IO, "cannot write %s: %s",
+                                      s->path, strerror(errno));
   if (fd >= 0)
     close(fd);
-  if (n > 1) {
-    info.hash = 2;
-    DtStatus all = dt_comm_agree(cx, r->comm->world, &info, st);
-    st = st != DT_OK ? st : all;
+  dt_buf_fini(&b);
+  return st;
+}
+
+/* Rank 0 makes the file, with its part, behind which others pack theirs. */
+static DtStatus write_first (Saving *s) {
+  DtCtx *cx = s->r->cx;
+  DT_CHECK(cx, !dt_dump_is_other(s->path), DT_E_IO, "%s is there and holds no "
+           "record; give a name of its own", s->path);
+  DT_TRY(cx, dt_dump_pack(cx, &s->part, NULL, 0));
+  s->packed = true;
+  s->len[0] = s->part.len;
+  s->hash[0] = dt_dump_hash(dt_buf_str(&s->part), s->part.len);
+  return write_part(s, O_CREAT | O_TRUNC, true);
+}
+
+static DtStatus pack_behind_base (Saving *s) {
+  DtCtx *cx = s->r->cx;
+  char *base = NULL;
+  size_t n = 0;
+  DT_TRY(cx, dt_dump_part(cx, s->path, dt_dump_base(s->me), &base, &n));
+  DtStatus st = dt_dump_pack(cx, &s->part, base, n);
+  dt_free(cx, base);
+  s->packed = true;
+  return st;
+}
+
+/* Rank 0, then the ranks whose base is in the file, twice as many each time. */
+static DtStatus write_parts (Saving *s) {
+  DtStatus st = all_well(s, 1, s->me == 0 ? write_first(s) : DT_OK);
+  for (int first = 1; first < s->n && st == DT_OK; first *= 2) {
+    bool mine = s->me >= first && s->me / 2 < first;
+    st = all_well(s, 2, mine ? pack_behind_base(s) : DT_OK);
+    if (st == DT_OK)
+      st = all_well(s, 3, share_sizes(s));
+    if (st == DT_OK)
+      st = all_well(s, 4, mine || s->me == 0 ? write_part(s, 0, s->me == 0)
+                                             : DT_OK);
   }
   return st;
 }
@@ -160,27 +191,24 @@ DtStatus dt_record_save (DtRepl *r, const char *path) {
   DtCtx *cx = r->cx;
   DtDebug *d = dt_debug_of(r->s);
   DtDumpSources src = {r, get_source, put_source, get_found, put_found};
-  int n = r->comm->no_data ? 1 : r->comm->size;
-  DtBuf part;
+  Saving s = {.r = r, .path = path, .n = r->comm->no_data ? 1 : r->comm->size};
   DT_CHECK(cx, !r->app->o.sandbox || r->app->o.alone, DT_E_SANDBOX,
            "no files in the sandbox: %s", path);
   DT_CHECK(cx, d != NULL, DT_E_COMMAND, "nothing records");
-  dt_buf_init(&part, cx);
-  uint64_t *len = DT_NEWN(cx, uint64_t, n), *hash = DT_NEWN(cx, uint64_t, n);
+  s.me = s.n == 1 ? 0 : r->comm->rank;
+  s.len = DT_NEWN(cx, uint64_t, s.n);
+  s.hash = DT_NEWN(cx, uint64_t, s.n);
+  dt_buf_init(&s.part, cx);
   if (dt_diag_of(r->s) != NULL && dt_diag_settle(dt_diag_of(r->s)) != DT_OK)
     dt_error_clear(cx);           /* without what only all ranks know */
-  DtStatus st = dt_dump_write(d, &src, true, &part);
+  DtStatus st = s.len != NULL && s.hash != NULL
+    ? dt_dump_write(d, &src, true, &s.part) : DT_E_NOMEM;
+  st = all_well(&s, 0, st);
   if (st == DT_OK)
-    st = dt_dump_pack(cx, &part);
-  if (st == DT_OK && (len == NULL || hash == NULL))
-    st = DT_E_NOMEM;
-  if (st == DT_OK)
-    st = share_sizes(r, &part, n, len, hash);
-  if (st == DT_OK)
-    st = write_parts(r, path, &part, n, len, hash);
-  dt_free(cx, len);
-  dt_free(cx, hash);
-  dt_buf_fini(&part);
+    st = write_parts(&s);
+  dt_free(cx, s.len);
+  dt_free(cx, s.hash);
+  dt_buf_fini(&s.part);
   return st;
 }
 
