@@ -49,6 +49,7 @@ end
 
 hint_mt.__tostring = function (h)
   local name = h.module .. h.name
+  if rawget(h, "is_abc") then return "<class '" .. name .. "'>" end
   if not h.args then return name end
   if h.name == "Literal" then
     local out = {}
@@ -153,6 +154,11 @@ function M.union(a, b)
   local u = setmetatable({args = args}, union_mt)
   rawset(u, "test", function (v) return M.fits(v, u) end)
   return u
+end
+
+-- set_classes(of_hint, of_union): what type() gives of these.
+function M.set_classes(of_hint, of_union)
+  hint_mt.python_class, union_mt.python_class = of_hint, of_union
 end
 
 -- set_is_instance(f): isinstance of a value and a class (builtins.lua).

@@ -9,6 +9,7 @@ local builtin_names = require "python.builtin_names"
 local big = require "python.bigint"
 local absent = require "python.absent"
 local env_of = require "python.env"
+local counts = require "python.counts"
 local text = require("python.text").methods
 local bytes = require "python.bytes_methods"
 local numbers = require "python.number_methods"
@@ -23,6 +24,8 @@ local near = require "python.near"
 local M = {}
 local None = dt.None
 local call
+
+counts.check("str", text, counts.OF_TEXT .. " translate 1 1")
 
 local calls_seen                    -- does somebody watch calls (call.lua)?
 function M.set_call(f, is_seen) call, calls_seen = f, is_seen end
@@ -149,8 +152,21 @@ M.missing = missing
 
 local kind_classes = {}
 
--- The class of that name, whose values only the language makes.
-local function kind_class(name)
+-- A value of v's kind that stands for all of them, where a class has to tell
+-- what its values can do.
+local function sample_of(v)
+  if V.is_generator(v) then
+    return V.iterator(nil, rawget(v, "iterator"))
+  elseif V.is_view(v) then
+    return V.view(V.dict(), V.type_name(v):match("(%a+)$"))
+  elseif V.is_function(v) then
+    return builtin_names.len
+  end
+  return dt.ellipsis
+end
+
+-- The class of that name, whose values (v is one) only the language makes.
+local function kind_class(name, v)
   local class = rawget(builtin_names, name) or kind_classes[name]
   if class then return class end
   local module, leaf = name:match("^(.*)%.([^.]+)$")
@@ -158,9 +174,10 @@ local function kind_class(name)
     util.raise("TypeError", "cannot create '%s' instances", name)
   end, leaf or name)
   class.__qualname__, class.__module__ = leaf or name, module
-  class.test = function (v)
-    return V.type_name(v) == name
+  class.test = function (x)
+    return V.type_name(x) == name
   end
+  class.sample = sample_of(v)
   kind_classes[name] = class
   return class
 end
@@ -171,9 +188,16 @@ function M.set_descriptor_mt(mt) descriptor_mt = mt end
 local OF_ONE_KIND = {type = true, ellipsis = true, slice = true,
   NotImplementedType = true}
 
+-- name_kind(name, class): the class of values of that kind.
+function M.name_kind(name, class) kind_classes[name] = class end
+
 local function class_of(v)
   local plain = plain_class(v)
   if plain then return plain end
+  if v == None then return kind_classes.NoneType end
+  local said = type(v) == "table" and getmetatable(v)
+  said = said and rawget(said, "python_class")
+  if said then return said(v) end
   local made_by = type(v) == "table" and (rawget(v, "__metaclass")
     or rawget(v, "__kind"))
   if made_by then return made_by end
@@ -185,7 +209,7 @@ local function class_of(v)
   if lua then return lua end
   if V.is_generator(v) or V.is_function(v) or V.is_view(v)
      or OF_ONE_KIND[V.type_name(v)] then
-    return kind_class(V.type_name(v))
+    return kind_class(V.type_name(v), v)
   end
   if getmetatable(v) == descriptor_mt then
     return builtin_names[rawget(v, "kind")]
@@ -275,7 +299,7 @@ end
 
 -- The fields of a function that are not attributes of the program's.
 local OWN_OF_FUNCTION = {}
-for word in ([[name plain params body env generator source cleans note doc where value
+for word in ([[sample name plain params body env generator source cleans note doc where value
   call
   __name__ bound_to full_name binds shown text abstract
   __module__ __annotations__]]):gmatch "%S+" do
@@ -477,6 +501,11 @@ function M.get(v, name)
   return M.get_of_class(v, name)
 end
 
+-- What a named tuple's class has from the class that stands for it among bases.
+local OF_RECORD <const> = {__new__ = true, _replace = true, _asdict = true,
+  __repr__ = true, __getnewargs__ = true, __bases__ = true, __dict__ = true,
+  __base__ = true}
+
 -- v.name where no metaclass of the program is asked.
 function M.get_of_class(v, name)
   if name == "__hash__" and is_unhashable(v) then return None end
@@ -566,7 +595,7 @@ function M.get_of_class(v, name)
     local member = maker and v.members[name]
     if member then
       return classes.bind(member, nil, v)
-    elseif name == "__new__" and maker then
+    elseif maker and (OF_RECORD[name] or v.at[name]) then
       return M.get(classes.record_class(v), name)
     elseif name == "__mro__" and rawget(v, "maker") then
       return V.tuple {v, builtin_names.tuple, builtin_names.object}

@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local big = require "python.bigint"
+local counts = require "python.counts"
 local exceptions = require "python.exceptions"
 
 local None = dt.None
@@ -202,18 +203,24 @@ end
 -- Counter.update and subtract add what others overwrite.
 local function count_all(d, args, kw, sign)
   local function add(k, n)
-    V.dict_set(d, k, (V.dict_get(d, k) or 0) + sign * n)
+    local before = V.dict_get(d, k)
+    V.dict_set(d, k, V.binary[sign](before == nil and 0 or before, n))
   end
-  if args[1] ~= nil and V.is_dict(args[1]) then
-    for k, n in V.each(args[1]) do add(k, n) end
-  elseif args[1] ~= nil then
-    local items, n = V.items(args[1])
-    for i = 1, n do add(items[i], 1) end
+  local given = args[1]
+  if given ~= nil and V.is_dict(given) then
+    for k, n in V.each(given) do add(k, n) end
+  elseif given ~= nil and given ~= None then
+    local next = V.iter(given)
+    local more, k = next()
+    while more do
+      add(k, 1)
+      more, k = next()
+    end
   end
   if kw then for k, n in V.each(kw) do add(k, n) end end
   return None
 end
-function counter.subtract(d, args, kw) return count_all(d, args, kw, -1) end
+function counter.subtract(d, args, kw) return count_all(d, args, kw, "-") end
 
 local function update_pairs(d, from)
   local next, i = V.iter(from), -1
@@ -235,7 +242,7 @@ local function update_pairs(d, from)
 end
 
 function map.update(d, args, kw)
-  if d.absent_value then return count_all(d, args, kw, 1) end
+  if d.absent_value then return count_all(d, args, kw, "+") end
   local from = args[1]
   if from ~= nil and V.is_dict(from) and not V.special(from, "keys") then
     if from ~= d then
@@ -297,7 +304,17 @@ function map.clear(d)
   V.dict_clear(d)
   return None
 end
+-- What a class of the program's below one of collections' copies itself to.
+local function of_own_class(d, ...)
+  local class = rawget(d, "_class")
+  return class and V.call(class, V.list({...}, select("#", ...)))
+end
+
 function map.copy(d)
+  if rawget(d, "data_class") and rawget(d, "_class") then
+    if d.default ~= nil then return of_own_class(d, d.default, d) end
+    return of_own_class(d, d)
+  end
   local out = V.dict()
   for k, v in V.each(d) do V.dict_set(out, k, v) end
   for _, field in ipairs {"factory", "default", "absent_value", "shown_as", "ordered",
@@ -325,7 +342,7 @@ function counter.elements(d)
 end
 function counter.total(d)
   local n = 0
-  for _, v in V.each(d) do n = n + v end
+  for _, v in V.each(d) do n = V.binary["+"](n, v) end
   return n
 end
 function counter.most_common(d, args)
@@ -339,12 +356,17 @@ function set.add(s, args)
   V.dict_set(s, args[1], true)
   return None
 end
+-- What is looked for in a set: a set is there as the frozen one that equals it.
+local function looked_for(x)
+  return V.is_set(x) and not x.frozen and not V.special(x, "__hash__")
+    and V.frozen_of(x) or x
+end
 function set.discard(s, args)
-  V.dict_remove(s, args[1])
+  V.dict_remove(s, looked_for(args[1]))
   return None
 end
 function set.remove(s, args)
-  if V.dict_get(s, args[1]) == nil then
+  if V.dict_get(s, looked_for(args[1])) == nil then
     no_key(args[1])
   end
   return set.discard(s, args)
@@ -501,43 +523,11 @@ local COUNTS = {
     difference_update 0 999]],
 }
 
-local function refuse_count(name, least, most, n)
-  if least == most then
-    util.raise("TypeError", most == 0 and "%s() takes no arguments (%d given)"
-      or most == 1 and "%s() takes exactly one argument (%d given)"
-      or "%s expected " .. most .. " arguments, got %d", most < 2 and name
-      or name:match("[^.]+$"), n)
-  end
-  util.raise("TypeError", "%s expected at %s %d argument%s, got %d",
-    name:match("[^.]+$"), n < least and "least" or "most", n < least and least or most,
-    (n < least and least or most) == 1 and "" or "s", n)
-end
-
-local function counted(kind, methods, word)
-  for name, least, most, kw in COUNTS[word]:gsub(" kw", "=kw"):gmatch(
-      "([%a_]+) (%d+) (%d+)=?(k?w?)") do
-    local f = methods[name]
-    least, most = tonumber(least), tonumber(most)
-    if f then
-      methods[name] = function (self, args, named)
-        local n = args and args.n
-        if n and (n < least or n > most) then
-          refuse_count(kind .. "." .. name, least, most, n)
-        end
-        if named and n and kw == "" and V.count(named) > 0 then
-          util.raise("TypeError", "%s.%s() takes no keyword arguments", kind,
-            name)
-        end
-        return f(self, args, named)
-      end
-    end
-  end
-end
-counted("list", list, "list")
-counted("tuple", tuple, "tuple")
-counted("dict", map, "map")
-counted("set", set, "set")
-counted("frozenset", frozen, "set")
+counts.check("list", list, COUNTS.list)
+counts.check("tuple", tuple, COUNTS.tuple)
+counts.check("dict", map, COUNTS.map)
+counts.check("set", set, COUNTS.set)
+counts.check("frozenset", frozen, COUNTS.set)
 
 -- What a deque, an OrderedDict, a Counter have: all that is a list's, a
 -- dict's, with their own.
@@ -548,6 +538,9 @@ for own, all in pairs {[deque] = list, [ordered] = map, [counter] = map} do
 end
 deque.sort = nil
 function deque.copy(l)
+  if rawget(l, "_class") then
+    return l.most and of_own_class(l, l, l.most) or of_own_class(l, l)
+  end
   local out = list.copy(l)
   out.deque, out.most, out.data_class = true, l.most, l.data_class
   return out

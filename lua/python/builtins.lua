@@ -855,6 +855,7 @@ def("issubclass", function (a)
 end)
 
 M.none_type = M.class("NoneType", function (v) return v == None end)
+attrs.name_kind("NoneType", M.none_type)
 def("type", function (a, kw)
   local v = a[1]
   if a.n == 3 then

@@ -5,6 +5,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local counts = require "python.counts"
 local text = require("python.text").methods
 
 local M = {}
@@ -18,6 +19,7 @@ local COUNTS = {find = true, rfind = true, index = true, rindex = true,
 
 -- An argument of a method as text.lua takes it.
 local function inward(v, name)
+  v = V.unbox(v)
   if V.is_bytes(v) then return v.s end
   if V.is_tuple(v) then
     local out = {}
@@ -47,7 +49,12 @@ for name in ([[split rsplit splitlines partition rpartition find rfind index
   M[name] = function (self, args, kw)
     local list = {}
     for i = 1, args.n do list[i] = inward(args[i], name) end
-    if COUNTS[name] and math.type(list[1]) == "integer" then
+    if COUNTS[name] and type(list[1]) ~= "string" then
+      list[1] = V.index_of(list[1])
+      if math.type(list[1]) ~= "integer" then
+        raise_type("argument should be integer or bytes-like object, not '%s'",
+          V.type_name(args[1]))
+      end
       if list[1] < 0 or list[1] > 255 then
         util.raise("ValueError", "byte must be in range(0, 256)")
       end
@@ -68,11 +75,12 @@ function M.join(self, args)
   local items, n = V.items(args[1])
   local parts = {}
   for i = 1, n do
-    if not V.is_bytes(items[i]) then
+    local item = V.unbox(items[i])
+    if not V.is_bytes(item) then
       raise_type("sequence item %d: expected a bytes-like object, %s found",
         i - 1, V.type_name(items[i]))
     end
-    parts[i] = items[i].s
+    parts[i] = item.s
   end
   return V.bytes_like(self, table.concat(parts, self.s))
 end
@@ -83,12 +91,21 @@ function M.decode(self, args, kw)
   return V.decoded(self.s, name, how)
 end
 
-function M.hex(self, args)
-  local sep, size = args[1] and V.unbox(args[1]) or "", args[2] or 1
+function M.hex(self, args, kw)
+  local given = args[1]
+  if given == nil and kw then given = V.dict_get(kw, "sep") end
+  local sep, size = given ~= nil and V.unbox(given) or "", args[2]
+    or kw and V.dict_get(kw, "bytes_per_sep") or 1
   local out = {}
   for i = 1, #self.s do out[i] = ("%02x"):format(self.s:byte(i)) end
-  if sep == "" or size == 0 then return table.concat(out) end
   if V.is_bytes(sep) then sep = sep.s end
+  if given ~= nil and type(sep) ~= "string" then
+    raise_type("sep must be str or bytes.")
+  elseif given ~= nil and #sep ~= 1 then
+    util.raise("ValueError", utf8.len(sep) == 1 and "sep must be ASCII."
+      or "sep must be length 1.")
+  end
+  if sep == "" or size == 0 then return table.concat(out) end
   local text_out, n = "", #out
   for i = 1, n do
     text_out = text_out .. out[i]
@@ -120,8 +137,14 @@ function M.fromhex(self, args)
   return V.bytes_like(self, from_hex(args[1]))
 end
 
+local function plain_bytes(v)
+  local b = V.unbox(v)
+  if V.is_bytes(b) then return b.s end
+  return raise_type("a bytes-like object is required, not '%s'", V.type_name(v))
+end
+
 function M.maketrans(_, args)
-  local from, to = args[1].s, args[2].s
+  local from, to = plain_bytes(args[1]), plain_bytes(args[2])
   if #from ~= #to then
     util.raise("ValueError", "maketrans arguments must have same length")
   end
@@ -132,14 +155,17 @@ function M.maketrans(_, args)
 end
 
 function M.translate(self, args, kw)
-  local map = args[1]
-  local gone = args[2] or kw and V.dict_get(kw, "delete") or V.bytes ""
+  local map = args[1] ~= None and plain_bytes(args[1])
+  local gone = args[2] or kw and V.dict_get(kw, "delete")
+  gone = gone and plain_bytes(gone) or ""
+  if map and #map ~= 256 then
+    util.raise("ValueError", "translation table must be 256 characters long")
+  end
   local out = {}
   for i = 1, #self.s do
     local c = self.s:sub(i, i)
-    if not gone.s:find(c, 1, true) then
-      out[#out + 1] = map == None and c or map.s:sub(c:byte() + 1,
-        c:byte() + 1)
+    if not gone:find(c, 1, true) then
+      out[#out + 1] = map and map:sub(c:byte() + 1, c:byte() + 1) or c
     end
   end
   return V.bytes_like(self, table.concat(out))
@@ -207,7 +233,14 @@ function array.remove(self, args)
   array.pop(self, {i - 1})
   return None
 end
-setmetatable(array, {__index = M})
+for name, f in pairs(M) do
+  if array[name] == nil then array[name] = f end
+end
+for kind, methods in pairs {bytes = M, bytearray = array} do
+  counts.check(kind, methods, counts.OF_TEXT .. [[ translate 1 2 kw
+    maketrans 2 2 append 1 1 extend 1 1 clear 0 0 copy 0 0 reverse 0 0 pop 0 1
+    remove 1 1 insert 2 2]])
+end
 
 -- bytes_of(v): a Lua string of what bytes() and extend take; from_hex(text):
 -- the bytes that two digits each say.

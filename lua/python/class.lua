@@ -44,12 +44,29 @@ local FACTS = {property = {fget = "get", fset = "set", fdel = "del"},
   staticmethod = {__func__ = "get", __wrapped__ = "get"},
   classmethod = {__func__ = "get", __wrapped__ = "get"}}
 
+-- What a static or class method has from its function.
+local OF_WRAPPED <const> = {__annotations__ = true, __qualname__ = true,
+  __module__ = true, __doc__ = true, __isabstractmethod__ = true}
+
+function descriptor_mt.__tostring(d)
+  local kind = rawget(d, "kind")
+  if kind == "property" then
+    return ("<property object at 0x%x>"):format(V.identity(d))
+  end
+  return ("<%s(%s)>"):format(kind, V.repr(rawget(d, "get")))
+end
+descriptor_mt.shows_itself = true
+
 -- x.setter, x.getter of a property in a class body.
 descriptor_mt.__index = function (d, name)
   local fact = FACTS[rawget(d, "kind")][name]
   if fact then
     local f = rawget(d, fact)
     return f == nil and None or f
+  end
+  if OF_WRAPPED[name] and rawget(d, "kind") ~= "property" then
+    local ok, x = pcall(attrs.get, rawget(d, "get"), name)
+    return ok and x or nil
   end
   if name == "__doc__" then
     local get = rawget(d, "get")
@@ -60,7 +77,8 @@ descriptor_mt.__index = function (d, name)
   if part and rawget(d, "kind") == "property" then
     return rawget(d, part) or None
   end
-  local slot = ({setter = "set", getter = "get", deleter = "del"})[name]
+  local slot = rawget(d, "kind") == "property"
+    and ({setter = "set", getter = "get", deleter = "del"})[name]
   if not slot then return nil end
   return builtin(function (a)
     local new = descriptor("property", rawget(d, "get"))

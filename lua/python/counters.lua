@@ -28,9 +28,10 @@ local function keys_of(a, b)
 end
 
 local SIGNS = {
-  ["+"] = function (x, y) return x + y end,
-  ["-"] = function (x, y) return x - y end,
-  ["&"] = math.min, ["|"] = math.max,
+  ["+"] = function (x, y) return V.binary["+"](x, y) end,
+  ["-"] = function (x, y) return V.binary["-"](x, y) end,
+  ["&"] = function (x, y) return V.less(x, y) and x or y end,
+  ["|"] = function (x, y) return V.less(x, y) and y or x end,
 }
 
 -- sign(op, a, b): a op b, or nil where these two have no such sign.
@@ -43,7 +44,7 @@ function M.sign(op, a, b)
   local keys, n = keys_of(a, b)
   for i = 1, n do
     local x = f(count(a, keys[i]), count(b, keys[i]))
-    if x > 0 then V.dict_set(d, keys[i], x) end
+    if V.less(0, x) then V.dict_set(d, keys[i], x) end
   end
   return d
 end
@@ -64,7 +65,7 @@ function M.change(op, a, b)
   local keys, n = keys_of(a, b)
   for i = 1, n do
     local x = f(count(a, keys[i]), count(b, keys[i]))
-    if x > 0 then V.dict_set(a, keys[i], x)
+    if V.less(0, x) then V.dict_set(a, keys[i], x)
     elseif V.dict_get(a, keys[i]) ~= nil then V.dict_remove(a, keys[i]) end
   end
   return true

@@ -9,6 +9,7 @@ local V = require "python.values"
 local builtin_names = require "python.builtin_names"
 local ops = require "python.ops"
 local big = require "python.bigint"
+local counters = require "python.counters"
 
 local M = {}
 local None = dt.None
@@ -52,6 +53,8 @@ local OF = {list = SEQ .. " __setitem__ __delitem__ __iadd__ __imul__ "
   set = SET .. " __iand__ __ior__ __isub__ __ixor__",
   frozenset = SET, dict_keys = SET, dict_items = SET, odict_keys = SET,
   odict_items = SET, dict_values = " __len__ __iter__ __contains__",
+  Counter = BOX .. " __setitem__ __delitem__ __reversed__ __add__ __sub__ __and__ "
+    .. "__or__ __iadd__ __isub__ __iand__ __ior__ __neg__ __pos__" .. ORDER,
   str = SEQ .. " __mod__ __rmod__", bytes = SEQ .. " __mod__ __bytes__",
   range = BOX .. " __reversed__",
   int = INT, float = FLOAT, bool = INT,
@@ -78,7 +81,9 @@ local function kind_of(v)
   if util.is_tensor(v) then return "tensor" end
   if util.is_mesh(v) then return "mesh" end
   if V.is_function(v) then return "callable" end
-  local name = type(v) == "table" and rawget(v, "_native") or V.type_name(v)
+  local made = type(v) == "table" and rawget(v, "data_class")
+  local name = type(v) == "table" and rawget(v, "_native")
+    or made and made.__name__ or V.type_name(v)
   if NAMED[name] or has[name] then return name end
   if V.is_list(v) then return "list" elseif V.is_tuple(v) then return "tuple"
   elseif V.is_dict(v) then return "dict" elseif V.is_set(v) then return "set"
@@ -105,6 +110,7 @@ local function knows(kind, sign, x)
   if kind == "list" then return V.is_list(x) end
   if kind == "tuple" then return V.is_tuple(x) end
   if kind == "dict" then return V.is_dict(x) end
+  if kind == "Counter" then return counters.is(x) end
   if kind == "set" or kind == "frozenset" then return V.is_set(x) end
   return true
 end

@@ -401,8 +401,9 @@ local function guarded(op, f)
        and not rawget(a, "deque") == not rawget(b, "deque")))
        and op ~= "*"
        or is_number(a) and op ~= "*" and (type(b) == "string" or V.is_seq(b))
+       or V.is_generator(a)
        or is_number(a) and (V.is_dict(b) or V.is_set(b) or V.is_view(b)
-       or V.is_function(b) or b == nil or b == V.not_implemented
+       or V.is_function(b) or V.is_generator(b) or b == nil or b == V.not_implemented
        or b == dt.ellipsis)
        or a == V.not_implemented or a == dt.ellipsis
        or aliases.is_type(a) or is_number(a) and aliases.is_type(b)
@@ -537,6 +538,8 @@ for op, f in pairs(M.binary) do
   local slow, plain = guarded(op, f), quick.binary[op]
   M.binary[op] = plain and plain(slow) or slow
 end
+
+V.binary = M.binary                 -- for those below this file
 
 local function refuse_unary(op, a, shown)
   if V.is_complex(a) then return end

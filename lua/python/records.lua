@@ -2,6 +2,7 @@
 -- python/records.lua: classes of the program below a named tuple: a class
 -- below tuple, with the named tuple's fields and methods, stands between.
 
+local None = require("dt").None
 local V = require "python.values"
 local bind = require "python.bind"
 local classes = require "python.class"
@@ -67,8 +68,18 @@ local function text_of(record)
   end
 end
 
+local function defaults_of(record)
+  local items = {}
+  for i, p in ipairs(record.maker.params) do
+    if i > 1 and p.value ~= nil then items[#items + 1] = p.value end
+  end
+  return #items > 0 and V.tuple(items, #items) or None
+end
+
 local function members_of(record)
-  local out = {__new__ = method("__new__", new_of(record)),
+  local made_by = method("__new__", new_of(record))
+  made_by.__defaults__ = defaults_of(record)
+  local out = {__new__ = made_by,
     __repr__ = method("__repr__", text_of(record)),
     _replace = method("_replace", replaced(record)),
     _asdict = method("_asdict", as_dict(record)), __slots__ = V.tuple({}, 0),
@@ -84,6 +95,7 @@ local function members_of(record)
   for i, field in ipairs(record.names) do
     out[field] = of_kind("property", builtin(function (a) return a[1][i] end,
       field))
+    rawset(out[field], "doc", "Alias for field number " .. i - 1)
   end
   return out
 end

@@ -366,7 +366,8 @@ function M.record(name, names, members)
     for i, field in ipairs(names) do t[i] = given[field] end
     return M.tuple(t, #names)
   end
-  class.maker = maker_of(name, names, class.members)
+  class.maker, class.__slots__ = maker_of(name, names, class.members),
+    M.tuple({}, 0)
   class.doc = ("%s(%s)"):format(name, table.concat(names, ", "))
   local shown, defaults = M.tuple({table.unpack(names)}, #names), M.dict()
   for _, field in ipairs(names) do
@@ -418,6 +419,11 @@ function M.of_record(v, name)
       local d = M.dict()
       for i, field in ipairs(class.names) do M.dict_set(d, field, v[i]) end
       return d
+    end, name)
+  end
+  if name == "__getnewargs__" then
+    return M.builtin(function ()
+      return M.tuple({table.unpack(v, 1, v.n)}, v.n)
     end, name)
   end
   local member = class.members[name]
@@ -703,7 +709,8 @@ function M.type_name(v)
     if mt == generator_mt then return rawget(v, "iterator") or mt.__name end
     local class = rawget(v, "_class")
     if class then return class.__name end
-    if M.is_type_table(v) and not (mt and mt.shows_itself) then
+    if M.is_type_table(v) and (rawget(v, "is_abc")
+       or not (mt and mt.shows_itself)) then
       return "type"
     end
   end

@@ -10,8 +10,10 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local boxes = require "python.boxes"
 local builtins = require "python.builtins"
+local constructors = require "python.constructors"
 local native = require "python.native"
 local keywords = require "python.keywords"
+local protect = require "python.protect"
 
 local None = dt.None
 local builtin = V.builtin
@@ -25,9 +27,9 @@ local function shown_name(v)
   return class and class.__name or rawget(v, "data_class").__name__
 end
 
--- data(name, above, make, init): a class of data: make() gives an empty one,
--- init(v, args, kw) fills it.
-local function data(name, above, make, init)
+-- data(name, above, make, init[, kind]): a class of data: make() gives an empty one,
+-- init(v, args, kw) fills it; `kind`: whose signs it has, if not `above`'s.
+local function data(name, above, make, init, kind)
   local class
   local function made()
     local v = make()
@@ -45,7 +47,8 @@ local function data(name, above, make, init)
   class.test = function (v)
     return type(v) == "table" and (rawget(v, "data_class") == class)
   end
-  native.define(name, {make = made, init = init, kind = above, above = above,
+  native.define(name, {make = made, init = init, kind = kind or above,
+    above = above,
     methods = boxes.methods_of(make())})
   class.unbound = function (key) return native.member(name, key) end
   M[name] = class
@@ -99,7 +102,9 @@ end)
 local function counter_text(t)
   local list = {}
   for k, n in V.each(t) do list[#list + 1] = V.tuple {k, n} end
-  list = V.sorted(V.list(list), function (p) return p[2] end, true)
+  local sorted, by_count = protect.passing(V.sorted, V.list(list),
+    function (p) return p[2] end, true)
+  list = sorted and by_count or V.list(list)    -- counts that have no order
   for i = 1, list.n do
     list[i] = V.repr(list[i][1]) .. ": " .. V.repr(list[i][2])
   end
@@ -129,7 +134,19 @@ end, function (d, a, kw)
     end
   end
   for k, n in V.each(kw or V.dict()) do V.dict_set(d, k, n) end
-end)
+end, "Counter")
+
+-- A class method that keys are given.
+for name, class in pairs {defaultdict = M.defaultdict,
+    OrderedDict = M.OrderedDict} do
+  class.fromkeys = builtin(function (a)
+    return constructors.fromkeys(class, a)
+  end, "fromkeys")
+end
+M.Counter.fromkeys = builtin(function ()
+  return util.raise("NotImplementedError", "Counter.fromkeys() is undefined.  "
+    .. "Use Counter(iterable) instead.")
+end, "fromkeys")
 
 -- ---- deque ----
 

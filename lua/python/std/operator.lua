@@ -172,18 +172,33 @@ M.methodcaller = V.builtin(function (a, kw)
   elseif type(a[1]) ~= "string" then
     util.raise("TypeError", "method name must be a string")
   end
-  return V.builtin(function (b, kw2)
+  local shown = {}
+  for i = 1, a.n do shown[i] = V.repr(a[i]) end
+  for k, v in V.each(kw or V.dict()) do
+    shown[#shown + 1] = k .. "=" .. V.repr(v)
+  end
+  local caller = V.builtin(function (b, kw2)
     if b.n ~= 1 or kw2 and V.count(kw2) > 0 then
       util.raise("TypeError", "methodcaller expected 1 argument, got %d", b.n)
     end
     return calls.call(attrs.get(b[1], a[1]), V.list({table.unpack(a, 2, a.n)},
       a.n - 1), kw)
   end, "methodcaller")
+  caller.shown = ("operator.methodcaller(%s)"):format(table.concat(shown, ", "))
+  return caller
 end, "methodcaller")
 
 M.call = V.builtin(function (a, kw)
   return calls.call(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
 end, "call")
+
+-- The same functions by the names of the methods.
+for word in ([[abs add and_ call concat contains delitem eq floordiv ge getitem
+    gt iadd iand iconcat ifloordiv ilshift imatmul imod imul index inv invert
+    ior ipow irshift isub itruediv ixor le lshift lt matmul mod mul ne neg not_
+    or_ pos pow rshift setitem sub truediv xor]]):gmatch "%S+" do
+  M["__" .. word:gsub("_$", "") .. "__"] = M[word]
+end
 
 attrs.provide("operator", attrs.namespace(M))
 

@@ -65,6 +65,7 @@ local cache_info = V.record("CacheInfo", {"hits", "misses", "maxsize",
 local function remembering(f, most, typed)
   local seen, hits, misses = V.dict(), 0, 0
   local b = builtin(function (a, kw)
+    if kw and V.count(kw) == 0 then kw = nil end
     local key = call_key(a, kw, typed)
     local v = V.dict_get(seen, key)
     if v ~= nil then
@@ -77,7 +78,7 @@ local function remembering(f, most, typed)
     end
     misses = misses + 1
     v = calls.call(f, a, kw)
-    if most == 0 then return v end
+    if most == 0 or V.dict_get(seen, key) ~= nil then return v end
     if most and V.count(seen) >= most then
       V.dict_remove(seen, (V.dict_end(seen, true)))
     end
@@ -86,6 +87,10 @@ local function remembering(f, most, typed)
   end, rawget(f, "plain") or rawget(f, "name"))
   b.binds = true                    -- in a class it is a method
   b.__wrapped__ = f
+  b.doc, b.__module__ = rawget(f, "doc"), attrs.get(f, "__module__")
+  for key, v in next, f do          -- what the program wrote on it
+    if not attrs.own_of_function[key] and b[key] == nil then b[key] = v end
+  end
   b.cache_info = builtin(function ()
     return cache_info.call(V.list {hits, misses, most or None, V.count(seen)})
   end, "cache_info")
@@ -108,16 +113,30 @@ local function lru_cache(a, kw)
   local most = a[1]
   if most == nil then most = kwarg(kw, "maxsize") end
   if most == nil then most = 128 elseif most == None then most = nil end
+  if most and math.type(most) ~= "integer" then
+    util.raise("TypeError", "Expected first argument to be an integer, a "
+      .. "callable, or None")
+  end
   if most and most < 0 then most = 0 end
   local typed = V.truth(a[2] or kwarg(kw, "typed") or false)
   return builtin(function (b) return remembering(b[1], most, typed) end,
     "lru_cache")
 end
 
+-- wraps with the names that it takes over given, or of what is no function.
+local function update_wrapper(a, kw, wrapper)
+  local f = attrs.get(attrs.module "functools", "update_wrapper")
+  return calls.call(f, V.list({wrapper, table.unpack(a, 1, a.n)}, a.n + 1), kw)
+end
+
 module("functools", {
-  wraps = function (a)
+  wraps = function (a, kw)
     local f = a[1]
     return builtin(function (b)
+      if a.n ~= 1 or kw and V.count(kw) > 0 or not V.is_function(b[1])
+         or not V.is_function(f) then
+        return update_wrapper(a, kw, b[1])
+      end
       local name = type(f) == "table" and (rawget(f, "name")
         or rawget(f, "__name__") or rawget(f, "__name"))
       if V.is_function(b[1]) and name then

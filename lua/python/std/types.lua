@@ -3,7 +3,9 @@
 -- abc, types.
 
 local dt = require "dt"
+local util = require "dt.util"
 local V = require "python.values"
+local aliases = require "python.aliases"
 local attrs = require "python.attrs"
 local classes = require "python.class"
 local keywords = require "python.keywords"
@@ -84,6 +86,31 @@ tools.module("types", {
     return b
   end,
 })
+
+-- Classes of what brackets and | make of types.
+local typing_alias = builtin(function ()
+  return util.raise("TypeError", "cannot create 'typing._GenericAlias' instances")
+end, "_GenericAlias")
+typing_alias.__qualname__, typing_alias.__module__ = "_GenericAlias", "typing"
+typing_alias.test = function (v)
+  return aliases.is_hint(v) and not rawget(v, "is_abc")
+end
+for name, test in pairs {UnionType = aliases.is_union, GenericAlias = function (v)
+      return aliases.is_hint(v) and rawget(v, "args") ~= nil
+    end} do
+  local class = builtin(function (a)
+    if name == "GenericAlias" then return aliases.generic(a[1], a[2]) end
+    return util.raise("TypeError", "cannot create 'types.UnionType' instances")
+  end, name)
+  class.__qualname__, class.__module__, class.test = name, "types", test
+  attrs.module("types")[name] = class
+end
+aliases.union_type = attrs.module("types").UnionType
+aliases.set_classes(function (h)
+  if rawget(h, "is_abc") then return attrs.module("abc").ABCMeta end
+  if h.module == "" and h.args then return attrs.module("types").GenericAlias end
+  return typing_alias
+end, function () return aliases.union_type end)
 attrs.module("types").MethodType.test = function (v)
   return V.type_name(v) == "method"
 end

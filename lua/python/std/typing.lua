@@ -126,14 +126,35 @@ local SAMPLES <const> = {int = 0, float = 0.0, bool = false, str = "",
   list = V.list({}, 0), tuple = V.tuple({}, 0), dict = V.dict(), set = V.set(),
   frozenset = V.frozen_of(V.set()), complex = V.complex(0, 0),
   range = V.range(0, 0, 1)}
+for _, name in ipairs {"enumerate", "filter", "map", "reversed", "zip"} do
+  SAMPLES[name] = V.iterator(nil, name)
+end
+
+-- A value that a class of the language's makes, or nil where it is not known.
+local function sample_of(class)
+  local sample = rawget(class, "sample")
+  if sample ~= nil then return sample end
+  local data = rawget(class, "is_data") or rawget(class, "__native")
+    or not rawget(class, "__python") and rawequal(class, B[class.__name__])
+    and class.__name__
+  if rawequal(collections[data], class) or data and rawget(class, "__python")
+     and collections[data] then
+    return collections[data].call(V.list({}, 0))
+  elseif rawequal(class, B.type) then
+    return B.int
+  elseif rawequal(class, builtins.none_type) then
+    return None
+  end
+  return SAMPLES[data]
+end
 
 -- issubclass(class, the abstract one), or nil where it is not known.
 local function below(name, test)
   return function (class)
     if type(class) ~= "table" then return nil end
-    local data = rawget(class, "is_data") or rawget(class, "__native")
-    if SAMPLES[data] ~= nil and test(SAMPLES[data]) then return true end
-    if rawget(class, "is_data") then return false end
+    local sample = sample_of(class)
+    if sample ~= nil and test(sample) then return true end
+    if sample ~= nil and not rawget(class, "__python") then return false end
     if not rawget(class, "__python") then return nil end
     if names_base(class, name) then return true end
     for _, word in ipairs(NEEDS[name] or {false}) do
@@ -146,6 +167,33 @@ local function below(name, test)
   end
 end
 
+-- Is the value, or the class, one of those that were registered below `name`
+-- or below an abstract class that stands below it?
+local registered = {}               -- classes, by the abstract class's name
+local function is_registered(name, held, x)
+  for other, list in pairs(registered) do
+    if other == name or is_above(other, name) then
+      for _, class in ipairs(list) do
+        if held(x, class) then return true end
+      end
+    end
+  end
+  return false
+end
+
+local function is_below(c, class)
+  return B.issubclass.call(V.list({c, class}, 2))
+end
+
+-- Mapping.register(C)
+local function registrar(name)
+  return builtin(function (a)
+    registered[name] = registered[name] or {}
+    table.insert(registered[name], a[1])
+    return a[1]
+  end, "register")
+end
+
 local abc = {}
 for name, test in pairs(ABC) do
   local function holds(v)
@@ -154,12 +202,20 @@ for name, test in pairs(ABC) do
     end
     local class = type(v) == "table" and rawget(v, "_class")
     return test(v) or class and rawget(class, "__python")
-      and names_base(class, name) or false
+      and names_base(class, name)
+      or next(registered) and is_registered(name, builtins.is_class, v)
+      or false
   end
+  local is_one = below(name, test)
   M[name] = aliases.of("typing.", name, nil, nil, holds)
   abc[name] = aliases.of("collections.abc.", name, nil, nil, holds)
-  rawset(M[name], "below", below(name, test))
+  rawset(M[name], "below", function (class)
+    return is_one(class) or next(registered)
+      and is_registered(name, is_below, class)
+  end)
   rawset(abc[name], "below", M[name].below)
+  rawset(abc[name], "register", registrar(name))
+  rawset(abc[name], "is_abc", true)
 end
 
 -- ---- names of classes ----

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """collections: ChainMap, and the boxes and texts to derive from."""
+import collections.abc as _abc
 import operator
 
 
@@ -369,3 +370,10 @@ for _name in """count endswith find format format_map index isalpha isalnum
         isspace istitle isupper join partition rindex rfind rpartition rsplit
         split splitlines startswith""".split():
     setattr(UserString, _name, _inner(_name))
+
+
+for _class, _abstract in ((ChainMap, _abc.MutableMapping),
+                          (UserDict, _abc.MutableMapping),
+                          (UserList, _abc.MutableSequence),
+                          (UserString, _abc.Sequence)):
+    _abstract.register(_class)

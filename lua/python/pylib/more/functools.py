@@ -209,7 +209,7 @@ WRAPPER_UPDATES = ("__dict__",)
 def update_wrapper(wrapper, wrapped, assigned=WRAPPER_ASSIGNMENTS,
                    updated=WRAPPER_UPDATES):
     if (isinstance(wrapper, types.FunctionType)
-            and assigned == WRAPPER_ASSIGNMENTS and updated == WRAPPER_UPDATES):
+            and isinstance(wrapped, types.FunctionType) and assigned == WRAPPER_ASSIGNMENTS and updated == WRAPPER_UPDATES):
         return wraps(wrapped)(wrapper)
     for name in assigned:
         try:
@@ -223,8 +223,18 @@ def update_wrapper(wrapper, wrapped, assigned=WRAPPER_ASSIGNMENTS,
     return wrapper
 
 
+def _is_union(note):
+    return (isinstance(note, types.UnionType)
+            or typing.get_origin(note) is typing.Union)
+
+
 def _is_class(x):
-    return isinstance(x, type) or hasattr(x, "__mro__")
+    return isinstance(x, type) and typing.get_origin(x) is None
+
+
+def _may_be_registered(note):
+    parts = typing.get_args(note) if _is_union(note) else (note,)
+    return all(_is_class(part) for part in parts)
 
 
 def _note_of_first(func):
@@ -235,65 +245,90 @@ def _note_of_first(func):
             f"Invalid first argument to `register()`: {func!r}. Use either "
             "`@register(some_class)` or plain `@register` on an annotated "
             "function.")
+    func = getattr(func, "__func__", func)
     name, note = next(iter(typing.get_type_hints(func).items()))
-    if _union_of(note):
+    if _may_be_registered(note):
         return note
-    if typing.get_origin(note) is None and not _is_class(note):
-        raise TypeError(f"Invalid annotation for {name!r}. {note!r} is not a "
-                        "class.")
-    return note
+    if _is_union(note):
+        raise TypeError(f"Invalid annotation for {name!r}. {note!r} not all "
+                        "arguments are classes.")
+    raise TypeError(f"Invalid annotation for {name!r}. {note!r} is not a class.")
 
 
-def _union_of(note):
-    """The classes of a union, or nothing."""
-    args = getattr(note, "__args__", None)
-    return args if typing.get_origin(note) in (None, typing.Union) else None
+def _place_of(kind, order):
+    """Where `kind` stands in a class's order.  One that is not in it, whose
+    class it is by what it can do, stands behind the last class that is such."""
+    if kind in order:
+        return order.index(kind), 0
+    last = 0
+    for i, c in enumerate(order):
+        if issubclass(c, kind):
+            last = i
+    return last, 1
 
 
-def _classes_of(note):
-    """A class, or those that a union names."""
-    if _union_of(note):
-        return _union_of(note)
-    if _is_class(note) or typing.get_origin(note) is None:
-        return (note,)
-    return typing.get_args(note)
+def _nearest(cls, kinds):
+    """The class among `kinds` that is nearest to cls."""
+    order = list(getattr(cls, "__mro__", (cls,)))
+    best, where = None, None
+    for kind in kinds:
+        if kind is object or not issubclass(cls, kind):
+            continue
+        place = _place_of(kind, order)
+        if best is None or place < where or place == where and \
+                issubclass(kind, best):
+            best, where = kind, place
+    for kind in kinds:
+        if where is not None and where[1] and kind is not best \
+                and kind is not object and issubclass(cls, kind) \
+                and _place_of(kind, order) == where \
+                and not issubclass(best, kind):
+            raise RuntimeError(f"Ambiguous dispatch: {best} or {kind}")
+    return object if best is None else best
 
 
 def singledispatch(func):
     """A function whose body is chosen by the class of the first argument."""
-    registry = {object: func}
+    registry, chosen = {object: func}, {}
 
     def dispatch(cls):
-        for c in getattr(cls, "__mro__", (cls,)):
-            if c is not object and c in registry:
-                return registry[c]
-        for c, f in reversed(list(registry.items())):
-            if c is not object and issubclass(cls, c):
-                return f
-        return func
+        if cls not in chosen:
+            chosen[cls] = registry[cls] if cls in registry \
+                else registry[_nearest(cls, registry)]
+        return chosen[cls]
 
     def register(cls, func=None):
-        if func is None:
-            if _is_class(cls) or not callable(cls) \
-                    or typing.get_origin(cls) is not None or _union_of(cls):
+        if _may_be_registered(cls):
+            if func is None:
                 return lambda f: register(cls, f)
-            func = cls
-            cls = _note_of_first(func)
-        for c in _classes_of(cls):
-            registry[c] = func
+        elif func is not None:
+            raise TypeError("Invalid first argument to `register()`. "
+                            f"{cls!r} is not a class or union type.")
+        elif typing.get_origin(cls) is not None or not (
+                callable(cls) or hasattr(cls, "__func__")):
+            raise TypeError(
+                f"Invalid first argument to `register()`: {cls!r}. Use either "
+                "`@register(some_class)` or plain `@register` on an annotated "
+                "function.")
+        else:
+            func, cls = cls, _note_of_first(cls)
+        for kind in typing.get_args(cls) if _is_union(cls) else (cls,):
+            registry[kind] = func
+        chosen.clear()
         return func
+
+    name = getattr(func, "__name__", "singledispatch function")
 
     @wraps(func)
     def wrapper(*args, **kw):
         if not args:
-            raise TypeError(f"{func.__name__} requires at least 1 positional "
-                            "argument")
+            raise TypeError(f"{name} requires at least 1 positional argument")
         return dispatch(args[0].__class__)(*args, **kw)
 
     wrapper.register = register
     wrapper.dispatch = dispatch
-    wrapper.registry = registry
-    wrapper._clear_cache = lambda: None
+    wrapper.registry = types.MappingProxyType(registry)
+    wrapper._clear_cache = chosen.clear
     return wrapper
 
 
@@ -319,5 +354,6 @@ class singledispatchmethod:
             if hasattr(chosen, "__get__") and not callable(chosen):
                 return chosen.__get__(obj, cls)(*args, **kwargs)
             return chosen(obj, *args, **kwargs)
+        update_wrapper(method, self.func)
         method.register = self.register
         return method
