@@ -113,6 +113,18 @@ local function of_group(n)
   optim.SGD(m:parameters(), {lr = 0.1}):step()
 end
 
+-- A backward under fully_shard over the second dimension of a mesh that is two
+-- ranks wide, on the rank's own batch or on all ranks' one.
+local function in_halves(own)
+  local halves = dt.init_device_mesh("cpu", {world // 2, 2},
+    {mesh_dim_names = {"rest", "fsdp"}})
+  dt.manual_seed(3)
+  local m = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2))
+  dt.fully_shard(m, {mesh = halves.fsdp})
+  dt.manual_seed(40 + (own or 0))
+  F.mse_loss(m(dt.randn(4, 4)), dt.zeros(4, 2)):backward()
+end
+
 -- A tensor that rank 0 makes by itself, sent by rank `src`.
 local function sent_by(src)
   local t = dt.zeros(4)
@@ -1325,6 +1337,9 @@ local cases = {
   {"DT1057", "backward",
     function () return trained(each, nil, 7) end,
     function () return trained(each) end},
+  {"DT1057", "backward",                        -- halves of two ranks
+    function () return in_halves() end,
+    function () return in_halves(me) end},
   {"DT1024", "UNTIED",
     function ()
       local a, b = nn.Linear(4, 4), nn.Linear(4, 4)
@@ -1365,6 +1380,7 @@ for i, c in ipairs(cases) do
     T.ok(hit.evidence ~= "" and hit.lua ~= "" and hit.torch ~= "",
       what .. ": evidence and fix")
     T.ok(not (hit.lua .. hit.torch):find("%%[xpd]"), what .. ": fix filled in")
+    T.ok(hit.name ~= "", what .. ": names what it is about")
     T.ok(hit.line == 0 or (hit.line >= line and hit.line <= last)
       or ((above or hit.line <= helpers) and hit.line < line),
       what .. ": its line, got " .. hit.line)

@@ -88,6 +88,32 @@ T.close(F.pixel_shuffle(F.pixel_unshuffle(fill({2, 3, 4, 6}, 4), 2), 2),
 T.close(F.fold(F.unfold(fill({2, 3, 4, 6}, 4), 2, {stride = 2}), {4, 6}, 2,
   {stride = 2}), fill({2, 3, 4, 6}, 4), "fold undoes unfold", 0)
 
+-- The grid's gradient is how the result changes when the grid moves.  Points
+-- stand away from where a mode has a kink: the middles and ends of pixels.
+do
+  local image = fill({2, 2, 5, 4}, 6):to(dt.float64)
+  local points = (fill({2, 3, 2, 2}, 7):to(dt.float64) / 7 + 0.013)
+  local move = fill({2, 3, 2, 2}, 8):to(dt.float64)
+  local cotangent = fill({2, 2, 3, 2}, 9):to(dt.float64)
+  for _, mode in ipairs({"bilinear", "bicubic"}) do
+    for _, padding in ipairs({"zeros", "border", "reflection"}) do
+      for _, corners in ipairs({false, true}) do
+        local function value(t)
+          return (F.grid_sample(image, t, {mode = mode, padding_mode = padding,
+            align_corners = corners}) * cotangent):sum()
+        end
+        local t = points:clone():requires_grad_(true)
+        value(t):backward()
+        local step = 1e-6
+        local change = (value(points + move * step)
+          - value(points - move * step)) / (2 * step)
+        T.close((t.grad * move):sum(), change, ("grid gradient of %s, %s, %s")
+          :format(mode, padding, corners), 1e-5)
+      end
+    end
+  end
+end
+
 -- layout in memory does not matter
 local function twisted(t)
   return t:permute({0, 2, 3, 1}):contiguous():permute({0, 3, 1, 2})

@@ -8,7 +8,7 @@
 
 local program = os.getenv("DTREPL") or "build/dtrepl"
 local FLOOR = {collectives = 202, api = 150, api_more = 165, inits = 97,
-  edges = 40, llama = 11, programs = 30}
+  edges = 40, llama = 11, ops = 275, programs = 30}
 
 local function output(cmd)
   local p = assert(io.popen(cmd .. " 2>&1"))

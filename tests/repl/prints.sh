@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick,one_thread timeout=120
+# TEST: tags=quick,one_thread timeout=600
 # Programs that print the same here as under PyTorch 2.15, nearly all as under 2.13: tests/repl/prints
 # has each with what PyTorch printed (python3 X.py >X.out writes it again).
 here=$(cd "$(dirname "$0")" && pwd)
