@@ -4,9 +4,8 @@
 -- done, with the reporter's own names; and the commands that find out when
 -- the text alone does not decide.
 
-local code = require "dt.diagnose.code"
 local facts = require "dt.diagnose.facts"
-local opnames = require "dt.diagnose.opnames"
+local names = require "dt.diagnose.names"
 local particular = require "dt.diagnose.particular"
 local releases = require "dt.diagnose.release"
 
@@ -49,8 +48,7 @@ local telling = {"register_fsdp_forward_method", "implicit_replication",
   "set_model_state_dict", "mark_sharding", "to_empty", "_flatten"}
 
 -- Does the report's own text show what the fix asks for?
-local function done(r, f)
-  if not f.torch then return false end
+local function shown(r, f)
   local flat = r.doc.flat
   local settings, found = 0, 0
   for name, value in f.torch:gmatch "([%a_][%w_]*)=([%w_][%w_%.]*)" do
@@ -71,80 +69,66 @@ local function done(r, f)
   return false
 end
 
--- ---- the reporter's names ----------------------------------------------
+-- Words by which a report says how it went with what a sentence names.
+local it_helped = {"makes it run", "made it run", "works", "worked", "resolves",
+  "resolved", "solves", "solved", "fixes", "%f[%a]fixed", "helps", "helped",
+  "is ok%f[%A]", "is fine", "is gone", "goes away", "went away"}
+local it_did_not = {"not help", "n't help", "no effect", "not an option",
+  "not possible", "no difference", "even with", "even when", "%f[%a]tried",
+  "same error", "not work", "n't work", "still%f[%A]"}
+local unclear = {"%f[%a]not%f[%A]", "n't%f[%A]", "%f[%a]fail", "error", "crash",
+  "%f[%a]hang", "%f[%a]but%f[%A]", "wrong", "%f[%a]used to%f[%A]", "slow",
+  "%f[%a]no%f[%A]", "%f[%a]if%f[%A]", "should", "%?$"}
 
-local constants = {"mask", "bias", "pos", "idx", "index", "cos", "sin",
-  "freq", "offset", "scale", "label", "target", "ids", "buffer", "table",
-  "const", "cache"}
-
-local function like_constant(name)
-  local low = name:lower()
-  for _, c in ipairs(constants) do
-    if low:find(c, 1, true) then return true end
+local function has(low, list)
+  for _, w in ipairs(list) do
+    if low:find(w) then return true end
   end
+  return false
 end
 
-local function valid(name)
-  return name and #name <= 40 and name:find "^[%a_][%w_%.]*$" and name ~= "self"
+-- By what a fix is known in prose: its settings, else the call that it is.
+local function marks_of(f)
+  local list = {}
+  for name, value in f.torch:gmatch "([%a_][%w_]*)=(%u[%w_%.]*)" do
+    if #name > 4 then list[#list + 1] = name .. "=" .. value end
+  end
+  if #list == 0 then
+    local call = f.torch:match "([%a_][%w_]+)%("
+    if call and #call > 5 and f.torch:find "^[%w_%.]+%(" then list[1] = call end
+  end
+  return list
 end
 
--- Modules whose functions take the tensor as an argument.
-local modules = {torch = true, F = true, nn = true, np = true, dist = true,
-  aten = true, ops = true, math = true}
+local LINES <const> = 400       -- of a report in which fixes are looked for
 
--- A name of a tree: x, self.mask; the tensor a method is called on, or the
--- first argument of a module's function.
-local function name_of(t)
-  if not t then return nil end
-  if t.kind == "name" or t.kind == "attr" then
-    local text = code.dotted(t)
-    return not text:find("?", 1, true) and not modules[text:match "^[%w_]+"]
-      and text or nil
-  elseif t.kind == "call" and t.fn.kind == "attr" then
-    local first = t.args and t.args[1]
-    return name_of(t.fn.value)
-      or first and name_of(first.kind and first or first.value)
-  elseif t.kind == "item" then
-    return name_of(t.value)
-  end
-end
-
--- The operands of the line that raises: {x=, mask=}, in the words of classes.
-local function names_in(r)
-  local value
-  local statements = code.statements(r.doc)
-  for _, s in ipairs(statements) do
-    if s.text == r.op_from then value = s.tree.value or s.tree end
-  end
-  if not value and r.op_how == "message" and r.op then
-    local base = r.op:match "^[%w_]+%.([%w_]-)_?%."
-    for _, s in ipairs(statements) do
-      for _, o in ipairs(code.operators(s.tree)) do
-        local last = o[1]:match "[%w_]+$"
-        if last == base or opnames.comes_to(last) == r.op then
-          value = s.tree.value or s.tree
+-- What the report says of the fix: "helped", "tried" or nil.
+local function told(r, f)
+  local marks = f.torch and marks_of(f) or {}
+  if #marks == 0 then return nil end
+  for i = 1, math.min(#r.doc.lines, LINES) do
+    local line = r.doc.lines[i]
+    for sentence in (line:gsub("([%.;!%?]) ", "%1\n") .. "\n"):gmatch "([^\n]+)\n" do
+      local near = sentence:gsub(" ?= ?", "=")
+      for _, mark in ipairs(marks) do
+        if near:find(mark, 1, true) then
+          local low = near:lower()
+          if has(low, it_did_not) then return "tried" end
+          if has(low, it_helped) and not has(low, unclear) then
+            return "helped"
+          end
         end
       end
     end
   end
-  if not value then return {} end
-  if value.kind == "binary" then
-    local a, b = name_of(value.a), name_of(value.b)
-    if a and b and like_constant(a) and not like_constant(b) then a, b = b, a end
-    return {x = a, mask = b}
-  end
-  return {x = name_of(value)}
 end
 
-local function with_names(text, names)
-  if not text then return nil end
-  for from, to in pairs(names) do
-    if valid(to) then
-      text = text:gsub("%f[%w_.]" .. from .. "%f[^%w_]", (to:gsub("%%", "%%%%")))
-    end
-  end
-  return text
+-- Was the fix done already, as code shows or words tell?
+local function done(r, f)
+  return f.torch and f.done ~= false and shown(r, f)
 end
+
+-- ---- the reporter's words ----------------------------------------------
 
 -- The reporter's own line that reads a number, where one was found.
 local function line_read(r)
@@ -165,44 +149,17 @@ local function rewritten(f, line)
   end
 end
 
--- What a fix calls `norm` is what the report calls the result of one of these.
-local reductions = {clip_grad_norm_ = true, get_total_norm = true,
-  vector_norm = true}
-
--- The name that the report gives a gradient norm, or nil.
-local function norm_in(r)
-  for _, s in ipairs(code.statements(r.doc)) do
-    local target = s.tree.kind == "assign" and s.tree.targets[1]
-    if target then
-      for _, call in ipairs(code.calls(s.tree)) do
-        if reductions[call.name] then return name_of(target) end
-      end
-    end
-  end
-end
-
--- Methods beside forward that read weights.
-local entries = {"generate", "encode_image", "encode_text", "encode", "decode",
-  "get_image_features", "get_text_features", "sample", "score", "prefill",
-  "compute_loss", "predict"}
-
--- entry(report): of those the one that the report calls, else the function of
--- its own that raised; nil where neither is there.
-function M.entry(r)
-  local flat = r.doc.flat
-  for _, name in ipairs(entries) do
-    if flat:find("[%.%s_]" .. name .. "%f[^%w_]") then return name end
-  end
-  local own = r.user_frame and r.user_frame.func:match "^[%a_][%w_]*$"
-  return own and own ~= "forward" and own ~= "main" and own or nil
-end
-
 -- An operator or method that a fix names as an example gives way to the
 -- report's own.
 local function with_operator(text, op)
   local ns = op and op:match "^([%w_]+)%."
   if text and ns then
     text = text:gsub("torch%.ops%.ns%.op%.default", "torch.ops." .. op)
+  end
+  local base = ns == "aten" and op:match "^aten%.(%a[%w_]*)_%."
+  if text and base and base ~= "clamp" then
+    text = text:gsub("clamp%(max=10%)", base .. "(...)")
+      :gsub("clamp%(nil, 10%)", base .. "(...)")
   end
   if not text or not ns or ns == "aten" or ns == "prims" then return text end
   return (text:gsub("npu%.npu_fusion_attention%.default",
@@ -211,83 +168,107 @@ end
 
 -- ---- fixes -------------------------------------------------------------
 
+-- Is the fix in the list, in the same words or as the same code?
+local function is_among(list, f)
+  for _, k in ipairs(list) do
+    if k[1] == f[1] or f.torch and k.torch == f.torch then return true end
+  end
+  return false
+end
+
 -- The fixes that can be said: those for the very message, then the class's
 -- unless the former stand alone.  `allows(f)`: does a fix's condition hold?
 local function candidates(r, allows)
   local list, alone = {}, false
   for _, f in ipairs(particular) do
     if f.class == r.class.id and allows(f) then
-      list[#list + 1] = f
+      if not is_among(list, f) then list[#list + 1] = f end
       alone = alone or f.alone
       r.cause = f.cause or r.cause
     end
   end
   if alone then return list end
   for _, f in ipairs(r.class.fixes) do
-    local again = false
-    for _, k in ipairs(list) do again = again or k[1] == f[1] end
-    if not again and allows(f) then list[#list + 1] = f end
+    if not is_among(list, f) and allows(f) then list[#list + 1] = f end
   end
   return list
+end
+
+-- The upgrade that brings the operator a strategy, as a list of one or none;
+-- whether no release has one.
+local function upgrade_of(r, release)
+  local since, story = op_story(r)
+  local missing = r.class.id == "missing-sharding-strategy"
+  if not missing and not (r.class.id == "index-put-and-select"
+    and r.doc.flat:find("sharding strategy", 1, true)) then
+    return {}, false
+  end
+  if since and later(release, since) then
+    return {{text = "upgrade: " .. story, fixed_in = since}}, false
+  elseif story and missing and later(release, "2.4")
+    and not (r.torch and r.torch.range) then
+    return {{text = ("upgrade: %s has a strategy there"):format(r.op),
+      fixed_in = "2.4"}}, false
+  elseif story then
+    r.notes[#r.notes + 1] = story
+  elseif r.op and r.op:find "^aten%." then
+    r.notes[#r.notes + 1] = r.op .. " has no strategy in any release to "
+      .. releases.newest
+    return {}, true
+  end
+  return {}, false
+end
+
+-- A fix in the report's words.
+local function in_words(r, f, own)
+  return {text = f[1], fixed_in = f.fixed_in,
+    lua = with_operator(names.put(f.lua, own, f.x), r.op),
+    torch = rewritten(f, line_read(r)) or f.adds and names.own_call(r, f.adds)
+      or with_operator(names.put(f.torch, own, f.x), r.op)}
+end
+
+-- What the report's release has already goes last.
+local function by_release(r, list, release)
+  local now, had = {}, {}
+  for _, f in ipairs(list) do
+    local to = now
+    if f.fixed_in and release and not later(release, f.fixed_in) then
+      if r.torch.how == "stated" then
+        f.text = f.text .. (" (your %s has it)"):format(release)
+      end
+      to = f.text:find "^upgrade" and had or now
+    end
+    to[#to + 1] = f
+  end
+  return table.move(had, 1, #had, #now + 1, now)
 end
 
 -- The fixes of the report's class, likeliest first.  `allows(f)` says whether
 -- the fix's own condition holds.
 function M.fixes(r, allows)
-  local list, release, absent = {}, sure_release(r), false
-  local since, story = op_story(r)
-  if r.class.id == "missing-sharding-strategy"
-    or r.class.id == "index-put-and-select"
-    and r.doc.flat:find("sharding strategy", 1, true) then
-    if since and later(release, since) then
-      list[1] = {text = "upgrade: " .. story, fixed_in = since}
-    elseif story and r.class.id == "missing-sharding-strategy"
-      and later(release, "2.4") and not (r.torch and r.torch.range) then
-      list[1] = {text = ("upgrade: %s has a strategy there"):format(r.op),
-        fixed_in = "2.4"}
-    elseif story then
-      r.notes[#r.notes + 1] = story
-    elseif r.op and r.op:find "^aten%." then
-      absent = true
-      r.notes[#r.notes + 1] = r.op .. " has no strategy in any release to "
-        .. releases.newest
-    end
-  end
-  local names, left = names_in(r), {}
-  names.norm = norm_in(r)
-  names.generate = M.entry(r)
+  local release = sure_release(r)
+  local list, absent = upgrade_of(r, release)
+  local own, left, found = names.of(r), {}, {}
   for i, f in ipairs(candidates(r, allows)) do
     local old = f[1]:find "^upgrade" and f.fixed_in
       and not later(release, f.fixed_in) and r.torch.how == "stated"
     local said = i == 1 and (list[1] or absent) and f[1]:find "^upgrade"
     if not said and not old then
-      local to = done(r, f) and left or list
-      to[#to + 1] = {text = f[1], fixed_in = f.fixed_in,
-        lua = with_operator(with_names(f.lua, names), r.op),
-        torch = rewritten(f, line_read(r))
-          or with_operator(with_names(f.torch, names), r.op)}
+      local how, fix = told(r, f), in_words(r, f, own)
+      fix.helped = how == "helped" or nil
+      local to = fix.helped and found
+        or (how == "tried" or done(r, f)) and left or list
+      to[#to + 1] = fix
     end
   end
+  list = table.move(list, 1, #list, #found + 1, found)
   if #left > 0 and #list > 0 then
     r.notes[#r.notes + 1] = "not repeated, since the report shows it was "
       .. "done: " .. left[1].text
   elseif #list == 0 then
     list = left
   end
-  -- what the report's release has already goes last
-  local now, had = {}, {}
-  for _, f in ipairs(list) do
-    if f.fixed_in and release and not later(release, f.fixed_in) then
-      if r.torch.how == "stated" then
-        f.text = f.text .. (" (your %s has it)"):format(release)
-      end
-      local to = f.text:find "^upgrade" and had or now
-      to[#to + 1] = f
-    else
-      now[#now + 1] = f
-    end
-  end
-  return table.move(had, 1, #had, #now + 1, now)
+  return by_release(r, list, release)
 end
 
 -- ---- finding out -------------------------------------------------------
@@ -303,18 +284,11 @@ local wrong = {"loss is wrong", "wrong loss", "loss differs", "different loss",
 local stuck = {"%f[%a]hang", "deadlock", "%f[%a]stuck%f[%A]", "watchdog",
   "timed out", "timeout"}
 
--- Does the text match one of the patterns?
-local function says(low, list)
-  for _, w in ipairs(list) do
-    if low:find(w) then return true end
-  end
-end
-
 local SEEN = 100000             -- letters of a report that are looked at
 
 -- Does the report say that numbers are not right, and print no error?
 function M.tells_of_numbers(r)
-  return #r.exceptions == 0 and says(r.doc.flat:sub(1, SEEN):lower(), wrong)
+  return #r.exceptions == 0 and has(r.doc.flat:sub(1, SEEN):lower(), wrong)
     or false
 end
 
@@ -334,7 +308,7 @@ function M.checks(r)
   local low = r.doc.flat:sub(1, SEEN):lower()
   local silent = not r.class or r.class.trap or r.confidence < 0.7
   if not silent or r.form then return list end
-  if says(low, stuck) then
+  if has(low, stuck) then
     list[1] = "dtrepl -n 4 program.py   (names the collective each rank is in "
       .. "and the lines)"
   elseif #r.exceptions == 0 and r.class and r.class.trap

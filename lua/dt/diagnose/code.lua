@@ -146,6 +146,13 @@ local binary = {["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["/"] = "div",
 local compare = {["=="] = "eq", ["!="] = "ne", ["<"] = "lt", [">"] = "gt",
   ["<="] = "le", [">="] = "ge"}
 
+-- A comparison with a text compares no tensors.
+local function with_text(t)
+  for _, item in ipairs(t.items) do
+    if item.kind == "const" and type(item.value) == "string" then return true end
+  end
+end
+
 -- What a tensor's name is not: constants and Python's own containers.
 local function plain(t)
   return t.kind == "const" or t.kind == "list" or t.kind == "tuple"
@@ -185,7 +192,7 @@ function M.operators(tree)
     elseif t.kind == "augment" and binary[t.op] then
       add(binary[t.op] .. "_", plain(t.value) and 1 or 2)
     elseif t.kind == "compare" and t.ops and #t.ops == 1
-      and compare[t.ops[1]] and not plain(t.items[1]) then
+      and compare[t.ops[1]] and not plain(t.items[1]) and not with_text(t) then
       add(compare[t.ops[1]], plain(t.items[2]) and 1 or 2)
     elseif t.kind == "unary" and t.op == "-" and t.a.kind == "binary"
       and t.a.op == "//" then

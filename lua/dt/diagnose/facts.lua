@@ -420,6 +420,12 @@ local devices = {{"torch_xla", "xla"}, {"%f[%a]xla%f[%A]", "xla"},
   {"%f[%a]rocm%f[%A]", "cuda"}, {"%f[%a]nccl%f[%A]", "cuda"},
   {"%f[%a]cuda", "cuda"}}
 
+-- What a list of the environment says of machines without such a device, too.
+local said_of_all = {"is cuda available: false", "cuda used to build pytorch: "
+  .. "n[%a/]+", "cuda runtime version: n[%a/]+ ?c?u?d?a?", "cuda_module_loading set to: n/a",
+  "rocm used to build pytorch: n/a", "is rocm available: false",
+  "is xpu available: false", "hip runtime version: n/a", "torch%.cuda%.is_available%(%)"}
+
 function M.device_of(doc, meshes, op)
   for _, m in ipairs(meshes) do
     if m.device then return m.device end
@@ -427,6 +433,9 @@ function M.device_of(doc, meshes, op)
   local ns = op and op:match "^[^.]+"
   if ns == "npu" or ns == "hpu" or ns == "xpu" then return ns end
   local low = doc.flat:sub(1, 200000):lower()
+  local made = low:match "device_?mesh%(%s*[\"'](%l+)[\"']"
+  if made then return made end
+  for _, text in ipairs(said_of_all) do low = low:gsub(text, "") end
   for _, d in ipairs(devices) do
     if low:find(d[1]) then return d[2] end
   end

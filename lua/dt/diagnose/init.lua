@@ -88,6 +88,23 @@ local function is_about_mesh(class)
   return true
 end
 
+-- What a question asks for, and what stands in a text that says it already.
+local answers = {{"SeqNum", "SeqNum ?=.*OpType ?=.*NumelIn ?="},
+  {"process group initialised", "init_process_group%([^%)]"},
+  {"Which of the two wrappers", "fully_shard%(.*"},
+  {"Which parameters have which dtype", "but got torch%.%w+ and torch%.%w+"},
+  {"Which names does the message list", "on meta device: %["},
+  {"Which key", "KeyError: '[^']"}, {"Which key", "Missing key in checkpoint"},
+  {"Versions of torch and torch_xla", "torch_xla[^%w]+%d"},
+  {"repr%(norm%)", "Partial%(.-norm"}}
+
+local function is_answered(q, r)
+  for _, a in ipairs(answers) do
+    if q:find(a[1]) and r.doc.flat:find(a[2]) then return true end
+  end
+  return false
+end
+
 local function questions_of(r)
   local list = {}
   if r.form and not r.class then
@@ -104,7 +121,9 @@ local function questions_of(r)
   end
   if r.class then
     for _, q in ipairs(r.class.ask or {}) do
-      if not (q:find "release" and r.torch) then list[#list + 1] = q end
+      if not (q:find "release" and r.torch) and not is_answered(q, r) then
+        list[#list + 1] = q
+      end
     end
   elseif advice.tells_of_numbers(r) then
     table.move(advice.of_numbers, 1, #advice.of_numbers, #list + 1, list)

@@ -5,7 +5,7 @@
 -- and of clipping.  The operator is the report's; a layer stands for it that
 -- ends in it.
 
-local advice = require "dt.diagnose.advice"
+local names = require "dt.diagnose.names"
 local programs = require "dt.diagnose.programs"
 
 local line, fix, anew = programs.line, programs.fix, programs.anew
@@ -62,7 +62,7 @@ end
 local function beside_forward(r)
   local class, layer, input = layer_of(r.op)
   if not class then return nil end
-  local ranks, method = ranks_or(r, 2), advice.entry(r) or "generate"
+  local ranks, method = ranks_or(r, 2), names.entry(r) or "generate"
   local lines = line(ranks, "fsdp") .. "\n\n" .. class .. ([[
 class Model(nn.Module):
     def __init__(self):

@@ -152,6 +152,18 @@ local function of_frames(ops, doc, several)
   end
 end
 
+-- Functions whose arguments are looked at, not computed with further.
+local looking = {print = true, assert_close = true, allclose = true,
+  assertEqual = true, info = true, debug = true, warning = true, log = true}
+
+-- Does a statement only print or compare results?
+local function only_looks(tree)
+  if tree.kind == "assert" then return true end
+  local value = tree.kind == "expr" and tree.value
+  return value and value.kind == "call" and value.fn
+    and looking[code.dotted(value.fn):match "[%w_]+$"] or false
+end
+
 -- A line of code that is alone in the text: the last before the error.
 -- What a block begins with compares numbers, not tensors.
 local function of_snippet(ops, doc, several)
@@ -159,6 +171,7 @@ local function of_snippet(ops, doc, several)
   for _, s in ipairs(code.statements(doc)) do
     local before = doc.lines[s.line - 1]
     if s.tree.kind ~= "if" and s.tree.kind ~= "while" and s.tree.kind ~= "with"
+      and not only_looks(s.tree)
       and not (before and before:find '^%s*File "') then
       local op = choose(ops, code.operators(s.tree), several)
       if op then found, text = op, s.text end

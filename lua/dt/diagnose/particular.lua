@@ -144,12 +144,24 @@ return {
    torch = "model, optimizer = accelerator.prepare(model, optimizer)"},
 
   {class = "mesh-arguments",
-   only = {"Cannot pass both process_group and device_mesh"}, alone = true,
+   only = {"Cannot pass both process_group and device_mesh",
+     "!/device_mesh%s*="}, alone = true,
+   "pass the mesh alone",
+   torch = "FSDP(model, device_mesh=mesh,\n"
+     .. "     sharding_strategy=ShardingStrategy.HYBRID_SHARD)"},
+  {class = "mesh-arguments",
+   only = {"Cannot pass both process_group and device_mesh",
+     "!/process_group%s*="}, alone = true,
    cause = "FSDP1 got a process group and a mesh, which both say who shards "
      .. "with whom. With HYBRID_SHARD and auto_wrap_policy torch 2.2 hands its "
      .. "children both by itself.",
-   "pass the mesh alone; where only the mesh was passed, upgrade",
-   fixed_in = "2.3",
+   "upgrade: children get the mesh alone there", fixed_in = "2.3"},
+  {class = "mesh-arguments",
+   only = {"Cannot pass both process_group and device_mesh",
+     "/process_group%s*="}, alone = true,
+   cause = "FSDP1 got a process group and a mesh, which both say who shards "
+     .. "with whom.",
+   "pass the mesh alone",
    torch = "FSDP(model, device_mesh=mesh,\n"
      .. "     sharding_strategy=ShardingStrategy.HYBRID_SHARD)"},
   {class = "mesh-arguments",
@@ -261,6 +273,7 @@ return {
      .. "take part, also those that write nothing. Ranks that skip it, or go on "
      .. "to the next step before the others, meet another collective.",
    "collect the state on all ranks, write on one, and let the others wait",
+   done = false,
    torch = "state = get_model_state_dict(model, options=StateDictOptions(\n"
      .. "    full_state_dict=True, cpu_offload=True))\n"
      .. "if dist.get_rank() == 0: torch.save(state, path)\n"
@@ -327,6 +340,187 @@ return {
   {class = "inplace-placement-change", only = {"~clip_grad|clamp_|clamp"},
    "write it out of place and assign the result",
    lua = "x = x:clamp(low, high)", torch = "x = x.clamp(low, high)"},
+
+  -- One cause among those of a class.
+  {class = "mixed-tensor-dtensor", only = {"~AsyncCollectiveTensor|"
+    .. "use_local_output"}, alone = true,
+   cause = "Styles of tensor parallelism hand out plain local tensors unless "
+     .. "they are told otherwise; here such an output meets one that is still a "
+     .. "DTensor.",
+   "let the style hand out DTensors, as the other operand is one",
+   lua = "tp.RowwiseParallel{output_layouts = Shard(1), use_local_output = false}",
+   torch = "RowwiseParallel(output_layouts=Shard(1), use_local_output=False)"},
+  {class = "mixed-tensor-dtensor", only = {"~AsyncCollectiveTensor|"
+    .. "use_local_output"}, alone = true,
+   "or make the other operand local too, where both lie alike",
+   lua = "x:to_local()", torch = "x.to_local()"},
+
+  {class = "mixed-optimizer-group",
+   only = {"~clip_grad.py|in clip_grad_norm_|in _get_total_norm|"
+     .. "clip_grads_with_norm", "!@aten._foreach_norm.*"}, alone = true,
+   cause = "Clipping takes the norm of all gradients and multiplies each by one "
+     .. "coefficient: a DTensor where some gradients are DTensors, which the "
+     .. "plain ones cannot take.",
+   "put the stragglers on the mesh: then all gradients are DTensors",
+   lua = 'dt.distribute_tensor(p, mesh, "R")',
+   torch = "distribute_module(model.norm, mesh)  # what the plan leaves out"},
+  {class = "mixed-optimizer-group",
+   only = {"~clip_grad.py|in clip_grad_norm_|in _get_total_norm|"
+     .. "clip_grads_with_norm", "!@aten._foreach_norm.*"}, alone = true,
+   "a norm for each kind, then combine",
+   torch = "cut = get_total_norm(grads of DTensors).full_tensor()\n"
+     .. "norm = (cut**2 + get_total_norm(the other grads)**2).sqrt()\n"
+     .. "clip_grads_with_norm_(each of the two lists, max_norm, norm)"},
+  {class = "mixed-optimizer-group", only = {"!~clip_grad"},
+   "separate groups for plain and distributed parameters",
+   torch = "AdamW([{\"params\": [p for p in ps if isinstance(p, DTensor)]},\n"
+     .. "       {\"params\": [p for p in ps if not isinstance(p, DTensor)]}])"},
+  {class = "mixed-optimizer-group",
+   only = {"~set_optimizer_state_dict|load_state_dict|optim_state_dict",
+     "~exp_avg|optimizer state|optim.state|momentum"}, alone = true,
+   cause = "The parameters are DTensors, and the optimizer state that was "
+     .. "loaded is whole plain tensors: the step gets both.",
+   "load through the helper that distributes the state like the parameters",
+   torch = "set_optimizer_state_dict(model, optim, sd, options=StateDictOptions("
+     .. "\n    full_state_dict=True, broadcast_from_rank0=True))"},
+  {class = "mixed-optimizer-group",
+   only = {"~set_optimizer_state_dict|load_state_dict|optim_state_dict",
+     "~exp_avg|optimizer state|optim.state|momentum"}, alone = true,
+   "or distribute each state after loading", done = false,
+   lua = "state[k] = dt.distribute_tensor(v, p.device_mesh, p.placements)",
+   torch = "for p, state in optim.state.items():\n"
+     .. "    for k, v in state.items():\n"
+     .. "        if v.shape == p.shape:\n"
+     .. "            state[k] = distribute_tensor(v, p.device_mesh, p.placements)"},
+
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"~uniform `requires_grad`|uniform requires_grad"}, alone = true,
+   cause = "FSDP1 puts the parameters of a unit into one vector, which needs a "
+     .. "gradient as a whole or not at all; here frozen ones and trained ones "
+     .. "(adapters) are in one unit.",
+   "keep the parameters as they are inside the unit",
+   torch = "FSDP(model, use_orig_params=True)"},
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"~uniform `requires_grad`|uniform requires_grad"}, alone = true,
+   "or wrap what is trained in units of its own",
+   torch = "FSDP(model, auto_wrap_policy=partial(lambda_auto_wrap_policy,\n"
+     .. "    lambda_fn=lambda m: any(p.requires_grad\n"
+     .. "        for p in m.parameters(recurse=False))))"},
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"~uniform `requires_grad`|uniform requires_grad"}, alone = true,
+   "or fully_shard, which keeps each parameter by itself",
+   lua = "dt.fully_shard(model)", torch = "fully_shard(model)"},
+
+  {class = "strided-shard-op-rules", only = {"~isinstance|is_shard"},
+   alone = true,
+   cause = "_StridedShard is no subclass of Shard any more: code that asks for "
+     .. "a Shard does not see that the dimension is cut. Its pieces are "
+     .. "interleaved, so rank * size is not where a piece begins.",
+   "ask for both, and take the piece from the tensor",
+   torch = "isinstance(p, (Shard, _StridedShard))  # of placement_types"},
+  {class = "strided-shard-op-rules", only = {"~isinstance|is_shard"},
+   alone = true,
+   "or work on a layout without it",
+   lua = 'x:redistribute(mesh, "R R")',
+   torch = "x.redistribute(placements=[Replicate(), Replicate()])"},
+
+  {class = "local-map-placements",
+   only = {"~count|summed|sum over|sum of|each rank's|per rank|partial"},
+   cause = "local_map believes the placements it is given. What each rank "
+     .. "computed from its own part alone, as a count or a sum, is an addend of "
+     .. "the whole.",
+   "call such an output Partial",
+   lua = "tp.local_map(f, {{Shard(0)}, {Partial()}}, in_placements)",
+   torch = "local_map(f, out_placements=([Shard(0)], [Partial()]))"},
+
+  {class = "dcp-missing-key", only = {"~param group|param_group|parameter group",
+    "~empty|'lr'"}, alone = true,
+   cause = "A parameter group without parameters has no entry that its settings "
+     .. "could be found by: after loading it has neither lr nor betas.",
+   "leave empty groups out, before saving and before loading",
+   torch = "optim.param_groups[:] = [g for g in optim.param_groups if g[\"params\"]]"},
+  {class = "dcp-missing-key", only = {"~param group|param_group|parameter group",
+    "~empty|'lr'"}, alone = true,
+   "upgrade: empty groups keep their settings there", fixed_in = "2.7"},
+
+  {class = "vocab-parallel-mask", only = {"padding_idx"}, alone = true,
+   cause = "padding_idx counts rows of the whole table, and the embedding was "
+     .. "given a rank's own rows: it is out of range, or another row's.",
+   "give each rank the index among its own rows, or none",
+   torch = "first = rank * w.size(0)  # w: this rank's rows\n"
+     .. "own = pad - first if first <= pad < first + w.size(0) else None\n"
+     .. "F.embedding(ids, w, padding_idx=own)"},
+  {class = "vocab-parallel-mask", only = {"padding_idx"}, alone = true,
+   "or shard the feature dimension, which leaves every row where it is",
+   lua = "tp.ColwiseParallel()", torch = "ColwiseParallel()"},
+
+  {class = "dispatch-overhead", only = {"from_local",
+    "~every time|microbatch|micro-batch|each step|every step|rebuil|cached|for "
+      .. "each parameter"},
+   "make the DTensor once and keep it: it is the same each time",
+   torch = "self.w = DTensor.from_local(w, mesh, placements)  # not in the loop"},
+
+  {class = "cp-seq-divisibility", only = {"~cu_seqlens|thd", "pad"},
+   "tell the kernel both lengths: where the tokens end, and where the padding",
+   torch = "attn(q, k, v, qkv_format=\"thd\", cu_seqlens_q=lengths,\n"
+     .. "     cu_seqlens_q_padded=padded)"},
+
+  {class = "cp-backend-or-mask",
+   only = {"~thrown away|dropped|discard|ignored|removed|silently|= None",
+     "~attention_mask|sliding window|chunked|mask is"}, alone = true,
+   cause = "Ring attention knows full causal attention only. Whoever hands it "
+     .. "layers with another mask has to take the mask away, and attention is "
+     .. "another one, without an error.",
+   "refuse such layers instead of computing something else",
+   torch = "if mask is not None: raise NotImplementedError(\"context parallel \""
+     .. "\n    \"knows causal masks only\")"},
+  {class = "cp-backend-or-mask",
+   only = {"~thrown away|dropped|discard|ignored|removed|silently|= None",
+     "~attention_mask|sliding window|chunked|mask is"}, alone = true,
+   "or gather k and v and apply the mask to this rank's queries",
+   torch = "from torch.distributed.nn.functional import all_gather\n"
+     .. "k, v = (torch.cat(all_gather(t), dim=2) for t in (k, v))\n"
+     .. "F.scaled_dot_product_attention(q, k, v, attn_mask=mask[own_rows])"},
+
+  {class = "collective-sequence-mismatch", only = {"broadcast_from_rank0"},
+   "when only one rank holds the values, say so: all ranks then take part",
+   torch = "set_model_state_dict(model, sd, options=StateDictOptions(\n"
+     .. "    full_state_dict=True, broadcast_from_rank0=True))"},
+
+  {class = "collective-sequence-mismatch", alone = true,
+   only = {"full_state_dict=True", "~FSDP + TP|FSDP+TP|parallelize_module|2D "
+     .. "parallel", "~hang|Watchdog|stuck|timeout"},
+   cause = "A model that is cut by FSDP and by tensor parallelism was given its "
+     .. "full state piece by piece, with a scatter for each tensor; ranks did "
+     .. "not come to them in the same order.",
+   "upgrade: each rank takes its piece without a collective there",
+   fixed_in = "2.6"},
+  {class = "collective-sequence-mismatch", alone = true,
+   only = {"full_state_dict=True", "~FSDP + TP|FSDP+TP|parallelize_module|2D "
+     .. "parallel", "~hang|Watchdog|stuck|timeout"},
+   "or save and load in pieces, which needs no full state",
+   torch = "StateDictOptions(full_state_dict=False)"},
+  {class = "collective-sequence-mismatch", alone = true,
+   only = {"full_state_dict=True", "~FSDP + TP|FSDP+TP|parallelize_module|2D "
+     .. "parallel", "~hang|Watchdog|stuck|timeout", "~FSDP(|FSDP1|"
+     .. "FullyShardedDataParallel"},
+   "or fully_shard, whose parameters are DTensors of both meshes",
+   lua = "dt.fully_shard(model, {mesh = mesh})",
+   torch = "fully_shard(model, mesh=dp_mesh)"},
+
+  {class = "fsdp1-dtensor-legacy", only = {"SHARD_GRAD_OP"},
+   "migrate to fully_shard; this is its SHARD_GRAD_OP",
+   lua = "dt.fully_shard(model, {reshard_after_forward = false})",
+   torch = "fully_shard(model, reshard_after_forward=False)"},
+
+  {class = "spmd-type-error", alone = true, only = {"PartitionSpec conflict"},
+   cause = "An axis of the mesh can cut one dimension of a tensor only; the "
+     .. "tensor has a type already, and the new one names another dimension.",
+   "assert the dimension that is cut",
+   torch = "spmd.assert_type(x, {axis: spmd.S(0)})  # the one it has"},
+  {class = "spmd-type-error", alone = true, only = {"PartitionSpec conflict"},
+   "or move the cut to the other dimension first",
+   torch = "x = spmd.redistribute(x, axis, src=spmd.S(0), dst=spmd.S(1))"},
 
   -- What spmd_types says of a call, message by message.
   {class = "spmd-type-error", alone = true,

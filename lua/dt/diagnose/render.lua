@@ -131,7 +131,8 @@ local function put_fixes(out, r)
   out[#out + 1] = "  fixes"
   for i, f in ipairs(r.fixes) do
     local cured = r.run and r.run.cures and r.run.cures[i]
-    out[#out + 1] = ("  %3d  %s%s%s"):format(i, wrap(f.text, "       ", 68),
+    out[#out + 1] = ("  %3d  %s%s%s"):format(i, wrap((f.helped
+      and "as the report found: " or "") .. f.text, "       ", 68),
       f.fixed_in and not f.text:find("your ", 1, true)
       and ("  [since %s]"):format(f.fixed_in) or "", cured or "")
     if f.lua then

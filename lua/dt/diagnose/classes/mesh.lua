@@ -260,7 +260,9 @@ return {
       lua = "DTensor.from_local(x, mesh, {Shard(0)}, {shape = {10, 4}, "
         .. "stride = {4, 1}})",
       torch = "DTensor.from_local(x, mesh, [Shard(0)], shape=torch.Size("
-        .. "[10, 4]), stride=(4, 1))"},
+        .. "[10, 4]), stride=(4, 1))",
+      adds = {calls = {"from_local"}, {"shape", "full_shape"},
+        {"stride", "full_stride"}}},
      {"make the pieces follow chunk: the larger ones first"},
      {"distribute the full tensor from one rank instead of joining "
        .. "pieces", lua = 'dt.distribute_tensor(x, mesh, '

@@ -9,10 +9,12 @@
 --   "@a.b*|c.d"  the operator of the error is one of these
 --   "=name"      a test of dt/diagnose/tests.lua
 --   "/pattern"   this Lua pattern matches the report, put on one line
--- A fix is {text, fixed_in=, lua=, torch=, only=, rewrite=}; it and the
+-- A fix is {text, fixed_in=, lua=, torch=, only=, rewrite=, adds=, x=}; it and the
 -- sentences of `causes` are said when all conditions in `only` hold.  In place
 -- of `torch` stands the line of the report that reads a number, where one was
--- found, with the first of `rewrite`'s pairs that is in it exchanged.
+-- found, with the first of `rewrite`'s pairs that is in it exchanged; or else the
+-- report's own call of one of adds.calls, with the keywords that it lacks.  `x`
+-- is what the code calls the report's tensor, if not x.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
 local MISSING = "does not have a sharding strategy registered"
@@ -303,12 +305,16 @@ return {
      .. "layout the tensor has.",
    fixes = {
      {"the out-of-place form: the result may have another placement",
+      only = {"!@*.normal_.*|*.uniform_.*|*.random_.*|*.bernoulli_.*|"
+         .. "*.exponential_.*|*.zero_.*|*.fill_.*|*.copy_.*"},
        lua = "x = x:clamp(nil, 10)",
       torch = "x = x.clamp(max=10)"},
      {"redistribute first, then write in place",
       lua = 'x = x:redistribute(x.device_mesh, "R")',
       torch = "x = x.redistribute(placements=[Replicate()])"},
-     {"bring the other operand to the parameter's placement"},
+     {"bring the other operand to the parameter's placement",
+      only = {"!@*.normal_.*|*.uniform_.*|*.random_.*|*.bernoulli_.*|"
+        .. "*.exponential_.*|*.zero_.*|*.fill_.*"}},
    },
    ask = {"What are the placements of both operands?"}},
 

@@ -369,9 +369,10 @@ return {
       torch = "for b in model.layers: fully_shard(b, mp_policy=mp)\n"
         .. "fully_shard(model, mp_policy=mp)"},
      {"gradients are clipped by the common function, not by a method",
+      only = {"~clip_grad|clipp"},
       torch = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"},
      {"accumulate gradients without no_sync: switch the reduction "
-       .. "itself",
+       .. "itself", only = {"~no_sync|accumulat"},
       torch = "model.set_requires_gradient_sync(False)"},
    },
    ask = {"Which of the two wrappers is applied: FullyShardedDataParallel or "

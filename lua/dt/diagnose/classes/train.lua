@@ -141,8 +141,10 @@ return {
      .. "usual reason; it shows at the first forward.",
    fixes = {
      {"one dtype before sharding, and a mixed precision policy",
+      only = {"!~Must flatten tensors|FlatParameter|flat_param"},
       torch = "model.to(torch.bfloat16); fully_shard(model, mp_policy=...)"},
      {"wrap the adapters in groups of their own",
+      only = {"!~Must flatten tensors|FlatParameter|flat_param"},
       lua = "dt.fully_shard(adapter, {mesh = mesh})",
       torch = "fully_shard(adapter)"},
      {"keep PEFT from casting adapters",
@@ -466,11 +468,12 @@ return {
      .. "DTensors, or the unwrapped model object is called.",
    fixes = {
      {"migrate to fully_shard, which keeps each parameter a DTensor",
+      only = {"!SHARD_GRAD_OP"},
        lua = "dt.fully_shard(model)",
       torch = "fully_shard(model)"},
      {"call the object that FullyShardedDataParallel returned, everywhere"},
      {"or take another strategy, without views that outlive the "
-       .. "forward", torch = "FSDP(model, sharding_strategy="
+       .. "forward", only = {"!FULL_SHARD"}, torch = "FSDP(model, sharding_strategy="
        .. "ShardingStrategy.FULL_SHARD)"},
    },
    ask = {}},
@@ -531,7 +534,7 @@ return {
      .. "buffers and plain optimizer states are not.",
    fixes = {
      {"branch: a state dict may hold plain entries beside DTensors",
-       lua = "if v.is_dtensor then v = v:full_tensor() end",
+       lua = "if v.is_dtensor then v = v:full_tensor() end", x = "v",
       torch = "v.full_tensor() if isinstance(v, DTensor) else v"},
      {"keep optimizer states as DTensors: make them with zeros_like "
        .. "of the parameter"},

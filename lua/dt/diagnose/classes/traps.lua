@@ -60,7 +60,9 @@ return {
    fixes = {{"state the gradient's placement, so that backward reduces what "
        .. "is partial",
      lua = "x:to_local{grad_placements = {Partial()}}",
-     torch = "x.to_local(grad_placements=[Partial()])"}},
+     torch = "x.to_local(grad_placements=[Partial()])",
+     adds = {calls = {"to_local", "full_tensor"},
+       {"grad_placements", "[Partial()]"}}}},
    ask = {"The placements of the tensor that leaves?"}},
 
   {id = "partial-plus-scalar", trap = 2,

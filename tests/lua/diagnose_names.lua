@@ -1,0 +1,95 @@
+-- TEST: ranks=1 world=threads args=--trust
+-- SPDX-License-Identifier: MIT
+-- A fix speaks of the report: with its names and its own call, without what is
+-- not said; what the report found to help comes first, what it tried does not.
+
+local T = require "tests.lua.lib.check"
+require "torch.diagnose"
+local diagnose = require "dt.diagnose"
+local render = require "dt.diagnose.render"
+
+local function code_of(text, n)
+  local r = diagnose.read(text)
+  return r.fixes[n or 1] and r.fixes[n or 1].torch or "", r
+end
+
+-- ---- names and calls ---------------------------------------------------
+
+local UNEVEN = "DTensor.from_local gives another global shape on each rank, "
+  .. "the pieces are unequal (uneven sharding).\n"
+local code = code_of(UNEVEN
+  .. "    state[key] = DTensor.from_local(val, mesh, placements)\n")
+T.has(code, "DTensor.from_local(val, mesh, placements, shape=full_shape, "
+  .. "stride=full_stride)")
+code = code_of(UNEVEN .. "w = DTensor.from_local(self.old[k], p.device_mesh, "
+  .. "p.placements). With shape=p.shape, stride=p.stride() it is right.")
+T.has(code, "DTensor.from_local(self.old[k], p.device_mesh, p.placements, "
+  .. "shape=p.shape, stride=p.stride())")
+
+code = code_of("Gradients are wrong under expert parallelism: "
+  .. "x = DTensor.from_local(x, mesh, [Shard(0)]).full_tensor()\nits backward "
+  .. "takes grad_placements=None as Replicate, DTensor")
+T.has(code, ".full_tensor(grad_placements=[Partial()])")
+
+local function local_shape(more)
+  return code_of("The buffer is allocated with the global shape of the DTensor, "
+    .. "not the local one, the kernel writes out of bounds.\n" .. more)
+end
+T.has(local_shape "t = weight.to_local()\n", "weight.to_local().shape")
+-- Two tensors: a name would be a guess.
+T.has(local_shape "t = weight.to_local()\nu = other.to_local()\n",
+  "x.to_local().shape")
+-- PyTorch's own variables are not the report's.
+T.has(local_shape('  File "/a/site-packages/torch/distributed/tensor/_api.py", '
+  .. "line 9, in f\n    s = inner.to_local()\n"), "x.to_local().shape")
+
+-- ---- what is not said, what was done ---------------------------------------
+
+local _, r = code_of "device_mesh = init_device_mesh('cpu', (n,)): a DTensor "
+T.eq(r.device, "cpu")
+_, r = code_of "DTensor\nIs CUDA available: False\nCUDA runtime version: No CUDA"
+T.eq(r.device, nil)
+
+-- Settings that are compared and results that are printed are no operators.
+_, r = code_of("fully_shard with CPUOffloadPolicy, clip_grad_norm_ on cpu device "
+  .. "fails\n-    init_process_group(backend=\"gloo\" if cfg.device == \"cpu\" "
+  .. "else \"nccl\")")
+T.eq(r.op, nil)
+_, r = code_of("fully_shard with CPUOffloadPolicy, clip_grad_norm_ on cpu device "
+  .. "fails\nprint(\"Max diff\", (a - b).abs().max())\n")
+T.eq(r.op, nil)
+for _, q in ipairs(r.questions) do T.ok(not q:find "SeqNum", q) end
+
+local MIXED = "A block's outputs are AsyncCollectiveTensor and the addition "
+  .. "raises\nRuntimeError: got mixed torch.Tensor and DTensor, need to convert "
+  .. "all torch.Tensor to DTensor before calling distributed operators!\n"
+code, r = code_of(MIXED .. "use_local_output=False makes it run.")
+T.has(code, "use_local_output=False")
+T.has(render.text(r), "as the report found:")
+code, r = code_of(MIXED .. "use_local_output=False does not help.")
+T.ok(not code:find("use_local_output", 1, true), code)
+T.has(table.concat(r.notes, "\n"), "not repeated")
+
+-- ---- one fix once, and for the operator --------------------------------------
+
+_, r = code_of("Must flatten tensors with uniform dtype but got torch.float16 "
+  .. "and torch.int8, FSDP, bitsandbytes load_in_8bit")
+local seen = {}
+for _, f in ipairs(r.fixes) do
+  T.ok(not f.torch or not seen[f.torch], "twice: " .. (f.torch or ""))
+  if f.torch then seen[f.torch] = true end
+end
+
+local INPLACE = "RuntimeError: aten.%s.%s: in-place operations that require "
+  .. "placement changes are not supported. The input has placement "
+  .. "(Partial(sum),), but no valid strategy preserves this placement."
+T.has(code_of(INPLACE:format("add_", "Tensor")), "x = x.add(...)")
+code = code_of(INPLACE:format("normal_", "default"))
+T.has(code, "redistribute")
+
+_, r = code_of("FSDP: ValueError: `FlatParameter` requires uniform "
+  .. "`requires_grad`, with LoRA")
+T.has(r.fixes[1].torch, "use_orig_params=True")
+T.has(r.cause, "gradient")
+
+T.finish()
