@@ -403,6 +403,7 @@ DtStatus dt_diag_settle (DtDiag *g) {
   dt_diag_drifts(g);
   dt_diag_schedule(g);
   dt_diag_groups(g);
+  dt_diag_answers(g);
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);
   if (b.oom) dt_error_clear(cx);
@@ -412,6 +413,17 @@ DtStatus dt_diag_settle (DtDiag *g) {
   for (i = 0; st == DT_OK && i < n; i++) dt_free(cx, g->text[i]);
   dt_buf_fini(&b);
   return st;
+}
+
+void dt_diag_put_at (DtDiag *g, DtFindId id, const DtOrigin *at, const char *subject,
+                     DtBuf *b) {
+  const DtFinding f = { .kind = dt_find_kind((int)id), .seq = at->seq,
+                        .op = at->op ? at->op : "backward",
+                        .file = at->file ? at->file : "", .line = at->line,
+                        .module = "" };
+  if (!b->oom) dt_diag_put(g, &f, 0, NULL, subject, dt_buf_str(b));
+  else dt_error_clear(g->s->cx);
+  dt_buf_fini(b);
 }
 
 DtEvent dt_diag_origin (const DtOrigin *o, const char *text) {

@@ -434,6 +434,7 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_drifts_free(g);
   dt_diag_stales_free(g);
   dt_diag_noises_free(g);
+  dt_diag_answers_free(g);
   g->nbuffers = 0;
 }
 

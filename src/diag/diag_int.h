@@ -66,6 +66,9 @@ uint64_t dt_diag_key (const DtDiag *g, const DtFindKind *k, const char *op,
 void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
                   const DtPlacement *pl, const char *subject,
                   const char *evidence);
+/* A finding at that place; ends the buffer of its evidence. */
+void dt_diag_put_at (DtDiag *g, DtFindId id, const DtOrigin *at, const char *subject,
+                     DtBuf *b);
 /* Keep a finding whose texts are there already. */
 void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
                    const char *evidence, const char *lua, const char *torch);
@@ -143,11 +146,12 @@ void dt_diag_labels_met (DtDiag *g, const DtEvent *e);
 void dt_diag_shuffle (DtDiag *g, const DtPlace *part, const DtOrigin *at,
                       const DtVar *out);
 /* rules_p2p.c.  Pieces that came from other ranks are joined along `dim` with a part;
-** items are moved along `dim` of a part; a mask meets scores: true where it needs no
-** other look; one of two addends was shifted by the maximum of its own block. */
+** items are moved along `dim` of a part; positions are compared; a mask meets scores:
+** true where it needs no other look; one of two addends was shifted by the maximum of its own block. */
 void dt_diag_beside (DtDiag *g, const DtEvent *e, int64_t dim);
+bool dt_diag_positions_compared (DtDiag *g, const DtEvent *e);
 bool dt_diag_block_masked (DtDiag *g, const DtEvent *e, const DtPlace *p,
-                           uint64_t mask);
+                           const DtPlace *by, uint64_t mask);
 void dt_diag_moved_along (DtDiag *g, const DtEvent *e, int64_t dim);
 void dt_diag_shifted_added (DtDiag *g, const DtEvent *e);
 /* rules_padded.c.  `rows`, the first of a tensor, become a copy of the part `w`. */
@@ -243,6 +247,14 @@ void dt_diag_stales_free (DtDiag *g);
 /* rules_noise.c.  A raw collective takes `in`.  Local. */
 void dt_diag_noise_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 void dt_diag_noises_free (DtDiag *g);
+
+/* --- rules_answer.c --- */
+/* A message was sent; one came; turn what is known of them into claims and forget
+** it.  Local. */
+void dt_diag_answer_sent (DtDiag *g, const DtVar *v);
+void dt_diag_answer_came (DtDiag *g, const DtVar *v);
+void dt_diag_answers (DtDiag *g);
+void dt_diag_answers_free (DtDiag *g);
 /* rules_groups.c.  Parameters whose copies some ranks have, others not: claims. */
 void dt_diag_groups (DtDiag *g);
 /* rules_drift.c.  A parameter is frozen; a parameter was updated;
@@ -302,6 +314,13 @@ bool dt_diag_is_part_of_mean (DtDiag *g, const DtTensor *t);
 int dt_diag_digits (double x);
 /* Weight of `t` by that of `of`; 1 where either is unknown. */
 double dt_diag_share_ratio (DtDiag *g, const DtTensor *t, const DtTensor *of);
+/* How much of the mean over all elements the gradient `t` is; NAN: not known, or it
+** was summed over ranks and not divided. */
+double dt_diag_share_total (DtDiag *g, const DtTensor *t);
+/* rules_steps.c.  The gradient of a parameter is written; backward adds to it: what
+** was there had been scaled? */
+void dt_diag_gradient_scaled (DtDiag *g, const DtEvent *e, DtLearn *l);
+void dt_diag_scaled_added (DtDiag *g, DtLearn *l, int64_t storage);
 /* rules_steps.c.  The first update of `p`; claims of it; of a part of one; of
 ** moving averages; a raw collective took one. */
 void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,

@@ -161,8 +161,10 @@ static void tell (DtRuns *u, const DtParting *f, const DtRunClaim *c, const DtRe
                      .backward = r->backward};
   const DtRecVar *v = f->leaf || f->own ? &mine->out[f->out] : &mine->in[f->in];
   const char *name = dt_record_var_name(of, v);
+  const char *made = f->made ? dt_record_var_name(of, f->made) : NULL;
   const char *subject = f->own ? dt_record_var_name(of, &mine->out[f->out])
                       : f->written ? name_written(u, of, f->written)
+                      : made ? made
                       : name ? name
                       : dt_record_var_name(of, &mine->out[f->out]);
   DtBuf b;

@@ -134,21 +134,54 @@ static DtStatus blame_scale (DtRuns *u, DtParting *f) {
   return st;
 }
 
-/* An addend that a sum along the cut dimension made, in forward, and that meets
-** what is whole: there it was to be reduced.  The operator that made it; -1. */
-static DtStatus find_sum (DtRuns *u, const DtParting *f, int *found) {
+/* What made input `j` of operator `i`; -1. */
+static int maker_of_input (const DtRuns *u, int i, int j) {
+  const int *dep = &u->dep[u->first[i] + 2 * j];
+  const int key = dep[0] > dep[1] ? dep[0] : dep[1];
+  return key > 0 ? dt_op_of_key(key) : -1;
+}
+
+static bool sums_up (const DtRecOp *r) {
   static const char *const names[] = { "aten.sum.", "aten.mean.", "aten.mm.",
                                        "aten.bmm.", "aten.addmm." };
-  const int *dep = &u->dep[u->first[f->op] + 2 * f->in];
-  const int key = dep[0] > dep[1] ? dep[0] : dep[1];
+  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+    if (begins(r, names[k])) return true;
+  return false;
+}
+
+/* The input of operator `i` that is an addend, as what it makes is; -1: it sums up a
+** part, or there is none. */
+static DtStatus find_addend (DtRuns *u, int i, int *in, bool *made) {
   DtRelation rel;
+  *in = -1;
+  *made = false;
+  for (int j = 0; j < u->op[i]->nin; j++) {
+    if (u->op[i]->in[j].none) continue;
+    DtStatus st = dt_runs_relate(u, i, false, j, &rel);
+    if (st != DT_OK) return st;
+    if (rel.kind == DT_REL_PART && j == 0) *made = sums_up(u->op[i]);
+    if (rel.kind == DT_REL_ADDEND && *in < 0) *in = j;
+  }
+  return DT_OK;
+}
+
+/* The sum along the cut dimension, in forward, that made the addend which meets what
+** is whole: there it was to be reduced.  -1: not found, or it went into something that
+** is kept, and is to be reduced where that is used.  The last operator of its line. */
+static DtStatus find_sum (DtRuns *u, const DtParting *f, int *found) {
+  enum { FAR = 12 };
+  int in = f->in, i = f->op, last = i;
+  bool made;
   *found = -1;
-  for (size_t k = 0; key > 0 && k < sizeof names / sizeof names[0]; k++) {
-    const int i = dt_op_of_key(key);
-    if (!begins(u->op[i], names[k]) || u->op[i]->backward) continue;
-    DtStatus st = dt_runs_relate(u, i, false, 0, &rel);
-    if (st == DT_OK && rel.kind == DT_REL_PART && u->op[i]->line > 0) *found = i;
-    return st;
+  for (int n = 0; n < FAR && in >= 0; n++) {
+    if ((i = maker_of_input(u, i, in)) < 0 || u->op[i]->backward ||
+        u->op[i]->raw != NULL || is_update(u->op[i])) return DT_OK;
+    if (u->op[i]->line != u->op[last]->line) last = i;
+    DtStatus st = find_addend(u, i, &in, &made);
+    if (st != DT_OK) return st;
+    if (!made) continue;
+    if (u->op[i]->line > 0) *found = last;
+    return DT_OK;
   }
   return DT_OK;
 }
@@ -159,6 +192,7 @@ static DtStatus blame_addend (DtRuns *u, DtParting *f) {
   if (st != DT_OK || i < 0) return st;
   f->line = u->op[i]->line;
   f->file = u->op[i]->file;
+  f->made = dt_runs_pair(u, i) ? &dt_runs_pair(u, i)[0]->out[0] : NULL;
   f->says = "; it is made here, and nothing sums it over the ranks";
   return DT_OK;
 }
@@ -167,9 +201,9 @@ DtStatus dt_runs_blame (DtRuns *u, DtParting *f) {
   const DtRecOp *r = u->op[f->op];
   f->line = r->line;
   f->file = r->file;
-  f->says = "";
-  f->written = NULL;
-  if (!f->leaf && !f->own && !f->scaled && f->rel.kind == DT_REL_ADDEND && !r->backward &&
+  f->says = f->divides ? "; each rank divides it by a number of its own" : "";
+  f->written = f->made = NULL;
+  if (!f->leaf && !f->own && f->rel.kind == DT_REL_ADDEND && !r->backward &&
       !is_update(r))
     return blame_addend(u, f);
   if (f->leaf || !is_update(r) || !is_gradient(u, f->op, f->in)) return DT_OK;

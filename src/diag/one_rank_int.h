@@ -46,10 +46,12 @@ typedef struct DtParting {
   DtRelation rel;               /* of that input */
   bool scaled;                  /* an input is but for a factor */
   bool leaf;                    /* it has no inputs */
+  bool divides;                 /* a sum, by a number of each rank's own */
   const char *file; int line;   /* what is to be mended: dt_runs_blame() */
   const char *says;             /* why there, static */
   bool own;                     /* ranges of the ranks: one_rank_own.c */
   int64_t many, none, of;       /* items of several ranks, of none, of all */
+  const DtRecVar *made;         /* what is made at that line, of rank 0; or NULL */
   const DtRecVar *written;      /* the parameter that rank 0 updates; or NULL */
 } DtParting;
 

@@ -87,6 +87,13 @@ bool dt_runs_numbers_differ (const DtRuns *u, int i) {
   return false;
 }
 
+/* Is what the ranks have summed divided by a number that each has of its own, as the
+** count of its rows? */
+static bool divides_sum (const DtRuns *u, int i, const DtParting *f) {
+  return begins(u->op[i], "aten.div") && !u->op[i]->backward && f->in == 0 &&
+         f->rel.kind == DT_REL_COPY && dt_runs_reduced_by(u, i, 0) >= 0;
+}
+
 /* Attention of heads that the program gives to the ranks, one each, without
 ** counting them: on one rank it is one large head. */
 static bool is_one_head (const DtRecOp *r, DtRelation in) {
@@ -274,13 +281,15 @@ static DtStatus numbers_are_read (DtRuns *u, int i, bool *yes) {
 
 /* Has result `j` of the operator, which is not explained, a reason of its own to
 ** differ?  Sets u->why. */
-static void look_for_reason (DtRuns *u, int i, int j, const DtParting *f,
+static void look_for_reason (DtRuns *u, int i, int j, DtParting *f,
                              DtRelation out) {
   const DtRecOp *r = u->op[i];
   if (is_batch_norm(r))
     u->why = "batch statistics are each rank's own";
-  else if (dt_runs_numbers_differ(u, i))
-    u->why = dt_runs_own_number;
+  else if (dt_runs_numbers_differ(u, i)) {
+    f->divides = divides_sum(u, i, f);
+    if (!f->divides) u->why = dt_runs_own_number;
+  }
   else if (!f->leaf && is_one_head(r, f->rel))
     u->why = "heads may be one for each rank";
   else if (!f->leaf && f->rel.kind == DT_REL_ADDEND && f->scaled && !out.alike &&

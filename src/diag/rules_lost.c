@@ -73,6 +73,7 @@ static void report_cleared (DtDiag *g) {
 
 void dt_diag_clearing (DtDiag *g) {
   const DtLearn *l = g->nlearn > 0 ? &g->learn[0] : NULL;
+  g->cleared_seq = g->s->seq;
   if (!g->on || l == NULL || l->read || l->grad == 0 ||
       l->steps != l->steps_before) return;
   g->cleared_at = dt_diag_here(g, "zero_grad");

@@ -51,7 +51,7 @@ void dt_diag_counted_met (DtDiag *g, const DtEvent *e, int part, int count) {
   if (d < 0 || e->in[count]->local->m.shape[d] != p->len || p->len < 2) return;
   facts[0] = (DtFact){ true, dt_diag_hash(e->in[count]->local, true) };
   if (d > 0 && e->in[count]->local->m.shape[d - 1] > 1 &&
-      dt_diag_block_masked(g, e, p, facts[0].hash)) return;
+      dt_diag_block_masked(g, e, p, c, facts[0].hash)) return;
   facts[1] = (DtFact){ false, p->where };
   what = met_words(g, e, p);
   if (what == NULL) return;

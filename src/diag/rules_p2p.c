@@ -19,7 +19,9 @@ static int ranks (const DtDiag *g) { return g->s->comm ? g->s->comm->size : 1; }
 void dt_diag_message_sent (DtDiag *g, int to, const DtVar *v) {
   const DtPlace *w = g->nplaces > 0 ? dt_diag_place_spread(g, v) : NULL;
   DtSentPart *p;
-  if (!g->on || g->d->muted || v->spec || ranks(g) < 3) return;
+  if (!g->on || g->d->muted || v->spec) return;
+  dt_diag_answer_sent(g, v);
+  if (ranks(g) < 3) return;
   p = &g->sent[g->nsent++ % DT_SENT];
   if (g->nsent == 2 * DT_SENT) g->nsent = DT_SENT;
   *p = (DtSentPart){ .shift = (to - g->s->comm->rank + ranks(g)) % ranks(g),
@@ -47,7 +49,9 @@ void dt_diag_message_came (DtDiag *g, int from, const DtVar *v) {
   DtSentPart *p;
   DtPlace w;
   int64_t each;
-  if (!g->on || g->nsent == 0 || v->spec || ranks(g) < 3) return;
+  if (!g->on || g->d->muted || v->spec) return;
+  dt_diag_answer_came(g, v);
+  if (g->nsent == 0 || ranks(g) < 3) return;
   if ((p = matching(g, from, v)) == NULL) return;
   p->matched = true;
   if (p->part.kind != DT_PLACE_PART) return;
@@ -113,9 +117,56 @@ void dt_diag_moved_along (DtDiag *g, const DtEvent *e, int64_t dim) {
 
 /* --- scores of one part's rows and another part's columns --- */
 
+static int64_t size_from_end (const DtVar *v, int d) {
+  return v->local->m.ndim >= d ? v->local->m.shape[v->local->m.ndim - d] : 1;
+}
+
+/* Positions of keys beside those of queries: column after column of a mask, of which
+** is kept what they count from. */
+bool dt_diag_positions_compared (DtDiag *g, const DtEvent *e) {
+  static const char *const names[] = { "aten.gt.Tensor", "aten.lt.Tensor",
+                                       "aten.ge.Tensor", "aten.le.Tensor", NULL };
+  if (e->nin < 2 || !dt_diag_named(e->op, names)) return false;
+  for (int k = 0; k < 2; k++) {
+    const DtPlace *columns = dt_diag_place_of(g, e, k, DT_PLACE_COUNTED);
+    const DtPlace *rows = dt_diag_place_of(g, e, 1 - k, DT_PLACE_COUNTED);
+    DtPlace to;
+    if (columns == NULL || rows == NULL || columns->items == 0 || rows->items == 0 ||
+        size_from_end(e->in[k], 1) < 2 || size_from_end(e->in[k], 2) != 1 ||
+        size_from_end(e->in[1 - k], 1) != 1 || size_from_end(e->in[1 - k], 2) < 2)
+      continue;
+    to = *columns;
+    to.items = 0;
+    to.compared = true;
+    to.against = rows->off;
+    dt_diag_place_put(g, e->out[0], &to);
+    return true;
+  }
+  return false;
+}
+
+/* The rows of the mask are those of the queries; do its columns count from another
+** key than the block's first? */
+static bool masked_by_others (DtDiag *g, const DtEvent *e, const DtPlace *p,
+                              const DtPlace *mask) {
+  DtBuf b;
+  if (!mask->compared || p->items != 0 || p->step > 1 || p->first_len > 0 ||
+      p->rows != (dt_hash_u64(DT_HASH_SEED, (uint64_t)mask->against) | 1)) return false;
+  if (!p->moved || mask->off == p->off) return true;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "the keys came from another rank and are %lld to %lld; they are masked "
+              "as %lld to %lld at %s:%d", (long long)p->off,
+              (long long)(p->off + p->len - 1), (long long)mask->off,
+              (long long)(mask->off + p->len - 1), e->file ? e->file : "", e->line);
+  dt_diag_put_at(g, DT_FIND_ID_BLOCK_POSITIONS, &mask->at,
+                 dt_diag_place_name(g, mask->root), &b);
+  return true;
+}
+
 bool dt_diag_block_masked (DtDiag *g, const DtEvent *e, const DtPlace *p,
-                           uint64_t mask) {
+                           const DtPlace *by, uint64_t mask) {
   if (p->rows == 0 || !p->columns) return false;
+  if (masked_by_others(g, e, p, by)) return true;
   if (p->rows == p->where) {
     g->diagonal = mask;
     return true;

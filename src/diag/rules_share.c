@@ -457,6 +457,12 @@ int dt_diag_share_micro (DtDiag *g, const DtTensor *t) {
          s->divided) && fabs(s->total - s->times) < 1e-4 * s->times ? s->times : 0;
 }
 
+double dt_diag_share_total (DtDiag *g, const DtTensor *t) {
+  const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
+  return s && s->mesh == NULL && !s->factor &&
+         (s->over == 0 || s->averaged || s->divided) ? s->total : NAN;
+}
+
 bool dt_diag_is_part_of_mean (DtDiag *g, const DtTensor *t) {
   const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
   return s && s->over == 0 && s->mesh == NULL && !s->factor &&

@@ -42,13 +42,12 @@ static double rate (DtDiag *g, const DtEvent *e, const DtVar *grad) {
   return dt_diag_share_ratio(g, e->in[1]->local, grad->local);
 }
 
+static const char *name_of (const DtLearn *l) {
+  return *l->name ? l->name : "a parameter";
+}
+
 /* Each rank knows it of its own batch; told of one parameter. */
 static void tell_pieces (DtDiag *g, const DtLearn *l, double x) {
-  const DtOrigin *at = &g->root_at;
-  const DtFinding f = { .kind = dt_find_kind(DT_FIND_ID_MICRO_OF_BATCH),
-                        .seq = at->seq, .op = at->op ? at->op : "backward",
-                        .file = at->file ? at->file : "", .line = at->line,
-                        .module = "" };
   DtBuf b;
   if (g->told_pieces ||
       (x != 0 && dt_diag_digits(x * g->pieces_taken) < dt_diag_digits(x))) return;
@@ -56,19 +55,62 @@ static void tell_pieces (DtDiag *g, const DtLearn *l, double x) {
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "each is the mean over one of %d pieces of a batch; the gradient "
               "of %s is their sum when it is updated at %s:%d", g->pieces_taken,
-              *l->name ? l->name : "a parameter", l->step.file ? l->step.file : "",
-              l->step.line);
-  if (!b.oom)
-    dt_diag_put(g, &f, 0, NULL, dt_diag_place_name(g, g->root_id),
-                dt_buf_str(&b));
-  else dt_error_clear(g->s->cx);
-  dt_buf_fini(&b);
+              name_of(l), l->step.file ? l->step.file : "", l->step.line);
+  dt_diag_put_at(g, DT_FIND_ID_MICRO_OF_BATCH, &g->root_at, dt_diag_place_name(g, g->root_id),
+          &b);
 }
 
 /* Adam and the like do not mind how a gradient is scaled. */
 static bool is_plain_step (const DtDiag *g, const DtEvent *e) {
   return dt_diag_is(g, e, DT_DO_ADD) || strstr(e->op->sig->full, "sub_") ||
          strstr(e->op->sig->full, "_foreach_add_");
+}
+
+/* The losses of the first step's micro-batches are means that were divided by their
+** number twice.  They are known to be pieces of one batch, or there are stages:
+** nothing else divides by their number then. */
+static void tell_micro_twice (DtDiag *g, const DtLearn *l, const DtTensor *grad) {
+  const int n = l->came_often;
+  const double total = dt_diag_share_total(g, grad);
+  DtBuf b;
+  if (g->told_pieces || n < 2 || !(fabs(total * n - 1) < 1e-4) ||
+      g->root_at.line == 0 ||
+      !(g->piped || (g->pieces_taken == n && n != dt_session_size(g->s)))) return;
+  g->told_pieces = true;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "the losses of the %d micro-batches together weigh 1/%d of the mean "
+              "over them when %s is updated at %s:%d", n, n,
+              name_of(l), l->step.file ? l->step.file : "", l->step.line);
+  dt_diag_put_at(g, DT_FIND_ID_MICRO_TWICE, &g->root_at, dt_diag_place_name(g, g->root_id),
+          &b);
+}
+
+/* --- scaled between micro-batches --- */
+
+/* Divided before or after the ranks' sum it is a mean, and may be added to. */
+void dt_diag_gradient_scaled (DtDiag *g, const DtEvent *e, DtLearn *l) {
+  double x;
+  l->scaled_at.line = 0;
+  if (l->sums > 0 || l->came_step != l->steps || !dt_diag_scales(g, e, &x) || x == 0)
+    return;
+  l->scaled_step = l->steps;
+  l->scaled_at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                             .line = e->line, .seq = e->seq };
+}
+
+void dt_diag_scaled_added (DtDiag *g, DtLearn *l, int64_t storage) {
+  const DtOrigin at = l->scaled_at;
+  const bool added = at.line > 0 && l->grad == storage && l->scaled_step == l->steps &&
+                     at.seq > g->cleared_seq;
+  DtBuf b;
+  l->came_step = l->steps;
+  l->scaled_at.line = 0;
+  if (!added) return;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "the gradient is scaled before backward at %s:%d adds the next "
+              "micro-batch's to it: each weighs another share of the step",
+              l->file ? l->file : "", l->line);
+  dt_diag_put_at(g, DT_FIND_ID_SCALED_BETWEEN, &at, name_of(l), &b);
 }
 
 void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
@@ -84,6 +126,7 @@ void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
   if (g->pieces_taken > 1 &&
       dt_diag_share_micro(g, p->grad->local) == g->pieces_taken)
     tell_pieces(g, l, rate(g, e, p->grad));
+  if (is_plain_step(g, e)) tell_micro_twice(g, l, p->grad->local);
   if (l->kept != DT_KEPT_SUM && l->kept != DT_KEPT_MICRO) return;
   if (dt_diag_is(g, e, DT_DO_COPY)) {   /* from a copy that was updated: unknown */
     l->kept = DT_KEPT_UNKNOWN;

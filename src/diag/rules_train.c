@@ -183,6 +183,7 @@ static void on_gradient (DtDiag *g, const DtEvent *e) {
     l->loss = g->root_hash;
   }
   dt_diag_gradient_came(g, e, l, t->storage->id);
+  dt_diag_scaled_added(g, l, t->storage->id);
   if (l->grad != t->storage->id) l->sums = 0;
   else if (l->sums > 0) l->added = true;        /* to what was summed */
   l->grad = t->storage->id;
@@ -307,6 +308,7 @@ static void on_write (DtDiag *g, const DtEvent *e) {
                !dt_diag_is(g, e, DT_DO_COPY)) {
       double x;
       note_scaled_gradient(g, e, l);
+      dt_diag_gradient_scaled(g, e, l);
       dt_diag_gradient_added(g, e, l);
       if (dt_diag_scales(g, e, &x)) l->extra_summed = false;
       l->touched = true;
@@ -436,6 +438,7 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
                  "then all of it is summed again");
   if (sum) {
     l->sums++;
+    l->scaled_at.line = 0;
     l->added = false;
   }
   l->extra_summed = sum && l->extra != 0;

@@ -73,6 +73,7 @@ extern const DtDiagRule dt_rules_groups[];
 extern const DtDiagRule dt_rules_stale[];
 extern const DtDiagRule dt_rules_noise[];
 extern const DtDiagRule dt_rules_reorder[];
+extern const DtDiagRule dt_rules_answer[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -292,6 +293,9 @@ typedef struct DtLearn {
   int64_t still_from, still_end;        /* elements that never changed; -1: none */
   uint64_t extra; DtOrigin extra_at;    /* added to the gradient; where */
   bool extra_summed;            /* ... then summed over ranks, and not divided */
+  DtOrigin scaled_at;           /* what it has been since the last update was scaled
+                                ** there; line 0: not, or it was reduced since */
+  int came_step, scaled_step;   /* updates when it came last; when it was scaled */
   const char *name, *file; int line;    /* of the first gradient */
 } DtLearn;
 
@@ -366,6 +370,8 @@ typedef struct DtPlace {
   bool grads;                   /* of a product with what has a gradient */
   int64_t real;                 /* filled up behind so many; 0: it is not */
   bool moved;                   /* it came from another rank */
+  bool compared; int64_t against;       /* of what is counted: with others, a column
+                                ** of a mask each, whose rows count from `against` */
   bool rest;                    /* a total less this rank's own addend */
   DtOrigin detached;            /* there it lost its gradient; line 0: it did not */
   bool prefix;                  /* sums from the start of the part on; made at
@@ -533,6 +539,7 @@ struct DtDiag {
   int naverages; DtAverage average[DT_AVERAGES];
   struct DtStales *stales; int nstales; /* rules_stale.c; ever put in */
   struct DtNoises *noises; int nnoises; /* rules_noise.c; ever put in */
+  struct DtAnswers *answers; int nanswers;      /* rules_answer.c; messages that came */
   struct DtDrifts *drifts; int ndrifts; /* rules_drift.c; ever put in */
   int64_t updates; const char *update_file; int update_line;    /* of parameters;
                                 ** the last */
@@ -545,6 +552,7 @@ struct DtDiag {
   DtIdSet unread; bool kept_aside;      /* gradients that were cleared unread; one
                                 ** of them was read later */
   DtOrigin cleared_at;          /* the last time gradients were cleared unread */
+  int64_t cleared_seq;          /* the last time they were cleared */
   int nloads;                   /* calls of load_state_dict */
   DtIdSet load_lines;           /* lines whose loads were used */
   int64_t nraw;                 /* raw collectives so far */

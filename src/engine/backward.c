@@ -601,8 +601,9 @@ static DtStatus capture_inputs (Engine *e, int nin, DtVar *const *inputs,
 }
 
 static DtStatus emit_backward (DtSession *s, DtEventKind kind, int n,
-                               DtVar *const *roots, DtStatus st) {
-  DtEvent e = { .kind = kind, .nin = n, .in = roots, .status = st };
+                               DtVar *const *roots, DtVar *const *grads, DtStatus st) {
+  DtEvent e = { .kind = kind, .nin = n, .in = roots, .nout = grads ? n : 0,
+                .out = grads, .status = st };
   return dt_session_heard(s) ? dt_event_emit(s, &e) : DT_OK;
 }
 
@@ -655,10 +656,10 @@ static DtStatus run_guarded (Engine *e, int n, DtVar *const *roots,
   dt_map_init(&e->tasks, s->cx, ptr_eq);
   s->grad_enabled = s->create_graph = create_graph;
   s->backward = true;
-  st = emit_backward(s, DT_EV_BACKWARD, n, roots, DT_OK);
+  st = emit_backward(s, DT_EV_BACKWARD, n, roots, grads, DT_OK);
   if (st == DT_OK) st = run_backward(e, n, roots, grads, nin, inputs);
   else dt_map_fini(&e->tasks);
-  lst = emit_backward(s, DT_EV_BACKWARD_END, n, roots, st);
+  lst = emit_backward(s, DT_EV_BACKWARD_END, n, roots, NULL, st);
   s->grad_enabled = grad;
   s->backward = backward;
   s->create_graph = create;

@@ -1409,7 +1409,8 @@ local in_pairs = {
   "schedule_of_all.py", "lamb_local.lua", "ddp_late_head.py", "clip_raw_grads.py",
   "powersgd_seed.py", "sampler_seed.py", "kl_coefficient.py", "state_of_rank0.py",
   "sampler_of_part.py", "world_sum_dp.py", "loss_over_world.py",
-  "local_map_gradient.py", "moe_memory_order.py",
+  "local_map_gradient.py", "moe_memory_order.py", "stash_order.py", "pp_scale.py",
+  "rescaled_micro.py", "ring_src.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))

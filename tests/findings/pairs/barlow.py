@@ -1,4 +1,4 @@
-# DT1150 aten.pow.Tensor_Scalar at: on = (c.diagonal() - 1).square().sum()
+# DT1150 c at: c = za.t() @ zb / len(za)  # wrong
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import math

@@ -1,4 +1,4 @@
-# DT1150 aten.add.Tensor at: return 1 - (2 * inter + 1) / (union + 1)
+# DT1150 inter at: inter, union = (p * t).sum(), p.sum() + t.sum()
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import math

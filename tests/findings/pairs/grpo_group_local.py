@@ -1,4 +1,4 @@
-# DT1150 mean at: std = (both[1] / n - mean.square()).clamp(min=0).sqrt()
+# DT1150 both at: both = torch.stack([r.sum(1), r.square().sum(1)])
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import math

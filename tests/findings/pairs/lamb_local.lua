@@ -1,4 +1,4 @@
--- DT1150 aten.div.Tensor at: local trust = (both[0] / both[1]):sqrt()
+-- DT1150 wn at: local wn, gn = w:pow(2):sum(), g:pow(2):sum()
 -- SPDX-License-Identifier: MIT
 -- dtrepl: ranks=4
 local nn, F, optim, dist = require "dt.nn", require "dt.functional", require "dt.optim", dt.distributed

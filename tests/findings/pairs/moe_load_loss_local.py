@@ -1,4 +1,4 @@
-# DT1150 f at: aux = E * (f * P).sum()
+# DT1150 f at: f = F.one_hot(p.argmax(-1), E).float().mean(0)
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import math

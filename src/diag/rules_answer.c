@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_answer.c: gradients that come back for what was sent, as between the
+** stages of a pipeline.
+**
+** A stage sends what it has computed, and later goes backward from it with a
+** gradient that another rank sends back.  Which message that gradient answers, only
+** the rank knows that took the gradient of what had come.  Messages are known by
+** their data: both ranks claim, under the data that were sent, the data of the
+** gradient, and the claims are equal unless the stage took the gradient of one
+** micro-batch for that of another.  What is sent twice tells nothing, nor does a
+** gradient that was changed on its way. */
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+enum { ANSWERS = 64, SEEN = 256 };
+
+/* What was sent, or came, and the gradient that it was given. */
+typedef struct Answer {
+  uint64_t data, grad;
+  bool back;                    /* it was sent, and the gradient came back */
+  bool given;                   /* the gradient was sent; or one only came */
+  const char *name;
+  DtOrigin at;                  /* where the gradient was taken */
+} Answer;
+
+/* Hashes, the last of many. */
+typedef struct Seen { int n; uint64_t v[SEEN]; } Seen;
+
+struct DtAnswers {
+  Seen sent, came;
+  int n;
+  Answer v[ANSWERS];
+};
+
+void dt_diag_answers_free (DtDiag *g) {
+  dt_free(g->s->cx, g->answers);
+  g->answers = NULL;
+  g->nanswers = 0;
+}
+
+static struct DtAnswers *answers_of (DtDiag *g) {
+  if (g->answers == NULL &&
+      (g->answers = DT_NEW(g->s->cx, struct DtAnswers)) == NULL)
+    dt_error_clear(g->s->cx);
+  return g->answers;
+}
+
+static int times_seen (const Seen *s, uint64_t hash) {
+  int n = 0;
+  for (int i = 0; i < s->n && i < SEEN; i++) n += s->v[i] == hash;
+  return n;
+}
+
+static void keep_seen (Seen *s, uint64_t hash) { s->v[s->n++ % SEEN] = hash; }
+
+/* That of `data`, or a new one; NULL: there are enough. */
+static Answer *answer_to (struct DtAnswers *a, uint64_t data, bool back) {
+  for (int i = 0; i < a->n; i++)
+    if (a->v[i].data == data && a->v[i].back == back) return &a->v[i];
+  if (a->n == ANSWERS) return NULL;
+  a->v[a->n] = (Answer){ .data = data, .back = back, .name = "" };
+  return &a->v[a->n++];
+}
+
+/* 0 says nothing: no elements, or all of them the same. */
+static uint64_t data_of (const DtVar *v) {
+  return v && !v->spec ? dt_diag_hash(v->local, true) : 0;
+}
+
+void dt_diag_answer_sent (DtDiag *g, const DtVar *v) {
+  struct DtAnswers *a = answers_of(g);
+  const uint64_t hash = a ? data_of(v) : 0;
+  if (hash == 0) return;
+  for (int i = 0; i < a->n; i++)
+    if (a->v[i].grad == hash && !a->v[i].back) a->v[i].given = true;
+  keep_seen(&a->sent, hash);
+}
+
+void dt_diag_answer_came (DtDiag *g, const DtVar *v) {
+  struct DtAnswers *a = answers_of(g);
+  const uint64_t hash = a ? data_of(v) : 0;
+  if (hash == 0) return;
+  g->nanswers++;
+  keep_seen(&a->came, hash);
+}
+
+/* What came gets its gradient. */
+static void on_gradient (DtDiag *g, const DtEvent *e) {
+  const DtVar *leaf = e->nin > 0 ? e->in[0] : NULL;
+  uint64_t hash;
+  Answer *to;
+  if (leaf == NULL || leaf->is_param || e->nout < 1 || e->out[0] == NULL ||
+      (hash = data_of(leaf)) == 0 || times_seen(&g->answers->came, hash) != 1 ||
+      (to = answer_to(g->answers, hash, false)) == NULL) return;
+  to->grad = data_of(e->out[0]);
+  to->at = dt_diag_here(g, "backward");
+  to->given = false;
+}
+
+/* Backward from what was sent, with a gradient that came. */
+static void on_backward (DtDiag *g, const DtEvent *e) {
+  const DtVar *root = e->nin == 1 ? e->in[0] : NULL;
+  const DtVar *seed = e->nout == 1 && e->out ? e->out[0] : NULL;
+  uint64_t data, grad;
+  const char *name;
+  Answer *to;
+  if (root == NULL || seed == NULL || (data = data_of(root)) == 0 ||
+      (grad = data_of(seed)) == 0 || times_seen(&g->answers->sent, data) != 1 ||
+      times_seen(&g->answers->came, grad) != 1 ||
+      (to = answer_to(g->answers, data, true)) == NULL) return;
+  name = dt_session_intern(g->s, dt_diag_name(g, root));
+  if (name == NULL) dt_error_clear(g->s->cx);
+  to->name = name ? name : "";
+  to->at = dt_diag_here(g, "backward");
+  to->given = to->grad == 0 || to->grad == grad;
+  to->grad = grad;
+}
+
+static void claim_answer (DtDiag *g, const Answer *a) {
+  const DtFact fact = { false, a->grad };
+  /* Of no line: the other rank has it at another one. */
+  DtEvent e = { .kind = DT_EV_OP, .text = "backward", .file = "", .module = "" };
+  DtClaim *c = dt_diag_claim_all(g, &e, DT_FIND_ID_OTHERS_ANSWER, NULL, -1,
+                                 (int64_t)a->data, 1, &fact, a->name,
+                                 "the gradient that is taken for what was sent is not "
+                                 "the one that was sent back for it");
+  if (c == NULL) return;
+  c->some = DT_SOME;
+  c->quiet = !a->back;
+  c->file = a->at.file;
+  c->line = a->at.line;
+  c->seq = a->at.seq;
+}
+
+void dt_diag_answers (DtDiag *g) {
+  const struct DtAnswers *a = g->answers;
+  for (int i = 0; a && i < a->n; i++)
+    if (a->v[i].given && a->v[i].grad != 0 &&
+        times_seen(a->v[i].back ? &a->sent : &a->came, a->v[i].data) == 1)
+      claim_answer(g, &a->v[i]);
+  dt_diag_answers_free(g);
+}
+
+const DtDiagRule dt_rules_answer[] = {
+  { DT_EV_GRAD, on_gradient, NULL, DT_WHEN(nanswers) },
+  { DT_EV_BACKWARD, on_backward, NULL, DT_WHEN(nanswers) },
+  { 0, NULL, NULL, 0 }
+};
