@@ -123,7 +123,7 @@ void dt_diag_claim_named (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
   int i, n;
   if (!mesh->member || g->s->comm == NULL || dt_session_no_data(g->s) ||
       (group = claim_group(g, mesh, mdim, &n)) == NULL) return;
-  key = dt_diag_key(g, dt_find_kind((int)id), dt_diag_op(e), e->file, e->line);
+  key = dt_diag_key(dt_find_kind((int)id), dt_diag_op(e), e->file, e->line);
   key = dt_hash_str(key, what);
   for (i = 0; i < n; i++) key = dt_hash_u64(key, (uint64_t)group[i]);
   last = claim_of(g, dt_hash_u64(key, EACH - 1));      /* most often, in a loop */
@@ -173,7 +173,7 @@ DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *e, DtFindId id,
   if ((group = claim_group(g, mesh, mdim, &n)) == NULL) return NULL;
   memset(&c, 0, sizeof c);
   c.kind = dt_find_kind((int)id);
-  c.key = dt_diag_key(g, c.kind, dt_diag_op(e), e->file, e->line);
+  c.key = dt_diag_key(c.kind, dt_diag_op(e), e->file, e->line);
   c.key = dt_hash_u64(c.key, (uint64_t)salt);
   for (i = 0; i < n; i++) c.key = dt_hash_u64(c.key, (uint64_t)group[i]);
   if (claim_of(g, c.key) != NULL) return NULL;

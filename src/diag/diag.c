@@ -191,13 +191,22 @@ static void finding_fini (DtDiag *g, DtFinding *f) {
   dt_diag_untry(g, f);
 }
 
-/* The finding under this key: the known one, or a new one to be filled. */
-static DtFinding *find_or_add (DtDiag *g, uint64_t key, bool *known) {
+/* The finding under this key, NULL: none.  What a text that runs does is told of
+** that text; `seq` in an earlier one is told already. */
+static DtFinding *find (DtDiag *g, uint64_t key, int64_t seq) {
+  int64_t from = g->d->from;
+  for (int i = g->n - 1; i >= 0; i--)
+    if (g->key[i] == key && (seq < from || g->found[i].from == from))
+      return &g->found[i];
+  return NULL;
+}
+
+/* The known one, or a new one to be filled. */
+static DtFinding *find_or_add (DtDiag *g, uint64_t key, int64_t seq, bool *known) {
   DtCtx *cx = g->s->cx;
-  int i;
-  for (i = g->n - 1; i >= 0; i--)
-    if (g->key[i] == key) { *known = true; return &g->found[i]; }
-  *known = false;
+  DtFinding *old = find(g, key, seq);
+  *known = old != NULL;
+  if (old) return old;
   if (g->n == MAX_FOUND) { g->ndropped++; return NULL; }
   if (g->n == g->cap) {
     int cap = g->cap ? g->cap * 2 : 16;
@@ -215,24 +224,22 @@ static DtFinding *find_or_add (DtDiag *g, uint64_t key, bool *known) {
   return &g->found[g->n++];
 }
 
-uint64_t dt_diag_key (const DtDiag *g, const DtFindKind *k, const char *op,
-                        const char *file, int line) {
+uint64_t dt_diag_key (const DtFindKind *k, const char *op, const char *file,
+                      int line) {
   uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)k->id);
   h = dt_hash_str(h, op);
   h = dt_hash_str(h, file ? file : "");
-  h = dt_hash_u64(h, (uint64_t)line);
-  return dt_hash_u64(h, (uint64_t)g->d->from);
+  return dt_hash_u64(h, (uint64_t)line);
 }
 
 void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
                    const char *evidence, const char *lua, const char *torch) {
   DtCtx *cx = g->s->cx;
   bool known;
-  DtFinding *n = find_or_add(g, dt_diag_key(g, f->kind, f->op, f->file,
-                                            f->line),
-                             &known);
+  DtFinding *n = find_or_add(g, dt_diag_key(f->kind, f->op, f->file, f->line),
+                             f->seq, &known);
   if (n == NULL) return;
-  if (known) { n->count++; return; }
+  if (known) { n->count += f->seq >= g->d->from; return; }
   *n = *f;
   n->from = g->d->from;
   n->subject = dt_strdup(cx, subject);
@@ -285,10 +292,12 @@ static void add_v (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
 void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
                   int npl, const DtPlacement *pl, const char *fmt, ...) {
   va_list ap;
-  uint64_t key = dt_diag_key(g, &kinds[id], dt_diag_op(e), e->file, e->line);
-  int i;
-  for (i = g->n - 1; i >= 0; i--)       /* a repeat costs no words */
-    if (g->key[i] == key) { g->found[i].count++; return; }
+  uint64_t key = dt_diag_key(&kinds[id], dt_diag_op(e), e->file, e->line);
+  DtFinding *old = find(g, key, e->seq);
+  if (old) {                            /* a repeat costs no words */
+    old->count += e->seq >= g->d->from;
+    return;
+  }
   va_start(ap, fmt);
   add_v(g, e, id, v, npl, pl, fmt, ap);
   va_end(ap);

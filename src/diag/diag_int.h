@@ -59,9 +59,9 @@ DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *place, DtFindId id,
                             const DtMesh *mesh, int mdim, int64_t salt,
                             int nfact, const DtFact *fact,
                             const char *subject, const char *what);
-/* What makes findings one: kind, operator, line, text that runs. */
-uint64_t dt_diag_key (const DtDiag *g, const DtFindKind *k, const char *op,
-                      const char *file, int line);
+/* What makes findings one, of one text that runs: kind, operator, line. */
+uint64_t dt_diag_key (const DtFindKind *k, const char *op, const char *file,
+                      int line);
 /* Keep a finding; its owned texts are made here. */
 void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
                   const DtPlacement *pl, const char *subject,

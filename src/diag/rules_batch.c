@@ -43,12 +43,13 @@ void dt_diag_scattered (DtDiag *g, const DtVar *grads, const DtVar *p,
 }
 
 void dt_diag_batch (DtDiag *g) {
-  const DtBatch *b = &g->batch;
+  DtBatch *b = &g->batch;
   DtFact fact = { true, b->hash | 1 };
   DtEvent e = { .kind = DT_EV_GRAD, .text = "backward", .file = b->at.file,
                 .line = b->at.line, .seq = b->at.seq, .module = "",
                 .backward = true };
   if (!b->telling) return;
+  b->telling = false;           /* once, until more of them come */
   /* also over the dimension whose ranks hold copies */
   for (int d = 0; d < b->mesh->ndim; d++)
     if (b->mesh->shape[d] > 1)

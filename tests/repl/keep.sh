@@ -26,6 +26,13 @@ check "locals of the chunk" has "R5nil"
 check "its functions" has "torch.Size([8, 16])"
 check "the record" has "a.lua:6"
 check "nothing of ours is left" test "$(tail -1 "$out")" = nil
+# What was found in the program is one finding, however often one asks.
+play "-i $here/tests/debug/fixtures/one_batch.py" ':findings
+:mem
+:findings
+'
+check "no finding comes again" test "$(grep -c DT1057 "$out")" = 2
+check "nor is counted again" test "$(grep -c times "$out")" = 0
 play "-d a.lua" ':c
 last + 1
 :mem'
