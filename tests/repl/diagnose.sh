@@ -47,6 +47,15 @@ EOF
 
 has "a class" 0 "submesh-of-submesh  1.00" "$DTREPL" diagnose submesh.txt
 has "unknown" 1 "unknown" "$DTREPL" diagnose oom.txt
+cat >rope.txt <<'EOF'
+FSDP2 and TP on 8 cards. Our attention:
+Traceback (most recent call last):
+  File "train.py", line 40, in apply_rope
+    q = q * cos + rotate_half(q) * sin
+RuntimeError: aten.mul.Tensor: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators!
+EOF
+has "a rotary table is named, no mask" 0 "sin = distribute_tensor(sin" \
+  "$DTREPL" diagnose rope.txt
 has "a table" 1 "2 reports" "$DTREPL" diagnose submesh.txt oom.txt
 has "json" 0 '{"schema":1,"file":"submesh.txt","class":"submesh-of-submesh"' \
   "$DTREPL" diagnose --json submesh.txt

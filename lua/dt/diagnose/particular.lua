@@ -26,6 +26,26 @@ return {
      .. "norm = (cut**2 + get_total_norm(the other grads)**2).sqrt()\n"
      .. "clip_grads_with_norm_(each of the two lists, max_norm, norm)"},
 
+  {class = "mixed-attention-operand",
+   only = {"=rope", "!=sdpa_frame", "@aten.mul.*|aten.add.*|aten.addcmul*"},
+   alone = true,
+   cause = "Queries and keys are distributed while the tables of the rotary "
+     .. "embedding are plain: a buffer, or made from positions in the forward.",
+   "distribute the tables where they are made or handed in: each later use "
+     .. "of them meets queries or keys",
+   lua = 'cos = dt.distribute_tensor(cos, mesh, "R"); '
+     .. 'sin = dt.distribute_tensor(sin, mesh, "R")',
+   torch = "cos = distribute_tensor(cos, mesh, [Replicate()])\n"
+     .. "sin = distribute_tensor(sin, mesh, [Replicate()])"},
+  {class = "mixed-attention-operand",
+   only = {"=rope", "!=sdpa_frame", "@aten.mul.*|aten.add.*|aten.addcmul*"},
+   alone = true,
+   "turn local heads: batch and heads may be cut, the positions not",
+   lua = "q = DTensor.from_local(rope(q:to_local(), cos, sin), mesh, "
+     .. "q.placements)",
+   torch = "q = DTensor.from_local(rope(q.to_local(), cos, sin), mesh, "
+     .. "q.placements)"},
+
   {class = "mixed-tensor-dtensor", only = {"~nn/init.py"},
    "initialise before the parameters are distributed",
    torch = "nn.init.trunc_normal_(w, std=0.02)\n"
