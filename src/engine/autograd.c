@@ -209,13 +209,10 @@ static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
 }
 
 /* A result without a gradient that the formula reads, as the factors of a
-** solution are: how the gradient depends on it nobody would know.  The weights
-** of a loss are no results of what is differentiated. */
+** solution are: how the gradient depends on it nobody would know. */
 static DtStatus check_depends (DtSession *s, const DtNode *n, int i) {
   const DtVar *v = n->saved_out[i];
-  const DtSchema *sig = n->op->sig;
-  const char *name = i < sig->nrets ? sig->ret[i].name : NULL;
-  if (name != NULL && strcmp(name, "total_weight") == 0) return DT_OK;
+  if (n->op->flags & DT_OP_AGAIN) return DT_OK;
   DT_CHECK(s->cx, v == NULL || !is_differentiable(v) ||
              output_counts(n->op, i, v), DT_E_NOTIMPL,
            "create_graph=True (gradients of gradients) through %s is not "

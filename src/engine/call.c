@@ -199,8 +199,8 @@ static DtStatus check_differentiable (DtSession *s, const DtOpDef *op, int nin,
     return DT_OK;
   for (int i = 0; i < nin; i++)
     DT_CHECK(s->cx, in[i] == NULL || !dt_var_needs_grad(dt_run_var(in[i])),
-             DT_E_AUTOGRAD, "derivative for %s::%s is not implemented",
-             op->sig->ns, op->sig->base);
+             DT_E_NOTIMPL, "create_graph=True (gradients of gradients) through "
+             "%s::%s is not supported by dtrepl", op->sig->ns, op->sig->base);
   return DT_OK;
 }
 

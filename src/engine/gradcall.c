@@ -110,6 +110,7 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
                    .nin = n->nin, .nout = n->nout, .need = need, .gin = h };
   DtStatus st = h && none && (kept || !n->saved_out) ? DT_OK : DT_E_NOMEM;
   dt_run_init(&run, s, &s->cx->scratch);
+  run.e.recorded = s->create_graph;
   run.node = n;
   if (st == DT_OK && n->released && dt_saving_number(n)) st = dt_node_freed(s);
   if (st == DT_OK && n->packed)

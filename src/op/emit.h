@@ -40,6 +40,7 @@ struct DtEmit {
   bool keeps_reshape;           /* reshape has a rule of its own here */
   bool pretend;                 /* nothing is computed: tracing or shapes */
   bool quiet;                   /* what is called now has no history */
+  bool recorded;                /* a gradient that is differentiated again */
   void *ud;
 };
 

@@ -202,7 +202,9 @@ enum {                                   /* flags */
   DT_OP_LATER       = 1 << 27,  /* of two ways that its definition knows (shapes,
                                 ** words, gradient) the later one; set by a
                                 ** ruling, never by the definition */
-  DT_OP_LATEST      = 1 << 28   /* the same for what changed once more */
+  DT_OP_LATEST      = 1 << 28,  /* the same for what changed once more */
+  DT_OP_AGAIN       = 1 << 29   /* results without gradients that its gradient
+                                ** reads are no matter for gradients of it */
 };
 
 /* Classes of partial rows for pointwise operators (_ops/_pointwise_ops.py): one

@@ -7,6 +7,7 @@
 #include "base/error_tool.h"
 #include "oplib/casting.h"
 #include "oplib/pw_rows.h"
+#include "oplib/second.h"
 
 /* ---- gradients ---- */
 
@@ -49,9 +50,7 @@ static DtStatus g_softshrink_backward (DtGradCall *c) {
                     " is not implemented"); \
   }
 NO_GRADIENT(logit_backward)
-NO_GRADIENT(mish_backward)
 NO_GRADIENT(hardsigmoid_backward)
-NO_GRADIENT(rrelu_with_noise_backward)
 
 /* ---- metas and kernels that need more than their row ---- */
 
@@ -343,17 +342,17 @@ static DtStatus mish_backward_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
-#define BACK(id, flags_, brief_, decomp_, meta_) \
+#define BACK(id, flags_, brief_, decomp_, meta_, grad_) \
   static const int row_##id[PWR_LEN] = { DT_B_##id, PK_SAME, 2, 0, 1 }; \
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" #id "(Tensor grad_output, Tensor self) -> Tensor", \
     .brief = brief_, .flags = DT_OP_ALIAS_SAFE | (flags_), \
     .meta = meta_, .kernel = op_pw_kernel, .decomp = decomp_, \
-    .grad = g_##id, .samples = back_samples, .row = row_##id }
+    .grad = grad_, .samples = back_samples, .row = row_##id }
 BACK(hardsigmoid_backward, DT_OP_NOSTRATEGY, "Gradient of hardsigmoid.", NULL,
-     op_pw_meta);
+     op_pw_meta, g_hardsigmoid_backward);
 BACK(mish_backward, 0, "Gradient of mish.", mish_backward_decomp,
-     mish_backward_meta);
+     mish_backward_meta, op_gg_mish_backward);
 static const int row_rrelu_with_noise_backward[PWR_LEN] = {
   DT_B_leaky_relu_backward, PK_SAME, 2, 0, 1, 0, 0
 };
@@ -365,7 +364,7 @@ const DtOpDef dt_op_rrelu_with_noise_backward = {
   .doc = "Propagated by its decomposition.",
   .flags = DT_OP_ALIAS_SAFE, .meta = rrelu_backward_meta,
   .kernel = rrelu_backward_kernel, .decomp = rrelu_backward_decomp,
-  .grad = g_rrelu_with_noise_backward,
+  .grad = op_gg_rrelu_with_noise_backward,
   .samples = noise_back_samples, .row = row_rrelu_with_noise_backward
 };
 #define SHRINK(id, first, brief_) \

@@ -7,6 +7,8 @@
 ** become the same windows and taps op_pool.c uses. */
 #include "base/sat.h"
 #include "oplib/op_spatial.h"
+#include "oplib/op_unwritten.h"
+#include "oplib/second.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -680,8 +682,7 @@ static const char *const u3[] = {
   const DtOpDef dt_op_##id = { .schema = "aten::" #id schema_, \
                                .brief = brief_, __VA_ARGS__ }
 #define BACK(id, schema_, brief_, ...) \
-  OP(id, schema_, brief_, .flags = DT_OP_NOGRAD | DT_OP_NOSTRATEGY, \
-     __VA_ARGS__)
+  OP(id, schema_, brief_, .flags = DT_OP_NOSTRATEGY, __VA_ARGS__)
 
 OP(adaptive_avg_pool1d, "(Tensor self, int[1] output_size) -> Tensor",
    "Means of windows that share the dim evenly.", .flags = DT_OP_COMPOSITE,
@@ -702,12 +703,13 @@ OP(_adaptive_avg_pool3d, "(Tensor self, SymInt[3] output_size) -> Tensor",
    .kernel = avg_kernel, .strategy = strategy, .grad = adaptive_grad,
    .samples = s3, .row = row_avg3);
 OP(_adaptive_avg_pool2d_backward, "(Tensor grad_output, Tensor self) -> "
-   "Tensor", "Gradient of adaptive_avg_pool2d.", .flags = DT_OP_NOGRAD,
+   "Tensor", "Gradient of adaptive_avg_pool2d.",
+   .grad = op_gg_adaptive_avg_pool_backward,
    .meta = avg_back_meta, .kernel = avg_back_kernel, .rules = two_rules,
    .samples = avg_b2, .row = row_avg2);
 BACK(_adaptive_avg_pool3d_backward, "(Tensor grad_output, Tensor self) -> "
      "Tensor", "Gradient of adaptive_avg_pool3d.", .meta = avg_back_meta,
-     .kernel = avg_back_kernel, .samples = avg_b3, .row = row_avg3);
+     .grad = op_gg_adaptive_avg_pool_backward, .kernel = avg_back_kernel, .samples = avg_b3, .row = row_avg3);
 OP(adaptive_max_pool1d, "(Tensor self, int[1] output_size) -> (Tensor, "
    "Tensor)", "Maxima of windows that share the dim evenly.",
    .flags = DT_OP_COMPOSITE, .decomp = adaptive1_decomp, .strategy = strategy,
@@ -724,10 +726,12 @@ OP(adaptive_max_pool3d, "(Tensor self, int[3] output_size) -> (Tensor, "
    .grad = adaptive_grad, .samples = s3, .row = row_max3);
 BACK(adaptive_max_pool2d_backward, "(Tensor grad_output, Tensor self, Tensor "
      "indices) -> Tensor", "Gradient of adaptive_max_pool2d.",
+     .grad = op_gg_adaptive_max_pool_backward,
      .meta = max_back_meta, .kernel = max_back_kernel, .samples = max_b2,
      .row = row_max2);
 BACK(adaptive_max_pool3d_backward, "(Tensor grad_output, Tensor self, Tensor "
      "indices) -> Tensor", "Gradient of adaptive_max_pool3d.",
+     .grad = op_gg_adaptive_max_pool_backward,
      .meta = max_back_meta, .kernel = max_back_kernel, .samples = max_b3,
      .row = row_max3);
 OP(fractional_max_pool2d, "(Tensor self, int[2] kernel_size, int[2] "
@@ -744,11 +748,13 @@ OP(fractional_max_pool3d, "(Tensor self, int[3] kernel_size, int[3] "
    .samples = f3, .row = row_max3);
 BACK(fractional_max_pool2d_backward, "(Tensor grad_output, Tensor self, int[2] "
      "kernel_size, int[2] output_size, Tensor indices) -> Tensor",
-     "Gradient of fractional_max_pool2d.", .meta = frac_back_meta,
+     "Gradient of fractional_max_pool2d.", .grad = op_g_unwritten,
+     .meta = frac_back_meta,
      .kernel = frac_back_kernel, .samples = fb2, .row = row_max2);
 BACK(fractional_max_pool3d_backward, "(Tensor grad_output, Tensor self, int[3] "
      "kernel_size, int[3] output_size, Tensor indices) -> Tensor",
-     "Gradient of fractional_max_pool3d.", .meta = frac_back_meta,
+     "Gradient of fractional_max_pool3d.", .grad = op_g_unwritten,
+     .meta = frac_back_meta,
      .kernel = frac_back_kernel, .samples = fb3, .row = row_max3);
 OP(max_unpool2d, "(Tensor self, Tensor indices, SymInt[2] output_size) -> "
    "Tensor", "Elements back at the places a maximum found.",

@@ -549,7 +549,7 @@ OP(_scaled_dot_product_flash_attention_for_cpu,
    "_scaled_dot_product_flash_attention_for_cpu(" QARGS
    "float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, "
    "float? scale=None) -> (Tensor output, Tensor logsumexp)",
-   "Fused attention on the cpu.", DT_OP_SAVE_OUT,
+   "Fused attention on the cpu.", DT_OP_SAVE_OUT | DT_OP_AGAIN,
    fused_meta, fused_kernel, cpu_grad, cpu_samples, row_cpu,
    .decomp = cpu_decomp);
 OP(_scaled_dot_product_flash_attention_for_cpu_backward,
@@ -557,7 +557,7 @@ OP(_scaled_dot_product_flash_attention_for_cpu_backward,
    QARGS "Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, "
    "Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor "
    "grad_key, Tensor grad_value)", "Gradients of fused attention on the cpu.",
-   DT_OP_NOSTRATEGY | DT_OP_NOGRAD, fused_back_meta, fused_back_kernel, NULL,
+   DT_OP_NOSTRATEGY, fused_back_meta, fused_back_kernel, NULL,
    cpub_samples, row_cpub, .strategy = NULL);
 OP(_scaled_dot_product_flash_attention, "_scaled_dot_product_flash_attention("
    QARGS "float dropout_p=0., bool is_causal=False, bool "

@@ -5,6 +5,7 @@
 ** data, dim 0 of everything that has one entry per channel). */
 #include "oplib/op_spatial.h"
 #include "oplib/op_unwritten.h"
+#include "oplib/second.h"
 
 #include <string.h>
 
@@ -278,7 +279,8 @@ static const char *const bn_back_samples[] = {
 #define BN(id, schema_, brief_, flags_, meta_, samples_, ...) \
   static const int row_##id[] = { __VA_ARGS__ }; \
   const DtOpDef dt_op_##id = { .schema = "aten::" schema_, .brief = brief_, \
-    .flags = (flags_) | DT_OP_SAVE_OUT, .meta = meta_, .kernel = bn_kernel, \
+    .flags = (flags_) | DT_OP_SAVE_OUT | DT_OP_AGAIN, .meta = meta_, \
+    .kernel = bn_kernel, \
     .grad = bn_grad, .rulefn = bn_rules, .samples = samples_, \
     .row = row_##id }
 
@@ -317,4 +319,4 @@ OP_DEF(native_batch_norm_backward, "aten::native_batch_norm_backward(Tensor "
        "running_var, Tensor? save_mean, Tensor? save_invstd, bool train, "
        "float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
        "Gradient of batch normalisation.", 0, bn_back_meta, bn_back_kernel,
-       op_g_unwritten, bn_back_samples, .rulefn = bn_back_rules);
+       op_gg_batch_norm_backward, bn_back_samples, .rulefn = bn_back_rules);

@@ -6,6 +6,7 @@
 ** op_composite_text.c. */
 #include "oplib/casting.h"
 #include "oplib/composite.h"
+#include "oplib/second.h"
 
 #include <math.h>
 
@@ -344,7 +345,7 @@ K(glu, "glu(Tensor self, int dim=-1) -> Tensor",
   "The first half times the sigmoid of the second.", glu_decomp,
   op_g_program, "self: glu_backward(grad, self, dim)", U);
 K(glu_backward, "glu_backward(Tensor grad_output, Tensor self, int dim) -> "
-  "Tensor", "Gradient of glu.", glu_back_decomp, NULL, NULL,
+  "Tensor", "Gradient of glu.", glu_back_decomp, op_gg_glu_backward, NULL,
   "f32[8, 3], f32[8, 6], 1");
 C(type_as, "type_as(Tensor self, Tensor other) -> Tensor",
   "In another tensor's type.", type_as_decomp, "f32[8, 6], f64[2]");

@@ -3,6 +3,7 @@
 ** poisson, triplet, binary cross entropy, soft margin. */
 #include "oplib/casting.h"
 #include "oplib/composite.h"
+#include "oplib/second.h"
 
 /* 0 none, 1 mean, 2 sum. */
 static DtHandle *reduced (DtDecompCall *c, DtHandle *h) {
@@ -335,7 +336,7 @@ K(binary_cross_entropy, "binary_cross_entropy(Tensor self, Tensor target, "
 K(binary_cross_entropy_backward, "binary_cross_entropy_backward(Tensor "
   "grad_output, Tensor self, Tensor target, Tensor? weight=None, int "
   "reduction=1) -> Tensor", "Gradient of binary_cross_entropy.",
-  bce_back_decomp, NULL, NULL, "f32[], f32[8, 6], f32[8, 6]");
+  bce_back_decomp, op_gg_binary_cross_entropy_backward, NULL, "f32[], f32[8, 6], f32[8, 6]");
 K(binary_cross_entropy_with_logits, "binary_cross_entropy_with_logits(Tensor "
   "self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
   "reduction=1) -> Tensor", "Cross entropy of logits.", bce_logits_decomp,
@@ -346,5 +347,6 @@ K(soft_margin_loss, "soft_margin_loss(Tensor self, Tensor target, int "
   "self: soft_margin_loss_backward(grad, self, target, reduction)", B);
 K(soft_margin_loss_backward, "soft_margin_loss_backward(Tensor grad_output, "
   "Tensor self, Tensor target, int reduction) -> Tensor",
-  "Gradient of soft_margin_loss.", soft_margin_back_decomp, NULL, NULL,
+  "Gradient of soft_margin_loss.", soft_margin_back_decomp,
+  op_gg_soft_margin_loss_backward, NULL,
   "f32[], f32[8, 6], f32[8, 6], 1");

@@ -376,12 +376,13 @@ T(masked_fill__Tensor,
   "self: masked_fill.Scalar(grad, mask, 0) | value: z = zeros_like(grad); "
   "w = where.self(mask, grad, z); sum(w)",
   "f32[8, 6], bool[8, 6], f32[]");
-T0(diagonal_backward,
+T(diagonal_backward,
   "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, "
   "int dim1, int dim2) -> Tensor",
   "Gradient of diagonal.",
   "z = new_zeros(grad_output, input_sizes, pin_memory=false); "
   "diagonal_scatter(z, grad_output, offset, dim1, dim2)",
+  "grad_output: diagonal(grad, offset, dim1, dim2)",
   "f32[8], [8, 8], 0, 0, 1");
 /* out= forms that PyTorch decomposes otherwise than their base. */
 T0(any_all_out,

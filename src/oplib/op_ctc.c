@@ -249,7 +249,8 @@ static const char *const back_t_samples[] = {
   OP_DEF(id, "aten::_ctc_loss" form_ "(Tensor log_probs, Tensor targets, " \
          type_ " input_lengths, " type_ " target_lengths, int blank=0, bool " \
          "zero_infinity=False) -> (Tensor, Tensor)", \
-         "Loss of unaligned sequences.", DT_OP_DATADEP | DT_OP_NOSTRATEGY, \
+         "Loss of unaligned sequences.", \
+         DT_OP_DATADEP | DT_OP_NOSTRATEGY | DT_OP_AGAIN, \
          NULL, ctc_kernel, ctc_grad, samples_, .row = NULL)
 #define BACK(id, form_, type_, samples_) \
   OP_DEF(id, "aten::_ctc_loss_backward" form_ "(Tensor grad, Tensor " \
@@ -257,7 +258,7 @@ static const char *const back_t_samples[] = {
          " target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int " \
          "blank, bool zero_infinity=False) -> Tensor", \
          "Gradient of the loss of unaligned sequences.", DT_OP_NOSTRATEGY, \
-         back_meta, back_kernel, op_g_unwritten, samples_, .row = NULL)
+         back_meta, back_kernel, NULL, samples_, .row = NULL)
 #define PUBLIC(id, form_, type_, samples_) \
   const DtOpDef dt_op_##id = { \
     .schema = "aten::ctc_loss." form_ "(Tensor log_probs, Tensor targets, " \

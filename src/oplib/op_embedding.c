@@ -5,6 +5,7 @@
 ** masked partial; the mask object is one for output and index.  The shards in
 ** these rules are plain ones only, as in PyTorch. */
 #include "oplib/oplib_int.h"
+#include "oplib/second.h"
 #include "tensor/dtype_text.h"
 
 #include <string.h>
@@ -148,6 +149,7 @@ OP(embedding, "embedding(Tensor weight, Tensor indices, SymInt "
    embedding_grad, emb_samples, .rulefn = embedding_rules);
 OP(embedding_dense_backward, "embedding_dense_backward(Tensor grad_output, "
    "Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
-   "scale_grad_by_freq) -> Tensor", "Gradient of a table.", DT_OP_NOGRAD,
-   embedding_back_meta, embedding_back_kernel, NULL, emb_back_samples,
+   "scale_grad_by_freq) -> Tensor", "Gradient of a table.", 0,
+   embedding_back_meta, embedding_back_kernel, op_gg_embedding_dense_backward,
+   emb_back_samples,
    .rulefn = embedding_back_rules);

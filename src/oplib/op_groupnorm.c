@@ -114,6 +114,7 @@ static DtStatus gn_kernel (DtKernelCall *c) {
 typedef struct Gn {
   int64_t n, c, l, g, d;        /* batch, channels, positions; C = g * d */
   double s;                     /* 1 / numbers of a group */
+  bool later;                   /* the later way: sums that keep their dims */
   DtHandle *x, *mean, *rstd, *dy, *ds, *db, *gamma;
 } Gn;
 
@@ -122,8 +123,9 @@ static DtHandle *gn_shaped (DtGradCall *c, DtHandle *h, int64_t a, int64_t b,
   int64_t shape[4] = { a, b, d, e };
   return EMIT("aten.reshape.default", "tI", h, 4, shape);
 }
-static DtHandle *gn_summed (DtGradCall *c, DtHandle *h, int64_t dim,
-                            int64_t at) {
+static DtHandle *gn_summed (DtGradCall *c, const Gn *v, DtHandle *h,
+                            int64_t dim, int64_t at) {
+  if (v->later) return EMIT("aten.sum.dim_IntList", "tIb", h, 1, &dim, 1);
   h = EMIT("aten.sum.dim_IntList", "tI", h, 1, &dim);
   return EMIT("aten.unsqueeze_.default", "ti", h, at);
 }
@@ -139,14 +141,16 @@ static DtHandle *gn_from_y (DtGradCall *c, const Gn *v, DtHandle *cube) {
   DtHandle *a, *b = v->ds, *k = v->db, *t;
   if (v->gamma) {
     a = gn_mul(c, v->rstd, v->gamma);
+  } else if (v->later) {
+    a = v->rstd;
   } else {
     int64_t wide[4] = { v->n, v->g, v->d, 1 };
     a = EMIT("aten.expand.default", "tI", v->rstd, 4, wide);
   }
   if (v->gamma) b = gn_mul(c, b, v->gamma);
-  b = gn_summed(c, b, 2, -2);
+  b = gn_summed(c, v, b, 2, -2);
   if (v->gamma) k = gn_mul(c, k, v->gamma);
-  k = gn_summed(c, k, 2, -2);
+  k = gn_summed(c, v, k, 2, -2);
   b = EMIT("aten.sub.Tensor", "tt", gn_mul(c, k, v->mean), b);
   b = gn_scale(c, gn_mul(c, b, cube), v->s);
   /* PyTorch computes the right side of c first ... */
@@ -199,8 +203,45 @@ static DtHandle *gn_over_batch (DtGradCall *c, const Gn *v, DtHandle *h) {
   return EMIT("aten.reshape.default", "tI", h, 1, &v->c);
 }
 
+/* The later way: what comes to x through y, without looking at the variance. */
+static DtHandle *gn_later_to_x (DtGradCall *c, const Gn *v) {
+  const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
+  DtHandle *h = gn_mul(c, gn_mul(c, v->rstd, v->rstd), v->rstd);
+  h = gn_from_y(c, v, h);
+  return EMIT("aten.reshape.default", "tI", h, (int)m->ndim, m->shape);
+}
+
+/* The later way: what comes to x through the statistics, as of a mean and a
+** variance over all numbers of a group. */
+static DtHandle *gn_later_from_stats (DtGradCall *c, const Gn *v) {
+  int64_t one[3] = { v->n, v->g, 1 }, all[3] = { v->n, v->g, v->d * v->l };
+  int64_t last = 2;
+  DtHandle *dmean = c->gout[1], *var = NULL, *x, *h = NULL;
+  DtMeta m;
+  dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
+  if (c->gout[2]) {
+    DtHandle *r = EMIT("aten.view.default", "tI", c->out[2], 3, one);
+    var = EMIT("aten.view.default", "tI", c->gout[2], 3, one);
+    var = gn_mul(c, gn_mul(c, gn_mul(c, gn_scale(c, r, -0.5), r), r), var);
+  }
+  x = EMIT("aten.view.default", "tI", c->in[0], 3, all);
+  if (dmean) dmean = EMIT("aten.view.default", "tI", dmean, 3, one);
+  if (var) {
+    h = EMIT("aten.sub.Tensor", "tt", x,
+             EMIT("aten.mean.dim", "tIb", x, 1, &last, 1));
+    h = gn_mul(c, gn_scale(c, var, 2 * v->s), h);
+  }
+  if (dmean) {
+    dmean = EMIT("aten.expand.default", "tI", dmean, 3, all);
+    dmean = EMIT("aten.div.Scalar", "ti", dmean, all[2]);
+    h = h ? EMIT("aten.add.Tensor", "tt", h, dmean) : dmean;
+  }
+  return EMIT("aten.reshape.default", "tI", h, (int)m.ndim, m.shape);
+}
+
 static DtStatus gn_grad_all (DtGradCall *c) {
-  Gn v = { .n = dt_arg_int(c->args, GN_N), .c = dt_arg_int(c->args, GN_C),
+  Gn v = { .later = (c->op->flags & DT_OP_LATER) != 0,
+           .n = dt_arg_int(c->args, GN_N), .c = dt_arg_int(c->args, GN_C),
            .l = dt_arg_int(c->args, GN_HXW),
            .g = dt_arg_int(c->args, GN_GROUP) };
   v.d = v.c / v.g;
@@ -210,12 +251,12 @@ static DtStatus gn_grad_all (DtGradCall *c) {
   v.rstd = gn_shaped(c, c->out[2], v.n, v.g, 1, 1);
   if (c->gout[0]) {
     v.dy = gn_shaped(c, c->gout[0], v.n, v.g, v.d, v.l);
-    v.ds = gn_summed(c, gn_mul(c, v.dy, v.x), 3, -1);
-    v.db = gn_summed(c, v.dy, 3, -1);
+    v.ds = gn_summed(c, &v, gn_mul(c, v.dy, v.x), 3, -1);
+    v.db = gn_summed(c, &v, v.dy, 3, -1);
   }
   if (op_g_need(c, 0)) {
     if (dt_gin(c, 1)) v.gamma = gn_shaped(c, dt_gin(c, 1), 1, v.g, v.d, 1);
-    op_g_set(c, 0, gn_to_x(c, &v));
+    op_g_set(c, 0, v.later ? gn_later_to_x(c, &v) : gn_to_x(c, &v));
   }
   if (op_g_need(c, 1) && v.dy) {
     DtHandle *h = gn_mul(c, v.db, v.mean);
@@ -226,16 +267,32 @@ static DtStatus gn_grad_all (DtGradCall *c) {
   return c->e->st;
 }
 
-static DtStatus gn_grad (DtGradCall *c) {
+static DtStatus gn_grad_y (DtGradCall *c) {
   DtHandle *g[3] = { NULL, NULL, NULL };
   DtValue mask[3];
-  if (c->gout[1] || c->gout[2]) return gn_grad_all(c);
+  if (c->e->recorded) return gn_grad_all(c);
   for (int i = 0; i < 3; i++) mask[i] = dt_v_bool(op_g_need(c, i));
   dt_emit_n(c->e, "aten.native_group_norm_backward.default", g, 3,
             "tttttvvvvv", c->gout[0], c->in[0], c->out[1], c->out[2],
             dt_gin(c, 1), c->args->v[GN_N], c->args->v[GN_C],
             c->args->v[GN_HXW], c->args->v[GN_GROUP], dt_v_list(3, mask));
   for (int i = 0; i < 3; i++) op_g_set(c, i, g[i]);
+  return c->e->st;
+}
+
+static DtStatus gn_grad (DtGradCall *c) {
+  bool stats = c->gout[1] || c->gout[2];
+  if (!(c->op->flags & DT_OP_LATER))
+    return stats ? gn_grad_all(c) : gn_grad_y(c);
+  if (c->gout[0]) DT_TRY(c->e->cx, gn_grad_y(c));
+  if (stats && op_g_need(c, 0)) {
+    Gn v = { .n = dt_arg_int(c->args, GN_N), .g = dt_arg_int(c->args, GN_GROUP),
+             .l = dt_arg_int(c->args, GN_HXW) };
+    v.d = dt_arg_int(c->args, GN_C) / v.g;
+    v.s = 1 / ((double)v.d * (double)v.l);
+    DtHandle *h = gn_later_from_stats(c, &v);
+    op_g_set(c, 0, c->gin[0] ? EMIT("aten.add.Tensor", "tt", c->gin[0], h) : h);
+  }
   return c->e->st;
 }
 
@@ -358,7 +415,11 @@ static DtHandle *gn_input (DtDecompCall *c, DtHandle *ds, DtHandle *db,
     c1 = unsq(c, rstd, -1);
     c1 = mul(c, c1, view(c, w, 3, 1, v[3], cpg, 0));
   } else {
+    /* PyTorch makes them plain, which no rule takes. */
     int64_t ones[3] = { 1, v[3], cpg };
+    if (c->e->tracing && c->e->st == DT_OK)
+      c->e->st = dt_raise(c->e->cx, DT_E_NOTIMPL, "%s cannot be traced without "
+                          "a weight", c->op->sig->full);
     c1 = unsq(c, rstd, -1);
     t = EMIT("aten.new_ones.default", "tI", rstd, 3, ones);
     c1 = mul(c, c1, t);

@@ -539,10 +539,12 @@ static const char *const info_samples[] = {
   "i32[], \"linalg.inv\", is_matrix=True", NULL
 };
 
-#define L(id, run_, grad_, schema_, brief_, meta_, rules_, samples_, ...) \
+#define LF(id, flags_, run_, grad_, schema_, brief_, meta_, rules_, samples_, \
+           ...) \
   static const int row_##id[] = { __VA_ARGS__ }; \
-  OP_DEF(id, "aten::" schema_, brief_, 0, meta_, op_k_la_##run_, \
+  OP_DEF(id, "aten::" schema_, brief_, flags_, meta_, op_k_la_##run_, \
          op_g_la_##grad_, samples_, .rulefn = rules_, .row = row_##id)
+#define L(id, ...) LF(id, 0, __VA_ARGS__)
 #define W(id, run_, grad_, schema_, brief_, meta_, samples_) \
   OP_DEF(id, "aten::" schema_, brief_, 0, meta_, op_k_la_##run_, \
          op_g_la_##grad_, samples_, .strategy = whole_strategy)
@@ -561,16 +563,16 @@ OP_DEF(_linalg_check_errors, "aten::_linalg_check_errors(Tensor info, str "
        "api_name, *, bool is_matrix) -> ()", "Raise what LAPACK reported.",
        DT_OP_NOGRAD, errors_meta, op_k_la_check_errors, NULL, info_samples,
        .rulefn = batch_rules);
-L(_linalg_det, det, det, "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor "
+LF(_linalg_det, DT_OP_AGAIN, det, det, "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor "
   "pivots)", "Determinant, with its LU factors.", matrix_meta, batch_rules,
   square_samples, 1, 3, LD_NONE, LD_NONE, LL_C, LT_SAME, MAT_F, LD_K, LD_NONE,
   LL_C, LT_I32);
-L(_linalg_slogdet, slogdet, slogdet, "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor "
+LF(_linalg_slogdet, DT_OP_AGAIN, slogdet, slogdet, "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor "
   "logabsdet, Tensor LU, Tensor pivots)",
   "Sign and logarithm of the determinant.", matrix_meta, batch_rules,
   square_samples, 1, 4, LD_NONE, LD_NONE, LL_C, LT_SAME, LD_NONE, LD_NONE,
   LL_C, LT_REAL, MAT_F, LD_K, LD_NONE, LL_C, LT_I32);
-L(_linalg_solve_ex, solve_ex, solve_ex, "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, "
+LF(_linalg_solve_ex, DT_OP_AGAIN, solve_ex, solve_ex, "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, "
   CX_ "(Tensor result, Tensor LU, Tensor pivots, Tensor info)",
   "Solution of A X = B.", solve_ex_meta, last_rules, pair_samples, 0);
 L(cholesky, cholesky, cholesky, "cholesky(Tensor self, bool upper=False) -> Tensor",

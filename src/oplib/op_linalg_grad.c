@@ -102,6 +102,15 @@ static DtHandle *lu_solve (DtGradCall *c, DtHandle *lu, DtHandle *pivots,
                  : EMIT("aten.linalg_lu_solve.default", "ttt", lu, pivots, b);
 }
 
+/* A^-H b, or b A^-H.  Factors have no graph: where the gradient is
+** differentiated again the matrix itself is solved. */
+static DtHandle *solve_adjoint (DtGradCall *c, DtHandle *lu, DtHandle *pivots,
+                                DtHandle *b, bool left, bool adjoint) {
+  if (!c->e->recorded) return lu_solve(c, lu, pivots, b, left, adjoint);
+  return EMIT("aten.linalg_solve.default", "tt left=b", mh(c, c->in[0]), b,
+              (int)left);
+}
+
 /* A singular matrix is moved off by an epsilon on the diagonal of U. */
 DtStatus op_g_la_det (DtGradCall *c) {
   DtHandle *lu = c->out[1], *piv = c->out[2], *g = c->gout[0], *d, *x, *y, *z;
@@ -122,6 +131,10 @@ DtStatus op_g_la_det (DtGradCall *c) {
   if (dt_dtype_is_complex(t))
     d = EMIT("aten._conj.default", "t", d);
   d = scaled_eye(c, mul(c, g, d), piv);
+  if (c->e->recorded) {
+    op_g_set(c, 0, solve_adjoint(c, lu, piv, d, true, true));
+    return op_g_finish(c);
+  }
   x = EMIT("aten.eq.Scalar", "tf", diagonal(c, lu), 0.0);
   y = EMIT("aten.scalar_tensor.default", "f dtype=d", 0.0, (int)t);
   z = EMIT("aten.scalar_tensor.default", "f dtype=d",
@@ -138,9 +151,9 @@ DtStatus op_g_la_slogdet (DtGradCall *c) {
   if (g == NULL)
     op_g_set(c, 0, EMIT("aten.zeros_like.default", "t", c->in[0]));
   else
-    op_g_set(c, 0, lu_solve(c, c->out[2], c->out[3],
-                            scaled_eye(c, g, c->out[3]), true,
-                            !factored_transposed(c)));
+    op_g_set(c, 0, solve_adjoint(c, c->out[2], c->out[3],
+                                 scaled_eye(c, g, c->out[3]), true,
+                                 !factored_transposed(c)));
   return op_g_finish(c);
 }
 
@@ -167,7 +180,7 @@ DtStatus op_g_la_solve_ex (DtGradCall *c) {
   bool vec = mx.ndim < mlu.ndim, left = dt_arg_bool(c->args, 2);
   if (g == NULL) return op_g_finish(c);
   if (vec) g = unsq(c, g, -1);
-  gb = lu_solve(c, c->out[1], c->out[2], g, left, true);
+  gb = solve_adjoint(c, c->out[1], c->out[2], g, left, true);
   if (op_g_need(c, 0)) {
     if (vec) x = unsq(c, x, -1);
     op_g_set(c, 0, of_matrix(c, gb, x, left));
@@ -400,16 +413,36 @@ DtStatus op_g_la_lu_unpack (DtGradCall *c) {
   op_g_set(c, 0, x);
   return op_g_finish(c);
 }
+/* Of the factors of A = P L U, from the gradient of A. */
+static DtHandle *to_factors (DtGradCall *c, DtHandle *const *plu,
+                             DtHandle *ga) {
+  DtHandle *pga = mm(c, mh(c, plu[0]), ga);
+  return add(c, tril(c, mm(c, pga, mh(c, plu[2])), -1),
+             triu(c, mm(c, mh(c, plu[1]), pga), 0));
+}
+
+/* The gradient of A where X A = B, A^H X = B or X A^H = B; gb is B's. */
+static DtHandle *of_other_side (DtGradCall *c, DtHandle *gb, bool left,
+                                bool adj) {
+  DtHandle *x = c->out[0];
+  if (left) return neg(c, mm(c, x, mh(c, gb)));
+  return neg(c, adj ? mm(c, mh(c, gb), x) : mm(c, mh(c, x), gb));
+}
+
 DtStatus op_g_la_lu_solve (DtGradCall *c) {
   bool left = dt_arg_bool(c->args, 3), adj = dt_arg_bool(c->args, 4);
   DtHandle *g = c->gout[0], *r[3] = { NULL }, *x, *y;
-  if (op_g_need(c, 2))
-    op_g_set(c, 2, lu_solve(c, c->in[0], c->in[1], g, left, !adj));
+  bool plain = left && !adj;
+  DtHandle *gb = op_g_need(c, 2) || !plain
+                   ? lu_solve(c, c->in[0], c->in[1], g, left, !adj) : NULL;
+  if (op_g_need(c, 2)) op_g_set(c, 2, gb);
   if (op_g_need(c, 0)) {
-    DT_CHECK(c->e->cx, left && !adj, DT_E_NOTIMPL, "%s has no gradient for LU "
-             "with left=False or adjoint=True", c->op->sig->full);
     dt_emit_n(c->e, "aten.lu_unpack.default", r, 3, "ttbb", c->in[0],
-              c->in[1], 1, 0);
+              c->in[1], 1, plain ? 0 : 1);
+    if (!plain) {
+      op_g_set(c, 0, to_factors(c, r, of_other_side(c, gb, left, adj)));
+      return op_g_finish(c);
+    }
     x = neg(c, mm(c, g, mh(c, c->out[0])));
     x = EMIT(ST, "tt upper=b", mh(c, r[2]), x, 0);
     y = mm(c, x, mh(c, r[2]));

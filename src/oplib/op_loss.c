@@ -562,7 +562,7 @@ static const char *const mse_back_samples[] = {
 OP(nll_loss_forward, "nll_loss_forward(Tensor self, Tensor target, Tensor? "
    "weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor "
    "total_weight)", "Minus the log probability of each target class.",
-   DT_OP_SAVE_OUT, nll_meta, nll_kernel, nll_grad, nll_samples,
+   DT_OP_SAVE_OUT | DT_OP_AGAIN, nll_meta, nll_kernel, nll_grad, nll_samples,
    .strategy = op_nll_strategy);
 OP(nll_loss_backward, "nll_loss_backward(Tensor grad_output, Tensor self, "
    "Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor "

@@ -5,6 +5,7 @@
 ** Decisions are those of nll_loss (op_loss.c): the class dim must be whole.
 ** The work is done on dense f64 copies, (batch, class, place). */
 #include "oplib/oplib_int.h"
+#include "oplib/second.h"
 
 #include <string.h>
 
@@ -297,10 +298,11 @@ OP(nll_loss2d, "(Tensor self, Tensor target, Tensor? weight=None, int "
 OP(nll_loss2d_forward, "(Tensor self, Tensor target, Tensor? weight, int "
    "reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
    "Minus the log probability of each place's class.",
-   .flags = DT_OP_SAVE_OUT, .meta = nll_meta, .kernel = nll_kernel,
+   .flags = DT_OP_SAVE_OUT | DT_OP_AGAIN, .meta = nll_meta,
+   .kernel = nll_kernel,
    .strategy = op_nll_strategy, .grad = nll_grad, .samples = samples);
 OP(nll_loss2d_backward, "(Tensor grad_output, Tensor self, Tensor target, "
    "Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) "
-   "-> Tensor", "Gradient of nll_loss2d.", .flags = DT_OP_NOGRAD,
+   "-> Tensor", "Gradient of nll_loss2d.", .grad = op_gg_nll_loss2d_backward,
    .meta = back_meta, .kernel = back_kernel,
    .strategy = op_nll_back_strategy, .samples = back_samples);

@@ -387,7 +387,7 @@ OP(multi_margin_loss, "multi_margin_loss(Tensor self, Tensor target, Scalar "
 OP(multi_margin_loss_backward, "multi_margin_loss_backward(Tensor grad_output, "
    "Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? weight=None, "
    "int reduction=1) -> Tensor", "Gradient of multi_margin_loss.",
-   DT_OP_NOSTRATEGY | DT_OP_NOGRAD, .meta = one_back_meta,
+   DT_OP_NOSTRATEGY, .meta = one_back_meta,
    .kernel = one_back_kernel, .samples = one_back_samples);
 OP(multilabel_margin_loss, "multilabel_margin_loss(Tensor self, Tensor target, "
    "int reduction=1) -> Tensor", "Margins of right classes over the others.",
@@ -396,10 +396,10 @@ OP(multilabel_margin_loss, "multilabel_margin_loss(Tensor self, Tensor target, "
 OP(multilabel_margin_loss_forward, "multilabel_margin_loss_forward(Tensor "
    "self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
    "Margins of right classes over the others, and which are right.",
-   DT_OP_NOSTRATEGY | DT_OP_SAVE_OUT, .meta = many_meta,
+   DT_OP_NOSTRATEGY | DT_OP_SAVE_OUT | DT_OP_AGAIN, .meta = many_meta,
    .kernel = many_kernel, .grad = many_grad, .samples = many_samples);
 OP(multilabel_margin_loss_backward, "multilabel_margin_loss_backward(Tensor "
    "grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) "
    "-> Tensor", "Gradient of multilabel_margin_loss_forward.",
-   DT_OP_NOSTRATEGY | DT_OP_NOGRAD, .meta = many_back_meta,
+   DT_OP_NOSTRATEGY, .meta = many_back_meta,
    .kernel = many_back_kernel, .samples = many_back_samples);

@@ -619,13 +619,13 @@ OP(log_softmax_int, "log_softmax.int(Tensor self, int dim, "
 
 OP(native_layer_norm, "native_layer_norm(Tensor input, SymInt[] "
    "normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, "
-   "Tensor, Tensor)", "Layer norm, mean and reciprocal deviation.", SAVE,
-   norm_meta, norm_kernel, ln_grad, ln_samples, row_ln, .rulefn = norm_rules);
+   "Tensor, Tensor)", "Layer norm, mean and reciprocal deviation.",
+   SAVE | DT_OP_AGAIN, norm_meta, norm_kernel, ln_grad, ln_samples, row_ln, .rulefn = norm_rules);
 OP(native_layer_norm_backward, "native_layer_norm_backward(Tensor grad_out, "
    "Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
    "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, "
-   "Tensor)", "Gradients of layer norm.", NG, norm_back_meta,
-   norm_back_kernel, NULL, lnb_samples, row_lnb, .rulefn = norm_back_rules);
+   "Tensor)", "Gradients of layer norm.", 0, norm_back_meta,
+   norm_back_kernel, op_gg_layer_norm_backward, lnb_samples, row_lnb, .rulefn = norm_back_rules);
 OP(_fused_rms_norm, "_fused_rms_norm(Tensor input, int[] normalized_shape, "
    "Tensor? weight, float? eps) -> (Tensor, Tensor)",
    "RMS norm and reciprocal root mean square.", SAVE | DT_OP_COMPOSITE,

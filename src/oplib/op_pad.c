@@ -6,6 +6,7 @@
 ** gradients are the transposed maps; wrapping around is slices and copies, as
 ** in PyTorch. */
 #include "oplib/op_spatial.h"
+#include "oplib/second.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -333,7 +334,8 @@ static const char *const circular_samples[] = { "f32[2, 3, 6], [1, 2]", NULL };
     .schema = "aten::" #what "_pad" #nd "d_backward(Tensor grad_output, " \
               "Tensor self, SymInt[" #n "] padding) -> Tensor", \
     .brief = "Gradient of " #what "_pad" #nd "d.", \
-    .flags = DT_OP_NOSTRATEGY | DT_OP_NOGRAD, .meta = back_meta, \
+    .flags = DT_OP_NOSTRATEGY, .grad = op_gg_pad_backward, \
+    .meta = back_meta, \
     .kernel = back_kernel, .samples = b##nd, .row = row_##what##nd };
 
 PADS(reflection, 1, 2, 1, "Borders that mirror the inside.")

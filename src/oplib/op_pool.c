@@ -8,6 +8,7 @@
 ** operator.  Adaptive and fractional windows: op_adaptive.c. */
 #include "base/sat.h"
 #include "oplib/op_spatial.h"
+#include "oplib/second.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -591,13 +592,15 @@ OP(max_pool3d_with_indices, "max_pool3d_with_indices"
 OP(max_pool2d_with_indices_backward, "max_pool2d_with_indices_backward(Tensor "
    "grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] "
    "padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-   "Gradient of max_pool2d.", .flags = DT_OP_NOGRAD, .meta = pool_back_meta,
+   "Gradient of max_pool2d.", .grad = op_gg_max_pool_backward,
+   .meta = pool_back_meta,
    .kernel = max_back_kernel, .rulefn = max_back_rules, .samples = max_back2,
    .row = row_max2);
 OP(max_pool3d_with_indices_backward, "max_pool3d_with_indices_backward(Tensor "
    "grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] "
    "padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-   "Gradient of max_pool3d.", .flags = DT_OP_NOGRAD | DT_OP_NOSTRATEGY,
+   "Gradient of max_pool3d.", .flags = DT_OP_NOSTRATEGY,
+   .grad = op_gg_max_pool_backward,
    .meta = pool_back_meta, .kernel = max_back_kernel, .samples = max_back3,
    .row = row_max3);
 
@@ -619,12 +622,14 @@ OP(avg_pool3d, "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], "
 OP(avg_pool2d_backward, "avg_pool2d_backward(Tensor grad_output, Tensor self, "
    "int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool "
    "count_include_pad, int? divisor_override) -> Tensor",
-   "Gradient of avg_pool2d.", .flags = DT_OP_NOGRAD | DT_OP_NOSTRATEGY,
+   "Gradient of avg_pool2d.", .flags = DT_OP_NOSTRATEGY,
+   .grad = op_gg_avg_pool_backward,
    .meta = pool_back_meta, .kernel = avg_back_kernel, .samples = avg_back2,
    .row = row_avg2);
 OP(avg_pool3d_backward, "avg_pool3d_backward(Tensor grad_output, Tensor self, "
    "int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool "
    "count_include_pad, int? divisor_override) -> Tensor",
-   "Gradient of avg_pool3d.", .flags = DT_OP_NOGRAD | DT_OP_NOSTRATEGY,
+   "Gradient of avg_pool3d.", .flags = DT_OP_NOSTRATEGY,
+   .grad = op_gg_avg_pool_backward,
    .meta = pool_back_meta, .kernel = avg_back_kernel, .samples = avg_back3,
    .row = row_avg3);

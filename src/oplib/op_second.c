@@ -248,3 +248,198 @@ DtStatus op_gg_convolution_backward (DtGradCall *c) {
     op_g_set(c, 2, conv_back(c, a, TENSOR(2), 1));
   return op_g_finish(c);
 }
+
+/* ---- more elementwise ones ---- */
+
+/* h where `keep`, 0 elsewhere. */
+static DtHandle *where_true (DtGradCall *c, DtHandle *keep, DtHandle *h) {
+  return EMIT("aten.where.self", "ttt", keep, h,
+              EMIT("aten.zeros_like.default", "t", h));
+}
+
+/* 1 / 3 between the bends, where the forward is a parabola. */
+DtStatus op_gg_hardswish_backward (DtGradCall *c) {
+  DtHandle *in = EMIT("aten.lt.Scalar", "ti",
+                      EMIT("aten.abs.default", "t", X), (int64_t)3);
+  DtHandle *d = scale(c, EMIT("aten.ones_like.default", "t", X), 1.0 / 3);
+  return finish_pair(c, EMIT("aten.hardswish_backward.default", "tt", GOUT, X),
+                     where_true(c, in, d));
+}
+
+/* t = tanh(softplus x), s = sigmoid x, u = s (1 - t t):
+** u (2 + x (1 - s) - 2 x s t) */
+DtStatus op_gg_mish_backward (DtGradCall *c) {
+  DtHandle *s = EMIT("aten.sigmoid.default", "t", X);
+  DtHandle *t = EMIT("aten.tanh.default", "t",
+                     EMIT("aten.softplus.default", "t", X));
+  DtHandle *u = mul(c, s, one_minus(c, mul(c, t, t)));
+  DtHandle *bend = EMIT("aten.sub.Tensor", "tt", one_minus(c, s),
+                        scale(c, mul(c, s, t), 2));
+  return finish_pair(c, EMIT("aten.mish_backward.default", "tt", GOUT, X),
+                     mul(c, u, shift(c, mul(c, X, bend), 2)));
+}
+
+DtStatus op_gg_log_sigmoid_backward (DtGradCall *c) {
+  DtHandle *s = EMIT("aten.sigmoid.default", "t", X);
+  DtHandle *d = EMIT("aten.neg.default", "t", mul(c, s, one_minus(c, s)));
+  return finish_pair(c, EMIT("aten.log_sigmoid_backward.default", "ttt", GOUT,
+                             X, TENSOR(2)), d);
+}
+
+/* The noise holds the slopes that were drawn. */
+DtStatus op_gg_rrelu_with_noise_backward (DtGradCall *c) {
+  return finish_straight(c, EMIT("aten.rrelu_with_noise_backward.default",
+                                 "tttvvvv", GOUT, X, TENSOR(2), ARG(3), ARG(4),
+                                 ARG(5), ARG(6)));
+}
+
+/* y = u s(v), whose two gradients are g s and g u s (1 - s): of those a and b
+** are given. */
+DtStatus op_gg_glu_backward (DtGradCall *c) {
+  int64_t dim = dt_arg_int(c->args, 2);
+  const DtMeta *m = dt_emit_meta(c->e, X);
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  if (dim < 0) dim += m->ndim;
+  int64_t half = m->shape[dim] / 2;
+  DtHandle *u = EMIT("aten.narrow.default", "tiii", X, dim, (int64_t)0, half);
+  DtHandle *v = EMIT("aten.narrow.default", "tiii", X, dim, half, half);
+  DtHandle *a = EMIT("aten.narrow.default", "tiii", GOUT, dim, (int64_t)0,
+                     half);
+  DtHandle *b = EMIT("aten.narrow.default", "tiii", GOUT, dim, half, half);
+  DtHandle *s = EMIT("aten.sigmoid.default", "t", v);
+  DtHandle *d = mul(c, s, one_minus(c, s)), *bu = mul(c, b, u);
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, EMIT("aten.add.Tensor", "tt", mul(c, a, s), mul(c, bu, d)));
+  if (op_g_need(c, 1)) {
+    DtHandle *part[2];
+    DtHandle *gd = mul(c, G, d);
+    part[0] = mul(c, b, gd);
+    part[1] = mul(c, gd, EMIT("aten.add.Tensor", "tt", a,
+                              mul(c, bu, shift(c, scale(c, s, -2), 1))));
+    op_g_set(c, 1, EMIT("aten.cat.default", "Ti", 2, part, dim));
+  }
+  return op_g_finish(c);
+}
+
+/* Two results: above 0 the gradients are g and 0, elsewhere w g and x g; of
+** them a and b are given. */
+DtStatus op_gg_prelu_kernel_backward (DtGradCall *c) {
+  DtHandle *a = c->gout[0], *b = c->gout[1], *w = TENSOR(2);
+  DtHandle *above = EMIT("aten.gt.Scalar", "ti", X, (int64_t)0);
+  DtHandle *below = EMIT("aten.logical_not.default", "t", above);
+  if (op_g_need(c, 0)) {
+    DtHandle *g = a ? EMIT("aten.where.self", "ttt", above, a, mul(c, a, w))
+                    : NULL;
+    g = plus(c, g, b ? where_true(c, below, mul(c, b, X)) : NULL);
+    op_g_set(c, 0, g);
+  }
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, b ? where_true(c, below, mul(c, b, G)) : NULL);
+  if (op_g_need(c, 2))
+    op_g_set(c, 2, a ? where_true(c, below, mul(c, a, G)) : NULL);
+  return op_g_finish(c);
+}
+
+/* ---- losses ---- */
+
+/* A factor of what a loss gives each element: 1 / elements under a mean. */
+static DtHandle *spread (DtGradCall *c, DtHandle *h, int reduction_at) {
+  const DtMeta *m = dt_emit_meta(c->e, X);
+  if (!dt_emit_ok(c->e) || dt_arg_int(c->args, reduction_at) != 1) return h;
+  return scale(c, h, 1.0 / (double)dt_meta_numel(m));
+}
+
+/* Of a loss of |x - t| that is a parabola of width `by` around 0: the second
+** derivative is `d` within `by`, 0 outside. */
+static DtStatus finish_bent (DtGradCall *c, DtHandle *first, DtHandle *within,
+                             double d) {
+  DtHandle *h = scale(c, spread(c, mul(c, GOUT, G), 3), d);
+  h = where_true(c, within, h);
+  if (op_g_need(c, 0)) op_g_set(c, 0, first);
+  if (op_g_need(c, 1)) op_g_set(c, 1, h);
+  if (op_g_need(c, 2)) op_g_set(c, 2, EMIT("aten.neg.default", "t", h));
+  return op_g_finish(c);
+}
+
+static DtHandle *distance (DtGradCall *c) {
+  return EMIT("aten.abs.default", "t",
+              EMIT("aten.sub.Tensor", "tt", X, TENSOR(2)));
+}
+
+DtStatus op_gg_smooth_l1_loss_backward (DtGradCall *c) {
+  double beta = dt_arg_float(c->args, 4);
+  return finish_bent(c, EMIT("aten.smooth_l1_loss_backward.default", "tttvv",
+                             GOUT, X, TENSOR(2), ARG(3), ARG(4)),
+                     EMIT("aten.lt.Scalar", "tv", distance(c), ARG(4)),
+                     beta > 0 ? 1 / beta : 0);
+}
+
+DtStatus op_gg_huber_loss_backward (DtGradCall *c) {
+  return finish_bent(c, EMIT("aten.huber_loss_backward.default", "tttvv", GOUT,
+                             X, TENSOR(2), ARG(3), ARG(4)),
+                     EMIT("aten.le.Scalar", "tv", distance(c), ARG(4)), 1);
+}
+
+/* t t s (1 - s), s = sigmoid(t x) */
+DtStatus op_gg_soft_margin_loss_backward (DtGradCall *c) {
+  DtHandle *t = TENSOR(2);
+  DtHandle *s = EMIT("aten.sigmoid.default", "t", mul(c, t, X));
+  DtHandle *d = mul(c, mul(c, t, t), mul(c, s, one_minus(c, s)));
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, EMIT("aten.soft_margin_loss_backward.default", "tttv", GOUT,
+                        X, t, ARG(3)));
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, mul(c, spread(c, mul(c, GOUT, G), 3), d));
+  return op_g_finish(c);
+}
+
+/* With q = x (1 - x), not below the 1e-12 of the forward:
+** of x: (x x - 2 x t + t) / q q; of t: -1 / q. */
+DtStatus op_gg_binary_cross_entropy_backward (DtGradCall *c) {
+  DtHandle *t = TENSOR(2), *w = TENSOR(3);
+  DtHandle *q = EMIT("aten.clamp_min.default", "tf",
+                     mul(c, X, one_minus(c, X)), 1e-12);
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, EMIT("aten.binary_cross_entropy_backward.default", "ttttv",
+                        GOUT, X, t, w, ARG(4)));
+  DtHandle *h = spread(c, mul(c, GOUT, G), 4);
+  if (w != NULL) h = mul(c, h, w);
+  if (op_g_need(c, 1)) {
+    DtHandle *up = EMIT("aten.add.Tensor", "tt",
+                        mul(c, X, EMIT("aten.sub.Tensor", "tt", X,
+                                       scale(c, t, 2))), t);
+    op_g_set(c, 1, EMIT("aten.div.Tensor", "tt", mul(c, h, up),
+                        mul(c, q, q)));
+  }
+  if (op_g_need(c, 2))
+    op_g_set(c, 2, EMIT("aten.neg.default", "t",
+                        EMIT("aten.div.Tensor", "tt", h, q)));
+  return op_g_finish(c);
+}
+
+DtStatus op_gg_nll_loss2d_backward (DtGradCall *c) {
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, EMIT("aten.nll_loss2d.default", "ttvvv", GOUT, TENSOR(2),
+                        ARG(3), ARG(4), ARG(5)));
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, EMIT("aten.zeros_like.default", "t", X));
+  return op_g_finish(c);
+}
+
+/* ---- places ---- */
+
+/* The rows that were looked up; none for padding. */
+DtStatus op_gg_embedding_dense_backward (DtGradCall *c) {
+  int64_t padding = dt_arg_int(c->args, 3);
+  DT_CHECK(c->e->cx, !dt_arg_bool(c->args, 4), DT_E_NOTIMPL,
+           "create_graph=True (gradients of gradients) through an embedding "
+           "with scale_grad_by_freq is not supported by dtrepl");
+  DtHandle *h = EMIT("aten.embedding.default", "tt", GOUT, X);
+  if (padding >= 0) {
+    DtHandle *none = EMIT("aten.eq.Scalar", "ti", X, padding);
+    none = EMIT("aten.unsqueeze.default", "ti", none, (int64_t)-1);
+    h = EMIT("aten.masked_fill.Scalar", "tti", h, none, (int64_t)0);
+  }
+  op_g_set(c, 0, h);
+  return op_g_finish(c);
+}

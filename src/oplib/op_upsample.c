@@ -10,6 +10,7 @@
 ** can hang on that. */
 #include "oplib/op_spatial.h"
 #include "oplib/op_upsample.h"
+#include "oplib/second.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -480,7 +481,7 @@ SAMPLES(a3, "2, 3, 4, 4, 2", "[3, 6, 3]", "2, 3, 3, 6, 3", ", True", "",
     .schema = "aten::" #id "_backward(Tensor grad_output, SymInt[" #nd_ "] " \
               "output_size, SymInt[" #full "] input_size, " align scales \
               ") -> Tensor", \
-    .brief = "Gradient of " #id ".", .flags = DT_OP_NOGRAD, \
+    .brief = "Gradient of " #id ".", .grad = op_gg_upsample_backward, \
     .meta = back_meta, .kernel = back_kernel, .rules = rules, \
     .rewrite = back_rewrite, .samples = b_##s, .row = row_##id }; \
   const DtOpDef dt_op_##id##_vec = { \

@@ -7,6 +7,7 @@
 ** reduced as the argument says. */
 #include "oplib/casting.h"
 #include "oplib/pw_rows.h"
+#include "oplib/second.h"
 
 #include <string.h>
 
@@ -298,13 +299,13 @@ W(huber_loss, "huber_loss(Tensor self, Tensor target, int reduction=1, float "
 static const int row_huber_loss_backward[] = { DT_T3_huber_loss_backward, 4,
                                                0 };
 W(huber_loss_backward, "huber_loss_backward" BACK_ARGS "delta) -> Tensor",
-  "Gradient of huber_loss.", NOGRAD, loss_back_meta, loss_back_kernel,
+  "Gradient of huber_loss.", 0, loss_back_meta, loss_back_kernel,
   "x = sub.Tensor(self, target); m = lt.Scalar(x, -1*delta); a = "
   "mul.Tensor(grad_output, -1*norm); b = mul.Tensor(a, delta); n = "
   "gt.Scalar(x, delta); c = mul.Tensor(grad_output, 1*norm); d = "
   "mul.Tensor(c, delta); e = mul.Tensor(x, 1*norm); f = "
   "mul.Tensor(e, grad_output); g = where.self(n, d, f); "
-  "where.self(m, b, g)", NULL, NULL, back);
+  "where.self(m, b, g)", op_gg_huber_loss_backward, NULL, back);
 static const int row_smooth_l1_loss[] = { DT_B_smooth_l1_loss, 3, 0 };
 W(smooth_l1_loss, "smooth_l1_loss(Tensor self, Tensor target, int "
   "reduction=1, float beta=1.) -> Tensor",
@@ -320,11 +321,12 @@ static const int row_smooth_l1_loss_backward[] = {
   DT_T3_smooth_l1_loss_backward, 4, 0
 };
 W(smooth_l1_loss_backward, "smooth_l1_loss_backward" BACK_ARGS
-  "beta) -> Tensor", "Gradient of smooth_l1_loss.", NOGRAD, loss_back_meta,
+  "beta) -> Tensor", "Gradient of smooth_l1_loss.", 0, loss_back_meta,
   loss_back_kernel, "d = sub.Tensor(self, target); a = abs(d); g = "
   "mul.Tensor(grad_output, 1*norm); m = lt.Scalar(a, beta); x = "
   "mul.Tensor(g, d); y = div.Tensor(x, beta); s = sign(d); z = "
-  "mul.Tensor(g, s); where.self(m, y, z)", NULL, NULL, back);
+  "mul.Tensor(g, s); where.self(m, y, z)", op_gg_smooth_l1_loss_backward, NULL,
+  back);
 
 ROW1(hardswish, hardswish, PK_SAME, 0, 0);
 W(hardswish, "hardswish(Tensor self) -> Tensor",
@@ -337,14 +339,15 @@ const DtOpDef dt_op_hardswish_backward = {
   .schema = "aten::hardswish_backward(Tensor grad_output, Tensor self) -> "
             "Tensor",
   .brief = "Gradient of hardswish.",
-  .flags = DT_OP_ALIAS_SAFE | DT_OP_NOSTRATEGY | NOGRAD, .meta = op_pw_meta,
-  .kernel = op_pw_kernel, .samples = two, .row = row_hardswish_backward
+  .flags = DT_OP_ALIAS_SAFE | DT_OP_NOSTRATEGY, .meta = op_pw_meta,
+  .kernel = op_pw_kernel, .grad = op_gg_hardswish_backward, .samples = two,
+  .row = row_hardswish_backward
 };
 
 static const int row_log_sigmoid_forward[] = { 0 };
 W(log_sigmoid_forward, "log_sigmoid_forward(Tensor self) -> (Tensor output, "
   "Tensor buffer)", "log(sigmoid(self)) and what its gradient reads.",
-  SAVE, log_sigmoid_meta, log_sigmoid_kernel,
+  SAVE | DT_OP_AGAIN, log_sigmoid_meta, log_sigmoid_kernel,
   "z = new_zeros(self, [], pin_memory=false); m = minimum(z, self); "
   "a = abs(self); n = neg(a); e = exp(n); l = log1p(e); o = "
   "sub.Tensor(m, l); return o, e", op_g_program,
@@ -352,8 +355,9 @@ W(log_sigmoid_forward, "log_sigmoid_forward(Tensor self) -> (Tensor output, "
 const DtOpDef dt_op_log_sigmoid_backward = {
   .schema = "aten::log_sigmoid_backward(Tensor grad_output, Tensor self, "
             "Tensor buffer) -> Tensor",
-  .brief = "Gradient of log_sigmoid.", .flags = DT_OP_NOSTRATEGY | NOGRAD,
+  .brief = "Gradient of log_sigmoid.", .flags = DT_OP_NOSTRATEGY,
   .meta = log_sigmoid_back_meta, .kernel = log_sigmoid_back_kernel,
+  .grad = op_gg_log_sigmoid_backward,
   .samples = log_back
 };
 
@@ -365,8 +369,9 @@ W(_prelu_kernel, "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
 const DtOpDef dt_op__prelu_kernel_backward = {
   .schema = "aten::_prelu_kernel_backward(Tensor grad_output, Tensor self, "
             "Tensor weight) -> (Tensor, Tensor)",
-  .brief = "Gradients of _prelu_kernel.", .flags = DT_OP_NOSTRATEGY | NOGRAD,
-  .meta = prelu_back_meta, .kernel = prelu_back_kernel, .samples = three
+  .brief = "Gradients of _prelu_kernel.", .flags = DT_OP_NOSTRATEGY,
+  .meta = prelu_back_meta, .kernel = prelu_back_kernel,
+  .grad = op_gg_prelu_kernel_backward, .samples = three
 };
 const DtOpDef dt_op_prelu = {
   .schema = "aten::prelu(Tensor self, Tensor weight) -> Tensor",

@@ -523,6 +523,13 @@ static bool is_default (const DtOpDef *op) {
   return strcmp(op->sig->overload, "default") == 0;
 }
 
+/* Results that are not None. */
+static int count_tensors (const DtDecide *d) {
+  int n = 0;
+  for (int i = 0; i < d->nout; i++) n += !d->none[i];
+  return n;
+}
+
 /* Rules of an operator that has none, by tracing what it is made of: every
 ** combination of placements of its inputs on one mesh dimension is pushed
 ** through its parts, and those that need no move are rows.  PyTorch's is
@@ -563,6 +570,7 @@ DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
            d->op->sig->base, is_default(d->op) ? "" : ".",
            is_default(d->op) ? "" : d->op->sig->overload);
   DT_TRY(d->cx, dt_sheet_init(s, d, t.rows.nout, false));
+  s->alone = t.rows.nout <= 1 && t.rows.nout == count_tensors(d);
   DT_TRY(d->cx, dt_expand_rows(s, &t.rows, &o));
   if (s->n == 0 && d->p->checks_rows) *found = false;
   return DT_OK;

@@ -67,6 +67,8 @@ typedef struct DtSheet {
   DtDecide *d;
   int nout, nin, ndim;
   bool tuple;                   /* element of a list: no zero classes */
+  bool alone;                   /* its one output, or none, is that of several
+                                ** which is not None */
   int64_t n, nexcluded;
   int64_t neg, same, zero, least;       /* indices of the choice, -1 */
   double neg_total, least_total;

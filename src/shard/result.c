@@ -108,7 +108,7 @@ static DtStatus check_outputs (const DtDecide *d, const DtSheet *s) {
   const DtSchema *sig = d->op->sig;
   const char *dot = strcmp(sig->overload, "default") == 0 ? "" : ".";
   const char *overload = *dot != '\0' ? sig->overload : "";
-  DT_CHECK(d->cx, s->nout == d->nout, DT_E_VALUE, "For the op %s::%s%s%s, "
+  DT_CHECK(d->cx, s->nout == d->nout || s->alone, DT_E_VALUE, "For the op %s::%s%s%s, "
            "`output_specs` has %d output%s which does not equal the number "
            "of op outputs%s %d%s", sig->ns, sig->base, dot, overload,
            s->nout, s->nout == 1 ? "" : "s", s->nout == 1 ? ":" : "",
@@ -129,8 +129,9 @@ static DtStatus set_outputs (const DtDecide *d, const DtSheet *s, int flag,
                                 &p->out[i]));
       continue;
     }
+    int at = s->alone ? 0 : i;
     DT_TRY(d->cx, make_spec(d->cx, d->mesh,
-                            s->best.out + (size_t)i * (size_t)s->ndim,
+                            s->best.out + (size_t)at * (size_t)s->ndim,
                             &d->out[i], flag, &p->out[i]));
   }
   return DT_OK;
