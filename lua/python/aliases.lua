@@ -87,7 +87,8 @@ hint_mt.__index = function (h, key)
   end
 end
 hint_mt.__call = function (h, ...)
-  local origin = rawget(h, "origin")
+  local origin = rawget(h, "origin") or rawget(h, "class_of")
+  if rawget(h, "class_of") then origin = origin() end
   if not origin then
     util.raise("TypeError", "Cannot instantiate %s", tostring(h))
   end

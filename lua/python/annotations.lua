@@ -75,7 +75,14 @@ end
 
 -- of_function(f, evaluate): those of the parameters, then of the result.
 function M.of_function(f, evaluate)
-  local d = V.dict()
+  local d, written = V.dict(), rawget(f, "__annotations__")
+  for k, v in V.each(written or d) do
+    if evaluate and type(v) == "string" then
+      v = expr.compile(parser.expression(v))(f.env)
+    end
+    V.dict_set(d, k, v)
+  end
+  if written then return d end
   for _, p in ipairs(rawget(f, "params") or {}) do
     if p.note then V.dict_set(d, p.name, value(p.note, f.env, evaluate)) end
   end
@@ -85,9 +92,20 @@ function M.of_function(f, evaluate)
   return d
 end
 
-attrs.class_fact.__annotations__ = function (c) return M.of_class(c) end
+-- One dict for all who ask, which may be changed.
+attrs.class_fact.__annotations__ = function (c)
+  local d = rawget(c, "__annotations__")
+  if not d or rawget(c, "__all_notes") ~= d then
+    d = M.of_class(c)
+    rawset(c, "__annotations__", d)
+    rawset(c, "__all_notes", d)
+  end
+  return d
+end
 attrs.function_fact.__annotations__ = function (f)
-  return M.of_function(f)
+  local d = M.of_function(f)
+  rawset(f, "__annotations__", d)
+  return d
 end
 
 return M

@@ -340,8 +340,16 @@ local function_fact = {
     end
     return #t > 0 and V.tuple(t) or None
   end,
+  __isabstractmethod__ = function (f)
+    return rawget(f, "abstract") or missing(f, "__isabstractmethod__")
+  end,
   __kwdefaults__ = function (f)
     local d = V.dict()
+    d.changed = function (name, x)
+      for _, p in ipairs(rawget(f, "params") or {}) do
+        if p.name == name and p.only == "keyword" then p.value = x end
+      end
+    end
     for _, p in ipairs(rawget(f, "params") or {}) do
       if p.value ~= nil and p.only == "keyword" then
         V.dict_set(d, p.name, p.value)
@@ -363,7 +371,9 @@ local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
 -- The names and values of an object's own attributes; a change is one of the
 -- object.
 local function dict_of(v)
-  local d = V.dict()
+  local d = rawget(v, "_dict")
+  if d then return d end
+  d = V.dict()
   local other = foreign.of(v)
   for _, pair in ipairs(other and other.inner and other.inner(v) or {}) do
     V.dict_set(d, pair[1], pair[2])
@@ -442,6 +452,10 @@ local class_fact = {
       return a[2] < b[2] or a[2] == b[2] and a[1] < b[1]
     end)
     for _, row in ipairs(rest) do V.dict_set(d, row[1], held_by(c, row[1])) end
+    d.changed = function (_, x)
+      util.raise("TypeError", "'mappingproxy' object does not support item %s",
+        x == nil and "deletion" or "assignment")
+    end
     return d
   end,
   -- Of an abstract class: register(other): its objects are this one's too.
@@ -599,8 +613,11 @@ function M.get_of_class(v, name)
       return M.get(classes.record_class(v), name)
     elseif name == "__mro__" and rawget(v, "maker") then
       return V.tuple {v, builtin_names.tuple, builtin_names.object}
-    elseif name == "__mro__" and rawget(v, "is_data") then
+    elseif name == "__mro__" and V.is_class_builtin(v) then
       return V.tuple {v, builtin_names.object}
+    elseif name == "__bases__" and V.is_class_builtin(v) then
+      return V.tuple {rawequal(v, builtin_names.bool) and builtin_names.int
+        or builtin_names.object}
     end
     local through = type(v) == "table" and rawget(v, "unbound")
     local free = through and through(name)      -- torch.Tensor.add
@@ -652,6 +669,9 @@ function M.get_of_class(v, name)
   local x = get_engine(v, name, other)
   if x == nil then x = class_word(v, name) end
   if x == nil and other and other.absent then x = other.absent(v, name) end
+  if x == nil and type(v) == "table" and rawget(v, "member_of_class") then
+    x = v.member_of_class(name)
+  end
   if x == nil then return missing(v, name) end
   if other and other.shown then return other.shown(v, name, x) end
   return x
@@ -692,6 +712,11 @@ local function note_order(v, name)
 end
 M.note_order = note_order
 M.class_fact, M.function_fact = class_fact, function_fact
+
+-- What is set of a function in another way than an attribute is: f(function,
+-- value) by name, code.lua's.
+local function_set = {}
+M.function_set = function_set
 
 -- v.name = x
 function M.set(v, name, x)
@@ -761,6 +786,8 @@ function M.set_plain(v, name, x)
     v.factory = x ~= None and function ()
       return V.call(x, V.list({}, 0))
     end or nil
+  elseif getmetatable(v) == V.func_mt and function_set[name] then
+    function_set[name](v, x)
   elseif getmetatable(v) == V.func_mt or V.is_dict(v) then
     rawset(v, getmetatable(v) == V.func_mt and NAMES_OF_FUNCTION[name] or name,
       x)
@@ -804,15 +831,28 @@ function M.delete_plain(v, name)
   if other and other.delete then other.delete(v, name) else v[name] = nil end
 end
 
+local function refuse_on_super(_, name)
+  util.raise("AttributeError", "'super' object has no attribute '%s'", name)
+end
+
 -- super(): what the base class of `class` has, with `self`.
 function M.super(class, self)
+  local is_class = V.type_name(self) == "type"
+  if V.type_name(class) == "type" and not builtin_names.isinstance.call(V.list({
+       self, class}, 2)) and not (is_class and builtin_names.issubclass.call(
+       V.list({self, class}, 2))) then
+    util.raise("TypeError", "super(type, obj): obj must be an instance or "
+      .. "subtype of type")
+  end
   if is_error(self) or exceptions.is_class(self) then
     return M.namespace(setmetatable({}, {__index = function (_, name)
       return errors.above(class, self, name)
-    end, __name = "super"}))
+    end, __name = "super", __newindex = refuse_on_super}))
   end
   local owner, own = classes.next_owner(class, self)
+  local facts = {__thisclass__ = class, __self__ = self, __self_class__ = own}
   return M.namespace(setmetatable({}, {__index = function (_, name)
+    if facts[name] ~= nil and owner(name)[name] == nil then return facts[name] end
     local new = name == "__new__" and V.raw(owner(name)[name])
     if new then return new end          -- a static method
     local of_type = rawget(owner(name), name) == nil and meta.above(self, name)
@@ -858,7 +898,11 @@ function M.super(class, self)
     end
     if type(f) ~= "function" then return f end
     return function (...) return f(self, ...) end
-  end, __name = "super"}))
+  end, __name = "super", __newindex = refuse_on_super, shows_itself = true,
+  __tostring = function ()
+    return ("<super: %s, <%s object>>"):format(V.repr(class):gsub("__main__%.", ""),
+      own and own.__name or V.type_name(self))
+  end}))
 end
 
 -- ---- with ----

@@ -385,8 +385,18 @@ function set.pop(s)
 end
 function set.update(s, args)
   for i = 1, args.n do
-    local items, n = V.items(args[i])
-    for j = 1, n do V.dict_set(s, items[j], true) end
+    local given = args[i]
+    if V.is_set(given) and given ~= s and not V.special(given, "__iter__") then
+      local next = V.walk(given)
+      local more, k = next()
+      while more do
+        V.dict_set(s, k, true)
+        more, k = next()
+      end
+    else
+      local items, n = V.items(given)
+      for j = 1, n do V.dict_set(s, items[j], true) end
+    end
   end
   return None
 end
@@ -527,6 +537,7 @@ counts.check("list", list, COUNTS.list)
 counts.check("tuple", tuple, COUNTS.tuple)
 counts.check("dict", map, COUNTS.map)
 counts.check("set", set, COUNTS.set)
+function frozen.copy(s) return rawget(s, "_class") and set.copy(s) or s end
 counts.check("frozenset", frozen, COUNTS.set)
 
 -- What a deque, an OrderedDict, a Counter have: all that is a list's, a

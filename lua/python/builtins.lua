@@ -442,6 +442,9 @@ def("pow", function (a, kw)
   if a.n < 3 then
     return ops.binary["**"](a[1], a[2])
   end
+  local own = V.is_object(a[1]) and V.special(a[1], "__pow__")
+  local said = own and own(a[2], a[3])
+  if own and said ~= V.not_implemented then return said end
   return M.power_modulo(V.index_of(a[1]), V.index_of(a[2]), V.index_of(a[3]))
 end)
 -- v as an integer; what is none is refused.
@@ -879,7 +882,13 @@ end)
 B.object = namespace(setmetatable({__name__ = "object",
   test = function () return true end,
   __new__ = builtin(function (a) return classes.bare(a[1]) end, "__new__")},
-  {__call = function () return object.bare(object.Object) end}))
+  {__call = function (_, more)
+    if more ~= nil then
+      util.raise("TypeError", "object() takes no arguments")
+    end
+    return object.bare(object.Object)
+  end}))
+B.object.__mro__, B.object.__bases__ = V.tuple {B.object}, V.tuple {}
 local of_object = {}
 for name in pairs(classes.of_object) do of_object[#of_object + 1] = name end
 table.sort(of_object)

@@ -178,12 +178,13 @@ end
 -- is what a class method is bound to where that is another class (super).
 function M.get(v, class, name, own)
   local x = class[name]
+  local of_class = v == class or own ~= nil and own == v    -- super(C, C), too
   if is_descriptor(x) then
     if x.kind == "staticmethod" then return x.get, true end
     if x.kind == "classmethod" then
       return class_bound(x.get, own or class), true
     end
-    if v == class then return x, true end
+    if of_class then return x, true end
     if rawget(x, "get") == nil then
       util.raise("AttributeError", "property '%s' of '%s' object has no getter",
         name, V.type_name(v))
@@ -194,15 +195,16 @@ function M.get(v, class, name, own)
   if not f then
     local get = type(x) == "table" and V.special(x, "__get__")
     if not get then return nil, false end
-    if v == class then return get(None, class), true end
+    if of_class then return get(None, class), true end
     if rawget(v, "_attrs") and v._attrs[name] ~= nil
        and not V.special(x, "__set__") then
       return nil, false
     end
     return get(v, own or class), true
   end
-  if v == class then return f, true end
-  if v._attrs[name] ~= nil then return nil, false end
+  if of_class then return f, true end
+  local attributes = rawget(v, "_attrs")
+  if attributes and attributes[name] ~= nil then return nil, false end
   return bound(f, v), true
 end
 
@@ -412,9 +414,24 @@ local function check_metaclass(name, meta)
   end
 end
 
+-- The names of a class, first those that its body assigned, in their order.
+local function in_order(members)
+  local out, seen = {}, {}
+  for i, key in ipairs(rawget(members, "__body") or {}) do
+    out[i], seen[key] = key, true
+  end
+  local rest = {}
+  for key in pairs(members) do
+    if not seen[key] and type(key) == "string" then rest[#rest + 1] = key end
+  end
+  table.sort(rest)
+  return table.move(rest, 1, #rest, #out + 1, out)
+end
+
 -- What classes above do when one is made below them.
 local function told(class, kw, members)
-  for key, v in pairs(members or class) do
+  for _, key in ipairs(in_order(members or class)) do
+    local v = (members or class)[key]
     local f = type(v) == "table" and not absent.name(v)
       and V.special(v, "__set_name__")
     local ok, err = true, nil
@@ -474,6 +491,17 @@ end
 
 local function check_bases(name, bases)
   local derives = false
+  for i, b in ipairs(bases) do
+    for k = 1, i - 1 do
+      if rawequal(b, bases[k]) then
+        util.raise("TypeError", "duplicate base class %s", b.__name or b.__name__)
+      end
+    end
+    if type(b) == "number" or type(b) == "string" or type(b) == "boolean"
+       or V.is_seq(b) or V.is_dict(b) or V.is_object(b) then
+      util.raise("TypeError", "bases must be types")
+    end
+  end
   for _, b in ipairs(bases) do
     if absent.name(b) then absent.refuse(b) end
     derives = derives or type(b) == "table" and rawget(b, "derive") ~= nil
@@ -701,8 +729,16 @@ function M.set_object(v, name, x)
   local class = rawget(v, "_class")
   local d = class[name]
   if d ~= nil and M.set(v, class, name, x) then return end
-  if rawget(v, "_attrs")[name] == nil and rawget(class, "__slot_names")
-     and not has_slot(class, name) then
+  local new = rawget(v, "_attrs")[name] == nil
+  if new and name == "__dict__" and has_dict(class) then
+    if not V.is_dict(x) then
+      util.raise("TypeError", "__dict__ must be set to a dictionary, not a '%s'",
+        V.type_name(x))
+    end
+    return object.share(v, x)
+  elseif new and rawequal(class, object.Object) then
+    util.raise("AttributeError", "'object' object has no attribute '%s'", name)
+  elseif new and rawget(class, "__slot_names") and not has_slot(class, name) then
     util.raise("AttributeError", d ~= nil and "'%s' object attribute '%s' is "
       .. "read-only" or "'%s' object has no attribute '%s'", class.__name,
       name)

@@ -97,6 +97,33 @@ local function code(f)
     co_firstlineno = tonumber(line) or n.line or n.first or 1}, code_mt))
 end
 
+-- f.__defaults__ = (…): those of the last parameters; None: there are none.
+function attrs.function_set.__defaults__(f, x)
+  if x ~= dt.None and not V.is_tuple(x) then
+    util.raise("TypeError", "__defaults__ must be set to a tuple object")
+  end
+  local by_place = {}
+  for _, p in ipairs(f.params) do
+    if p.name and not p.star and p.only ~= "keyword" then
+      by_place[#by_place + 1] = p
+    end
+  end
+  local first = #by_place - (x == dt.None and 0 or x.n)
+  for i, p in ipairs(by_place) do p.value = i > first and x[i - first] or nil end
+end
+
+-- f.__kwdefaults__ = {…}
+function attrs.function_set.__kwdefaults__(f, x)
+  if x ~= dt.None and not V.is_dict(x) then
+    util.raise("TypeError", "__kwdefaults__ must be set to a dict object")
+  end
+  for _, p in ipairs(f.params) do
+    if p.only == "keyword" then
+      p.value = x ~= dt.None and V.dict_get(x, p.name) or nil
+    end
+  end
+end
+
 local fact = attrs.function_fact
 fact.__closure__ = function (f) return closure(f) end
 fact.__code__ = function (f)

@@ -362,8 +362,10 @@ return function (V)
   end
 
   function V.dict_clear(d)
+    local changed, keys = d.changed, d.changed and V.items(d)
     d.keys, d.map, d.of, d.n, d.top = {}, {}, {}, 0, 0
     d.chains, d.own_hashes, d.places, d.first = nil, nil, nil, nil
+    for _, k in ipairs(keys or {}) do changed(k, nil) end
   end
 
   -- How many keys a dict or set has.

@@ -18,6 +18,9 @@ local ENGINE = {message = true, class = true, python = true, where = true,
   fields = true, params = true}
 
 M.is_error = V.is_error
+function M.is_of(e, name)
+  return exceptions.catches(exceptions.classes[name], e)
+end
 
 local function dict_of(e)
   local d, fields = V.dict(), rawget(e, "fields") or {}
@@ -37,6 +40,15 @@ local fact = {
     return rawget(e, "__suppress_context__") or false
   end,
   __dict__ = dict_of,
+  name = function (e)                 -- what was looked for, and of what
+    return M.is_of(e, "AttributeError") and (rawget(e, "sought") or None)
+      or M.is_of(e, "NameError") and (rawget(e, "sought") or None) or nil
+  end,
+  obj = function (e)
+    if not M.is_of(e, "AttributeError") then return nil end
+    local v = rawget(e, "sought_in")
+    return v == nil and None or v
+  end,
   __doc__ = function (e) return M.of_class(exceptions.class_of(e), "__doc__") end,
   args = function (e)
     local key = e.class == "KeyError" and e.message:match("^(['\"])")

@@ -49,6 +49,20 @@ function M.drop(v, name)
   return true
 end
 
+-- share(v, d): v.__dict__ = d: the attributes are the dict's items from now on,
+-- whoever else has it; it may be v itself.
+function M.share(v, d)
+  rawset(v, "_dict", d)
+  rawset(v, "_attrs", setmetatable({}, {
+    __index = function (_, name) return V.dict_get(d, name) end,
+    __newindex = function (_, name, x)
+      if x == nil then V.dict_remove(d, name) else V.dict_set(d, name, x) end
+    end}))
+  rawset(v, "_order", setmetatable({}, {
+    __index = function (_, i) return V.items(d)[i] end,
+    __newindex = function () end}))
+end
+
 -- Is `v` such an object?
 function V.is_object(v)
   return getmetatable(v) == instance_mt

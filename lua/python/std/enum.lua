@@ -41,6 +41,8 @@ local kind = attrs.namespace {__name__ = "EnumType", __module__ = "enum"}
 
 local function enum_of(class) return rawget(class, "__enum") end
 
+kind.test = function (v) return type(v) == "table" and enum_of(v) ~= nil end
+
 local function is_flag(class) return class.__flag == true end
 
 -- ---- making members ----

@@ -87,6 +87,7 @@ local function remembering(f, most, typed)
   end, rawget(f, "plain") or rawget(f, "name"))
   b.binds = true                    -- in a class it is a method
   b.__wrapped__ = f
+  b.name, b.plain = rawget(f, "name"), rawget(f, "plain")
   b.doc, b.__module__ = rawget(f, "doc"), attrs.get(f, "__module__")
   for key, v in next, f do          -- what the program wrote on it
     if not attrs.own_of_function[key] and b[key] == nil then b[key] = v end
@@ -171,7 +172,7 @@ module("functools", {
     for i = first, n do v = call(a[1], v, items[i]) end
     return v
   end,
-  lru_cache = lru_cache,
+  lru_cache = lru_cache, _CacheInfo = cache_info.call,
   cache = function (a) return remembering(a[1]) end,
 })
 

@@ -88,22 +88,25 @@ local NEEDS <const> = {Iterable = {"__iter__"}, Sized = {"__len__"},
   Iterator = {"__iter__", "__next__"}, Reversible = {"__reversed__", "__iter__"},
   Awaitable = {"__await__"}, AsyncIterable = {"__aiter__"},
   AsyncIterator = {"__anext__", "__aiter__"},
-  Generator = {"__iter__", "__next__", "send", "throw", "close"}}
+  Generator = {"__iter__", "__next__", "send", "throw", "close"},
+  Coroutine = {"__await__", "send", "throw", "close"},
+  AsyncGenerator = {"__aiter__", "__anext__", "asend", "athrow", "aclose"}}
 
--- The class above each in the library, where it has one of these.
-local ABOVE <const> = {MutableSequence = "Sequence", Sequence = "Reversible",
-  Reversible = "Collection", MutableMapping = "Mapping", Mapping = "Collection",
-  MutableSet = "Set", Set = "Collection", Generator = "Iterator",
-  Iterator = "Iterable", Collection = "Sized", ByteString = "Sequence"}
-local ALSO <const> = {Sized = {"Iterable", "Container"}}
+-- The classes above each in the library, where it has some of these.
+local ABOVE <const> = {MutableSequence = {"Sequence"},
+  Sequence = {"Reversible", "Collection"}, Reversible = {"Iterable"},
+  Collection = {"Sized", "Iterable", "Container"}, ByteString = {"Sequence"},
+  MutableMapping = {"Mapping"}, Mapping = {"Collection"},
+  MutableSet = {"Set"}, Set = {"Collection"}, Generator = {"Iterator"},
+  Iterator = {"Iterable"}, MappingView = {"Sized"},
+  KeysView = {"MappingView", "Set"}, ItemsView = {"MappingView", "Set"},
+  ValuesView = {"MappingView", "Collection"}, Coroutine = {"Awaitable"},
+  AsyncIterator = {"AsyncIterable"}, AsyncGenerator = {"AsyncIterator"}}
 
 local function is_above(name, other)
-  while name do
-    if name == other then return true end
-    for _, also in ipairs(ALSO[name] or {}) do
-      if also == other then return true end
-    end
-    name = ABOVE[name]
+  if name == other then return true end
+  for _, above in ipairs(ABOVE[name] or {}) do
+    if is_above(above, other) then return true end
   end
   return false
 end
@@ -152,6 +155,7 @@ end
 local function below(name, test)
   return function (class)
     if type(class) ~= "table" then return nil end
+    if rawget(class, "is_abc") then return is_above(class.name, name) end
     local sample = sample_of(class)
     if sample ~= nil and test(sample) then return true end
     if sample ~= nil and not rawget(class, "__python") then return false end
@@ -196,17 +200,18 @@ end
 
 local abc = {}
 for name, test in pairs(ABC) do
+  local is_one = below(name, test)
   local function holds(v)
     if V.type_name(v) == "type" and name ~= "Callable" and name ~= "Hashable" then
       return false                  -- a class; its objects may be such
     end
     local class = type(v) == "table" and rawget(v, "_class")
-    return test(v) or class and rawget(class, "__python")
-      and names_base(class, name)
+    local is_python = class and rawget(class, "__python")
+    local plain = is_python and V.is_object(v) and not rawget(v, "_native")
+    return not plain and test(v) or is_python and is_one(class)
       or next(registered) and is_registered(name, builtins.is_class, v)
       or false
   end
-  local is_one = below(name, test)
   M[name] = aliases.of("typing.", name, nil, nil, holds)
   abc[name] = aliases.of("collections.abc.", name, nil, nil, holds)
   rawset(M[name], "below", function (class)
@@ -216,6 +221,12 @@ for name, test in pairs(ABC) do
   rawset(abc[name], "below", M[name].below)
   rawset(abc[name], "register", registrar(name))
   rawset(abc[name], "is_abc", true)
+  local function class_of() return attrs.module("_collections_abc")[name] end
+  rawset(abc[name], "class_of", class_of)
+  rawset(abc[name], "member_of_class", function (key)
+    local made = class_of()
+    return made and made[key] ~= nil and attrs.get(made, key) or nil
+  end)
 end
 
 -- ---- names of classes ----

@@ -63,7 +63,8 @@ class partial:
         for name in list(vars(self)):
             delattr(self, name)
         self.func, self.args = func, tuple(args)
-        self.keywords = dict(keywords or {})
+        self.keywords = {} if keywords is None else keywords \
+            if type(keywords) is dict else dict(keywords)
         for name, value in (own or {}).items():
             setattr(self, name, value)
 
