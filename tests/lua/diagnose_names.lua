@@ -92,4 +92,32 @@ _, r = code_of("FSDP: ValueError: `FlatParameter` requires uniform "
 T.has(r.fixes[1].torch, "use_orig_params=True")
 T.has(r.cause, "gradient")
 
+-- ---- one cause among those of a class ----------------------------------------
+
+code = code_of("DTensor.from_local() returns a wrong global size for uneven "
+  .. "pieces of a DTensor; shape and stride should be keyword arguments.")
+T.ok(not code:find("from_local(shape=", 1, true), "no call to repeat: " .. code)
+
+_, r = code_of("save_pretrained of an FSDP2 model\nRuntimeError: Attempted to "
+  .. "access the data pointer on an invalid python storage. DTensor weights")
+T.has(r.fixes[1].torch, "full_state_dict=True")
+for _, f in ipairs(r.fixes) do
+  T.ok(not f.text:find("before loading", 1, true), "nothing is loaded: " .. f.text)
+end
+
+_, r = code_of("torch.inference_mode(), tensor parallel: aten.mm.default: got "
+  .. "mixed torch.Tensor and DTensor, need to convert all torch.Tensor to "
+  .. "DTensor before calling distributed operators! torch.no_grad() works.")
+T.eq(r.fixes[1].helped, true)
+
+_, r = code_of("Adagrad and FSDP2, accelerator.prepare(model, optimizer), then "
+  .. "optimizer.state_dict() raises\nKeyError: 139872211463072")
+T.eq(r.class and r.class.id, "optimizer-built-before-sharding")
+T.ok(not r.fixes[1].text:find("one prepare", 1, true), r.fixes[1].text)
+
+code = code_of("bucketize of a Partial DTensor is applied to each addend, the "
+  .. "result is wrong: DTensor inputs with a pending reduction should be "
+  .. "replicated first.  Operator aten.bucketize.Tensor")
+T.ok(not code:find(".abs()", 1, true), "the report's operator: " .. code)
+
 T.finish()

@@ -72,13 +72,14 @@ end
 -- Words by which a report says how it went with what a sentence names.
 local it_helped = {"makes it run", "made it run", "works", "worked", "resolves",
   "resolved", "solves", "solved", "fixes", "%f[%a]fixed", "helps", "helped",
-  "is ok%f[%A]", "is fine", "is gone", "goes away", "went away"}
+  "is ok%f[%A]", "is fine", "is flat", "are flat", "is right", "it runs%f[%A]",
+  "would do%f[%A]", "agrees", "is gone", "goes away", "went away"}
 local it_did_not = {"not help", "n't help", "no effect", "not an option",
   "not possible", "no difference", "even with", "even when", "%f[%a]tried",
   "same error", "not work", "n't work", "still%f[%A]"}
 local unclear = {"%f[%a]not%f[%A]", "n't%f[%A]", "%f[%a]fail", "error", "crash",
   "%f[%a]hang", "%f[%a]but%f[%A]", "wrong", "%f[%a]used to%f[%A]", "slow",
-  "%f[%a]no%f[%A]", "%f[%a]if%f[%A]", "should", "%?$"}
+  "%f[%a]no ", "%f[%a]if%f[%A]", "should", "out of memory", "%?$"}
 
 local function has(low, list)
   for _, w in ipairs(list) do
@@ -94,8 +95,8 @@ local function marks_of(f)
     if #name > 4 then list[#list + 1] = name .. "=" .. value end
   end
   if #list == 0 then
-    local call = f.torch:match "([%a_][%w_]+)%("
-    if call and #call > 5 and f.torch:find "^[%w_%.]+%(" then list[1] = call end
+    local call = f.torch:match "^w?i?t?h? ?[%w_%.]-([%a_][%w_]+)%("
+    if call and #call > 5 then list[1] = call end
   end
   return list
 end
@@ -125,6 +126,9 @@ end
 
 -- Was the fix done already, as code shows or words tell?
 local function done(r, f)
+  if type(f.done) == "string" then
+    return r.doc.flat:find(f.done, 1, true) ~= nil
+  end
   return f.torch and f.done ~= false and shown(r, f)
 end
 
@@ -160,6 +164,11 @@ local function with_operator(text, op)
   if text and base and base ~= "clamp" then
     text = text:gsub("clamp%(max=10%)", base .. "(...)")
       :gsub("clamp%(nil, 10%)", base .. "(...)")
+  end
+  base = ns == "aten" and op:match "^aten%.(%a[%w_]*)%."
+  if text and base and not base:find "^linalg" and not base:find "_$" then
+    text = text:gsub("%.abs%(%)", "." .. base .. "(...)")
+      :gsub(":abs%(%)", ":" .. base .. "(...)")
   end
   if not text or not ns or ns == "aten" or ns == "prims" then return text end
   return (text:gsub("npu%.npu_fusion_attention%.default",

@@ -96,7 +96,7 @@ local answers = {{"SeqNum", "SeqNum ?=.*OpType ?=.*NumelIn ?="},
   {"Which names does the message list", "on meta device: %["},
   {"Which key", "KeyError: '[^']"}, {"Which key", "Missing key in checkpoint"},
   {"Versions of torch and torch_xla", "torch_xla[^%w]+%d"},
-  {"repr%(norm%)", "Partial%(.-norm"}}
+  {"repr%(norm%)", "Partial%(.-norm"}, {"torch%.no_grad%(%)%?", "no_grad"}}
 
 local function is_answered(q, r)
   for _, a in ipairs(answers) do

@@ -32,8 +32,8 @@ local modules = {torch = true, F = true, nn = true, np = true, dist = true,
 
 -- What stands before a dot and is no tensor: classes, and words of prose.
 local function like_class(name)
-  local last = name:match "[%w_]+$"
-  return modules[name:match "^[%w_]+"] or last:find "^%u%l"
+  local last = name:match "[%w_]+$" or ""
+  return modules[name:match "^[%w_]+" or ""] or last:find "^%u%l"
     or last:find "Tensor$" or last == "self"
 end
 
@@ -243,7 +243,7 @@ function M.own_call(r, adds)
   local text = own_text(r.doc)
   for _, name in ipairs(adds.calls) do
     local call, filled = call_of(text, name)
-    if call then
+    if call and (filled or not like_class(call:match "^(.*)%." or "")) then
       local more = {}
       for _, kv in ipairs(adds) do
         if not call:find(kv[1] .. " ?=") then

@@ -14,7 +14,8 @@
 -- of `torch` stands the line of the report that reads a number, where one was
 -- found, with the first of `rewrite`'s pairs that is in it exchanged; or else the
 -- report's own call of one of adds.calls, with the keywords that it lacks.  `x`
--- is what the code calls the report's tensor, if not x.
+-- is what the code calls the report's tensor, if not x.  `done` is the text that
+-- shows it was done, or false where no text does.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
 local MISSING = "does not have a sharding strategy registered"
