@@ -33,6 +33,9 @@ play "-i $here/tests/debug/fixtures/one_batch.py" ':findings
 '
 check "no finding comes again" test "$(grep -c DT1057 "$out")" = 2
 check "nor is counted again" test "$(grep -c times "$out")" = 0
+play "-i $here/tests/debug/fixtures/one_batch.py" ':grads'
+check ":grads knows what was found" has "net.module[2].bias: every rank computed the same gradients"
+check "and counts it" has "4 leaves, 1 finding"
 play "-d a.lua" ':c
 last + 1
 :mem'

@@ -98,15 +98,32 @@ local function text(d)
       first = false
     end
   end
-  local n = 0
+  local n, out = #d.found, {page.columns(rows, "")}
   for _, r in ipairs(d.rows) do n = n + #r.findings end
-  return page.columns(rows, "") .. ("\n%d leaves, %d findings"):format(#d.rows,
-    n)
+  for _, f in ipairs(d.found) do
+    out[#out + 1] = ("%s %s:%d %s: %s"):format(f.code, f.file, f.line, f.tensor,
+      f.title)
+  end
+  out[#out + 1] = ("%d %s, %d finding%s"):format(#d.rows,
+    #d.rows == 1 and "leaf" or "leaves", n, n == 1 and "" or "s")
+  return table.concat(out, "\n")
+end
+
+-- Findings of the program that speak of gradients.
+local function found_of_gradients()
+  local out = {}
+  for _, f in ipairs(dt.debug.findings()) do
+    if f.severity ~= "note" and (f.title .. f.cause):find("gradient", 1, true) then
+      out[#out + 1] = f
+    end
+  end
+  return out
 end
 
 -- dt.debug.grads(): {rows = {{id, name, param, forward, gradient, count,
--- reduced_by, findings = {{code, text}}}}}: a row for each leaf that a gradient
--- reached.  What fully_shard takes from a leaf it reduces itself, over its own
+-- reduced_by, findings = {{code, text}}}}, found}: a row for each leaf that a
+-- gradient reached, and those of dt.debug.findings() that are about gradients.
+-- What fully_shard takes from a leaf it reduces itself, over its own
 -- dimension and, where they are addends, over those of tensor parallelism.
 -- Collective: plain gradients are compared between ranks.
 function M.grads()
@@ -132,7 +149,7 @@ function M.grads()
     local more = plain_differ(r, last + 1)
     if more then r.findings[#r.findings + 1] = more end
   end
-  return page.new({rows = rows}, text)
+  return page.new({rows = rows, found = found_of_gradients()}, text)
 end
 
 return M

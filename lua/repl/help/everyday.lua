@@ -32,7 +32,8 @@ return {
     .. "full_tensor; fields: device_mesh, placements, shape.",
     'DTensor.from_local(dt.ones(2, 4), dt.init_device_mesh("cpu", {4}), '
     .. '{Shard(0)}).shape'},
-  distribute_tensor = {"dt.distribute_tensor(t, mesh, placements)",
+  distribute_tensor = {"dt.distribute_tensor(t, mesh, placements, "
+    .. "{src_data_rank = 0})",
     "A distributed tensor of a whole one: rank 0's data are scattered or "
     .. "broadcast, so every rank\ngives a tensor of the same shape. Placements: "
     .. "{Shard(0), Replicate()} or \"S(0) R\".",
