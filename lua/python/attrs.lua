@@ -390,7 +390,7 @@ local function dict_of(v)
     elseif x == nil then
       M.delete(v, name)
     else
-      M.set_plain(v, name, x)
+      M.set_own(v, name, x)
     end
   end
   return d
@@ -733,6 +733,13 @@ function M.set(v, name, x)
   else
     M.set_plain(v, name, x)
   end
+end
+
+-- v.name = x as object's own __setattr__ has it: a module registers nothing.
+function M.set_own(v, name, x)
+  local other = not V.is_object(v) and foreign.of(v)
+  if other and other.keep then return other.keep(v, name, x) end
+  M.set_plain(v, name, x)
 end
 
 -- Where a class of the program keeps what programs set by these names.

@@ -793,7 +793,7 @@ M.of_object = {
   end,
   __init_subclass__ = function () return None end,
   __setattr__ = function (v, a)
-    attrs.set_plain(v, a[1], a[2])
+    attrs.set_own(v, a[1], a[2])
     return None
   end,
   __delattr__ = function (v, a)

@@ -8,6 +8,7 @@
 --   absent(v, name) -> value         for a name that nothing has: nil raises
 --   shown(v, name, x) -> x           what was found, as the program sees it
 --   set(v, name, x, class) -> done   v.name = x; class: of the program, or nil
+--   keep(v, name, x)                 v.__dict__[name] = x, where set does more
 --   delete(v, name)                  del v.name
 --   enter(v), leave(v)               with v:
 --   getitem(v, i)                    v[i]

@@ -562,6 +562,12 @@ function module.set(v, name, x, class)
   return true
 end
 
+-- v.__dict__[name] = x: what stands there is no parameter, child or buffer.
+function module.keep(v, name, x)
+  if v._attrs[name] == nil then attrs.note_order(v, name) end
+  v._attrs[name] = x
+end
+
 function module.delete(v, name)
   local there = v._attrs[name] ~= nil
   for _, map in ipairs {v._parameters, v._modules, v._buffers} do

@@ -1410,7 +1410,7 @@ local in_pairs = {
   "powersgd_seed.py", "sampler_seed.py", "kl_coefficient.py", "state_of_rank0.py",
   "sampler_of_part.py", "world_sum_dp.py", "loss_over_world.py",
   "local_map_gradient.py", "moe_memory_order.py", "stash_order.py", "pp_scale.py",
-  "rescaled_micro.py", "ring_src.py",
+  "rescaled_micro.py", "ring_src.py", "checkpoint_draws.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))

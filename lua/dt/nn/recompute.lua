@@ -63,11 +63,23 @@ local function on_graph(f, args)
   return table.pack(f(table.unpack(args, 1, args.n)))
 end
 
+-- What a second forward draws is what the first one drew (preserve_rng_state),
+-- and what is drawn after it does not know of it.
+local put_back = {__close = function (self) dt._rng(self.state) end}
+
+local function as_drawn(state)
+  if not state then return nil end
+  local now = dt._rng()
+  dt._rng(state)
+  return setmetatable({state = now}, put_back)
+end
+
 -- ---- with a graph of the first forward ----
 
 -- The forward again, up to the last operator that keeps something.
-local function rebuild(f, args, kept)
+local function rebuild(f, args, kept, state)
   local _, old = dt._saving_end(kept)
+  local drawn <close> = as_drawn(state)         -- luacheck: ignore drawn
   local ok, why = pcall(on_graph, f, args)
   local ended = dt._saving_end(0, old)
   if not ok and not ended then error(why, 0) end
@@ -83,7 +95,7 @@ local function first_forward(f, args)
   return table.pack(f(table.unpack(args, 1, args.n)))
 end
 
-local function without_reentrance(f, args, early)
+local function without_reentrance(f, args, early, state)
   local before = dt._saving()
   local outs = first_forward(f, args)
   local kept = dt._saving() - before
@@ -95,7 +107,7 @@ local function without_reentrance(f, args, early)
     if again then return end
     again = true
     autograd._queue_callback(function () again = false end)
-    rebuild(f, args, early and kept or 0)
+    rebuild(f, args, early and kept or 0, state)
   end
   for i = 1, outs.n do
     local t = outs[i]
@@ -106,7 +118,12 @@ end
 
 -- ---- as one node ----
 
-local function with_reentrance(f, args)
+local function again(f, args, state)
+  local drawn <close> = as_drawn(state)         -- luacheck: ignore drawn
+  return on_graph(f, args)
+end
+
+local function with_reentrance(f, args, _, state)
   local outs
   dt.no_grad(function ()
     outs = table.pack(f(table.unpack(args, 1, args.n)))
@@ -131,7 +148,7 @@ local function with_reentrance(f, args)
   dt._custom_node("CheckpointFunctionBackward", ins, results,
     function (grads)
       local given = detached(args)
-      local second, roots, with = on_graph(f, given), {}, {}
+      local second, roots, with = again(f, given, state), {}, {}
       local k = 0
       for i = 1, second.n do
         if util.is_tensor(second[i]) then
@@ -191,8 +208,14 @@ function M.checkpoint(f, ...)
   local early = M.early_stop
   if own.early_stop ~= nil then early = own.early_stop end
   if reentrant and M.look then M.look(f, args) end
+  local before, keeps = dt._rng(), own.preserve_rng_state ~= false
   local outs = (reentrant and with_reentrance or without_reentrance)(f, args,
-    early)
+    early, keeps and before or nil)
+  if not keeps and dt.is_grad_enabled() and dt._rng() ~= before then
+    dt._finding("DRAWS_AGAIN", nil,
+      "preserve_rng_state=False, and its forward draws random numbers",
+      "checkpoint")
+  end
   return table.unpack(outs, 1, outs.n)
 end
 

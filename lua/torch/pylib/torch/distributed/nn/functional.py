@@ -91,7 +91,13 @@ class _AlltoAll(Function):
         ctx.group = group
         ctx.sizes = [tensors[i].size() for i in range(_size(group))]
         out = [torch.empty_like(t) for t in outputs]
-        dist.all_to_all(out, [t.contiguous() for t in tensors], group=group)
+        given = [t.contiguous() for t in tensors]
+        if dist.get_backend(group=group) != "gloo":
+            dist.all_to_all(out, given, group=group)
+            return tuple(out)
+        for i in range(_size(group)):       # each filled in the order of its memory
+            own = given if i == dist.get_rank(group=group) else None
+            dist.scatter(out[i], own, i, group=group)
         return tuple(out)
 
     @staticmethod
