@@ -56,8 +56,13 @@ hint_mt.__tostring = function (h)
     for i = 1, h.args.n do out[i] = V.repr(h.args[i]) end
     return name .. "[" .. table.concat(out, ", ") .. "]"
   end
-  return name .. "[" .. (h.name == "Optional" and shown(h.args[1])
-    or listed(h.args, h.name == "Union" and "NoneType" or "None")) .. "]"
+  if h.name == "Union" and h.args.n == 2
+     and (h.args[1] == None or h.args[2] == None) then
+    return h.module .. "Optional[" .. shown(h.args[h.args[1] == None and 2 or 1])
+      .. "]"
+  end
+  return name .. "[" .. listed(h.args, h.name == "Union" and "NoneType" or "None")
+    .. "]"
 end
 
 union_mt.__tostring = function (u)
@@ -66,6 +71,20 @@ end
 
 local function same(a, b)
   if a.args == nil or b.args == nil then return rawequal(a, b) end
+  if a.name == "Union" and b.name == "Union" or M.is_union(a) and M.is_union(b)
+  then
+    local function all(x, y)            -- in any order
+      for i = 1, x.args.n do
+        local found = false
+        for k = 1, y.args.n do
+          found = found or V.equal(x.args[i], y.args[k]) == true
+        end
+        if not found then return false end
+      end
+      return true
+    end
+    return all(a, b) and all(b, a)
+  end
   return a.name == b.name and V.equal(V.tuple({table.unpack(a.args, 1,
     a.args.n)}, a.args.n), V.tuple({table.unpack(b.args, 1, b.args.n)},
     b.args.n)) == true
@@ -115,6 +134,26 @@ local function in_brackets(i)
   return {n = 1, i}
 end
 
+-- Add what stands in a union to the list `out`, each once; one in it is opened.
+local function add_alternative(out, v)
+  if M.is_union(v) or M.is_hint(v) and v.name == "Union" and v.args then
+    for i = 1, v.args.n do add_alternative(out, v.args[i]) end
+    return
+  end
+  for i = 1, out.n do
+    if V.equal(out[i], v) == true then return end
+  end
+  out.n = out.n + 1
+  out[out.n] = v
+end
+
+-- typing.Union of these; of one alone that one.
+local function union_of(module, given)
+  local out = {n = 0}
+  for i = 1, given.n do add_alternative(out, given[i]) end
+  return out.n == 1 and out[1] or M.of(module, "Union", nil, out)
+end
+
 -- of(module, name, origin, args[, test]): a hint.
 function M.of(module, name, origin, args, test)
   local h = setmetatable({module = module, name = name, origin = origin,
@@ -122,7 +161,9 @@ function M.of(module, name, origin, args, test)
   rawset(h, "__getitem", function (_, i)
     local given = in_brackets(i)
     if name == "Optional" then
-      given = {n = 2, given[1], None}
+      return union_of(module, {n = 2, given[1], None})
+    elseif name == "Union" then
+      return union_of(module, given)
     end
     return M.of(module, name, origin, given)
   end)

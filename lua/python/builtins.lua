@@ -504,6 +504,7 @@ def("round", function (a, kw)
     return to_whole(v)
   end
   digits = whole(digits)
+  if big.is(digits) then digits = digits.neg and -400 or 400 end
   if math.type(v) == "integer" or big.is(v) then
     return digits >= 0 and v or nearest_multiple(v, big.pow(10, -digits))
   end
@@ -512,6 +513,9 @@ def("round", function (a, kw)
   if digits < 0 then
     local unit = 10.0 ^ -digits
     local size = unit == math.huge and 0.0 or nearest(math.abs(v) / unit) * unit
+    if size == math.huge then
+      util.raise("OverflowError", "rounded value too large to represent")
+    end
     return v < 0 and -size or size
   end
   local out = tonumber(("%." .. digits .. "f"):format(v)) + 0.0
@@ -583,6 +587,13 @@ def("print", function (a, kw)
   local sep, stop, file = kwarg(kw, "sep"), kwarg(kw, "end"), kwarg(kw, "file")
   if sep == nil or sep == None then sep = " " end
   if stop == nil or stop == None then stop = "\n" end
+  sep, stop = V.unbox(sep), V.unbox(stop)
+  for word, v in pairs {sep = sep, ["end"] = stop} do
+    if type(v) ~= "string" then
+      util.raise("TypeError", "%s must be None or a string, not %s", word,
+        V.type_name(v))
+    end
+  end
   local text = table.concat(t, sep) .. stop
   if file == nil or file == None then file = redirected and redirected() end
   if file == nil then

@@ -418,7 +418,16 @@ function of_class.from_bytes(a, kw)
     or kwarg(kw, "bytes")}), order, signed ~= nil and V.truth(signed))
 end
 local class_methods = {int = {from_bytes = of_class.from_bytes},
-  float = {fromhex = function (a) return numbers.from_hex(V.unbox(a[1])) end},
+  float = {fromhex = function (a) return numbers.from_hex(V.unbox(a[1])) end,
+    __getformat__ = function (a)
+      local kind = V.unbox(a[1])
+      if kind ~= "double" and kind ~= "float" then
+        util.raise("ValueError", "__getformat__() argument 1 must be 'double' or "
+          .. "'float'")
+      end
+      return ("IEEE, %s-endian"):format(("<i2"):pack(1) == ("=i2"):pack(1)
+        and "little" or "big")
+    end},
   bytes = {fromhex = function (a) return V.bytes(bytes.from_hex(a[1])) end},
   bytearray = {fromhex = function (a)
     return V.bytearray(bytes.from_hex(a[1]))

@@ -32,6 +32,15 @@ local function dict_of(e)
   return d
 end
 
+-- What an error of a system call says of it; None of one without a number.
+local function of_system(key)
+  return function (e)
+    if not M.is_of(e, "OSError") then return nil end
+    local v = rawget(e, key)
+    return v == nil and None or v
+  end
+end
+
 local fact = {
   __cause__ = function (e) return rawget(e, "__cause__") or None end,
   __context__ = function (e) return rawget(e, "__context__") or None end,
@@ -44,6 +53,8 @@ local fact = {
     return M.is_of(e, "AttributeError") and (rawget(e, "sought") or None)
       or M.is_of(e, "NameError") and (rawget(e, "sought") or None) or nil
   end,
+  errno = of_system "errno", strerror = of_system "strerror",
+  filename = of_system "filename",
   obj = function (e)
     if not M.is_of(e, "AttributeError") then return nil end
     local v = rawget(e, "sought_in")

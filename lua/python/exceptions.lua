@@ -61,8 +61,36 @@ end
 
 function M.is_class(v) return getmetatable(v) == class_mt end
 
+-- The class that a system call's error of that number has.
+local OF_NUMBER <const> = {[1] = "PermissionError", [2] = "FileNotFoundError",
+  [3] = "ProcessLookupError", [4] = "InterruptedError", [10] =
+  "ChildProcessError", [11] = "BlockingIOError", [13] = "PermissionError",
+  [17] = "FileExistsError", [20] = "NotADirectoryError", [21] =
+  "IsADirectoryError", [32] = "BrokenPipeError", [103] =
+  "ConnectionAbortedError", [104] = "ConnectionResetError", [110] =
+  "TimeoutError", [111] = "ConnectionRefusedError"}
+
+-- OSError(number, reason[, file]): the error, or nil for other arguments.
+local function of_system(class, args)
+  if args.n < 2 or args.n > 5 or not M.is_below(class, classes.OSError) then
+    return nil
+  end
+  local number, reason, file = args[1], args[2], args[3]
+  if class == classes.OSError and OF_NUMBER[number] then
+    class = classes[OF_NUMBER[number]]
+  end
+  local text = ("[Errno %s] %s"):format(V.str(number), V.str(reason))
+  if file ~= nil and file ~= dt.None then text = text .. ": " .. V.repr(file) end
+  local e = dt.error("RUNTIME", text, class.__name__)
+  e.args, e.python = V.tuple({number, reason}, 2), class
+  e.errno, e.strerror, e.filename = number, reason, file
+  return e
+end
+
 -- An instance: the engine's error, with Python's args.
 local function make(class, args)
+  local system = of_system(class, args)
+  if system then return system end
   local text = args.n == 1 and (class.of_key and V.repr(args[1])
     or V.str(args[1])) or args.n > 1 and V.repr(V.tuple({table.unpack(args, 1,
     args.n)}, args.n)) or ""

@@ -22,6 +22,8 @@ local function refuse_commas(spec)
     two:sub(2))
 end
 
+local PREFIX = {x = "0x", X = "0X", o = "0o", b = "0b"}
+
 local function parse(spec, kind_name)
   local whole = spec
   local s = {fill = " ", precision = nil}
@@ -47,6 +49,10 @@ local function parse(spec, kind_name)
   end
   s.sign, s.alt, s.comma = sign, alt ~= "", comma
   s.no_minus_zero = z ~= ""
+  if comma == "," and (PREFIX[kind] or kind == "c" or kind == "n" or kind == "s")
+     or comma == "_" and (kind == "c" or kind == "n" or kind == "s") then
+    util.raise("ValueError", "Cannot specify '%s' with '%s'.", comma, kind)
+  end
   if zero ~= "" then
     s.fill = fill or "0"
     if not s.align then s.align, s.zero = kind_name == "str" and "<" or "=", true end
@@ -104,21 +110,40 @@ local function based(n, kind)
   return out
 end
 
-local PREFIX = {x = "0x", X = "0X", o = "0o", b = "0b"}
+-- A float with a precision and no letter: as by g, but with an exponent where
+-- no digit would stand behind the point, and else with one at least.
+local function general(v, s)
+  local digits = math.max(1, s.precision)
+  local mantissa, exponent = ("%." .. digits - 1 .. "e"):format(v)
+    :match("^(.-)e(.*)$")
+  local places = tonumber(exponent) + 1
+  if places > digits - 1 or places <= -4 then
+    if not s.alt and mantissa:find("%.") then
+      mantissa = mantissa:gsub("%.?0+$", "")
+    elseif s.alt and not mantissa:find("%.") then
+      mantissa = mantissa .. "."
+    end
+    return mantissa .. "e" .. exponent
+  end
+  local out = ("%" .. (s.alt and "#" or "") .. "." .. digits .. "g"):format(v)
+  return out:find("%.") and out or out .. ".0"
+end
+
+local UPPER <const> = {E = true, F = true, G = true}
 
 local function float_digits(v, s)
   local kind = s.kind
-  if v ~= v then return kind == "%" and "nan%" or "nan" end
-  if v == math.huge then return kind == "%" and "inf%" or "inf" end
+  if v ~= v or v == math.huge then
+    local out = v ~= v and "nan" or "inf"
+    return kind == "%" and out .. "%" or UPPER[kind] and out:upper() or out
+  end
+  if kind == "F" then kind = "f" end
   if kind == "n" then kind = "g" end
   if kind == "" and not s.precision then return V.float_text(v) end
   if kind == "%" then
     return ("%." .. (s.precision or 6) .. "f"):format(v * 100) .. "%"
   end
-  if kind == "" then
-    local out = ("%." .. math.max(1, s.precision) .. "g"):format(v)
-    return out:find("[.e]") and out or out .. ".0"
-  end
+  if kind == "" then return general(v, s) end
   return ("%" .. (s.alt and "#" or "") .. "." .. (s.precision or 6) .. kind)
     :format(v)
 end
@@ -137,6 +162,10 @@ local function number_text(v, s)
     elseif PREFIX[s.kind] then
       digits = based(n, s.kind)
     elseif s.kind == "c" then
+      if large or negative or n > 0x10ffff then
+        util.raise("OverflowError", large and "Python int too large to convert "
+          .. "to C long" or "%c arg not in range(0x110000)")
+      end
       return "", utf8.char(n)
     end
   end
@@ -159,7 +188,27 @@ local function number_text(v, s)
   return sign .. (s.alt and PREFIX[s.kind] or ""), digits
 end
 
+-- Zeros in front of digits in groups are grouped, too.
+local function grouped_zeros(text, s, room)
+  local size = PREFIX[s.kind] and 4 or 3
+  local whole, rest = text:match("^([%x" .. s.comma .. "]+)(.*)$")
+  if PREFIX[s.kind] == nil then
+    whole, rest = text:match("^([%d" .. s.comma .. "]+)(.*)$")
+  end
+  if not whole then return nil end
+  local digits = whole:gsub(s.comma, "")
+  local count = room - #rest
+  -- so many digits that they and what parts them fill the room at least
+  local least = count - (count - 1) // (size + 1)
+  digits = ("0"):rep(least - #digits) .. digits
+  local out = digits:reverse():gsub(("%x"):rep(size), "%0" .. s.comma):reverse()
+  return (out:sub(1, 1) == s.comma and out:sub(2) or out) .. rest
+end
+
 local function padded(sign, text, s, align)
+  if s.comma ~= "" and s.fill == "0" and align == "=" then
+    text = grouped_zeros(text, s, s.width - #sign) or text
+  end
   local n = s.width - (utf8.len(sign .. text) or #sign + #text)
   if n <= 0 then return sign .. text end
   if align == "=" then return sign .. s.fill:rep(n) .. text end

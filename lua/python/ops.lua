@@ -127,7 +127,12 @@ local function power(a, b)
     if a < 0 and b - b == 0 and b ~= math.floor(b) and a - a == 0 then
       return V.complex_sign("**", a, b)
     end
-    return a ^ b
+    local c = a ^ b
+    if c - c ~= 0 and a - a == 0 and b - b == 0 then
+      error(exceptions.classes.OverflowError.make(V.list({34,
+        "Numerical result out of range"}, 2)), 0)
+    end
+    return c
   end
   if a ~= 0 and b * math.log(math.abs(a + 0.0), 2) > 62 then
     return big.pow(a, b)

@@ -21,12 +21,7 @@ local None, builtin = dt.None, V.builtin
 -- failed(code, why, path): raise what Python does for that number of a system
 -- call's error.
 function M.failed(code, why, path)
-  local class = ({[2] = "FileNotFoundError", [13] = "PermissionError",
-    [17] = "FileExistsError", [21] = "IsADirectoryError"})[code] or "OSError"
-  local e = exceptions.classes[class].make(V.list {("[Errno %d] %s: '%s'")
-    :format(code, why, path)})
-  e.errno, e.strerror, e.filename = code, why, path
-  error(e, 0)
+  error(exceptions.classes.OSError.make(V.list {code, why, path}), 0)
 end
 
 local streams = setmetatable({}, {__mode = "k"})  -- {text =, at =, path =, …}
