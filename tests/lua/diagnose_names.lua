@@ -120,4 +120,33 @@ code = code_of("bucketize of a Partial DTensor is applied to each addend, the "
   .. "replicated first.  Operator aten.bucketize.Tensor")
 T.ok(not code:find(".abs()", 1, true), "the report's operator: " .. code)
 
+-- What nothing else of the class has: which parts are written, what is summed.
+code = code_of("FSDP1 with ShardingStrategy.HYBRID_SHARD on "
+  .. "init_device_mesh(\"cuda\", (4, 1), mesh_dim_names=(\"replicate\", "
+  .. "\"shard\")): gradients are not all-reduced over the replicate dimension, "
+  .. "the ranks' weights drift apart.")
+T.has(code, "fully_shard(model, mesh=mesh)")
+code = code_of("LoRA with FSDP2: the adapter is saved by rank 0 only, `if rank == "
+  .. "0: get_peft_model_state_dict(model)`. The file holds rank 0's shard of "
+  .. "lora_A, half of the rows.")
+T.has(code, "p.full_tensor()")
+
+-- ---- many reports ------------------------------------------------------------
+
+-- One class with two causes is two rows; a release is one that was said.
+local UNIFORM <const> = "FSDP: ValueError: `FlatParameter` requires uniform %s, LoRA"
+local entries = {}
+for i, what in ipairs {"`requires_grad`", "`requires_grad`",
+  "dtype but got torch.float16 and torch.float32",
+  "dtype but got torch.bfloat16 and torch.float32"} do
+  r = diagnose.read(UNIFORM:format(what))
+  entries[i] = {class = r.class.id, op = r.op, cause = r.cause, file = "f" .. i}
+end
+local table_text = render.summary({}, 4, entries)
+T.has(table_text, "f1 f2\n")
+T.has(table_text, "f3 f4\n")
+r = diagnose.read "KeyError: \"Invalid mesh_dim_names ('a',) specified. Valid \z
+  mesh_dim_names are ['tp'].\""
+T.has(render.row(r, "f"), "2.5+")
+
 T.finish()

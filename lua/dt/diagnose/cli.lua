@@ -201,7 +201,8 @@ local function run_files(tool, o)
       local id = r.class and r.class.id or "-"
       counts[id] = (counts[id] or 0) + 1
       entries[#entries + 1] = {class = r.class and r.class.id, op = r.op,
-        torch = r.torch and r.torch.release, file = name,
+        torch = r.torch and r.torch.how == "stated" and r.torch.release or nil,
+        cause = r.cause, file = name,
         seen = as_table and releases.seen(r.doc) or nil}
       if not r.class and code == 0 then code = 1 end
       if o.json then

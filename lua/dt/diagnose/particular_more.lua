@@ -348,4 +348,46 @@ return {
    "prepare the model first, and build the optimizer from what comes back",
    torch = "model = accelerator.prepare(model)\n"
      .. "optimizer = accelerator.prepare(Adagrad(model.parameters()))"},
+  {class = "mesh-arguments", only = {"HYBRID_SHARD", "/%(%d+, ?1%)"}, alone = true,
+   cause = "With one rank in the sharded dimension FSDP1 falls back to NO_SHARD, "
+     .. "whose gradients are reduced over that one rank: the replicas are never "
+     .. "summed.",
+   "use fully_shard, which sums over the replicas too",
+   lua = "dt.fully_shard(model, {mesh = mesh})",
+   torch = "fully_shard(model, mesh=mesh)"},
+  {class = "mesh-arguments", only = {"HYBRID_SHARD", "/%(%d+, ?1%)"}, alone = true,
+   "or say that nothing is sharded, over all ranks",
+   torch = "FSDP(model, sharding_strategy=ShardingStrategy.NO_SHARD)  # or DDP"},
+  {class = "collective-sequence-mismatch", alone = true,
+   only = {"~adapter|lora|peft", "~rank 0 only|rank == 0|by rank 0|main process|"
+     .. "rank zero", "~shard|half of|own part|piece|its rows", "!~hang|Watchdog|"
+     .. "timeout"},
+   cause = "After fully_shard a rank's state dict holds its pieces: what one rank "
+     .. "writes by itself is a part of each adapter.",
+   "gather the adapters on all ranks, and write on one",
+   torch = "state = {n: p.full_tensor() for n, p in model.named_parameters()\n"
+     .. "         if p.requires_grad}\n"
+     .. "if dist.get_rank() == 0: torch.save(state, path)"},
+  {class = "dtensor-serialization", alone = true,
+   only = {"~adapter|lora|peft", "~rank 0 only|rank == 0|by rank 0|main process|"
+     .. "rank zero", "~shard|half of|own part|piece|its rows", "!~hang|Watchdog|"
+     .. "timeout"},
+   cause = "After fully_shard a rank's state dict holds its pieces: what one rank "
+     .. "writes by itself is a part of each adapter.",
+   "gather the adapters on all ranks, and write on one",
+   torch = "state = {n: p.full_tensor() for n, p in model.named_parameters()\n"
+     .. "         if p.requires_grad}\n"
+     .. "if dist.get_rank() == 0: torch.save(state, path)"},
+  {class = "partial-plus-scalar", only = {"~cached|caches|caching", "Partial"},
+   cause = "What is cached is the addend of one rank: it is read again later "
+     .. "without the reduction that the first use would have had.",
+   "reduce before caching", done = false,
+   lua = "self.scale = x:redistribute(mesh, \"R\")",
+   torch = "self.scale = scale.redistribute(placements=[Replicate()])"},
+  {class = "partial-read-as-value", only = {"~cached|caches|caching", "Partial"},
+   cause = "What is cached is the addend of one rank: it is read again later "
+     .. "without the reduction that the first use would have had.",
+   "reduce before caching", done = false,
+   lua = "self.scale = x:redistribute(mesh, \"R\")",
+   torch = "self.scale = scale.redistribute(placements=[Replicate()])"},
 }

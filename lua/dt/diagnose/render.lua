@@ -4,6 +4,7 @@
 local clean = require "dt.diagnose.clean"
 local json = require "dt.io.json"
 local noticed = require "dt.diagnose.noticed"
+local releases = require "dt.diagnose.release"
 
 local M = {}
 
@@ -285,7 +286,8 @@ end
 
 local function fix_json(f)
   return json.object {{"text", f.text}, {"fixed_in", f.fixed_in or json.null},
-    {"lua", f.lua or json.null}, {"torch", f.torch or json.null}}
+    {"lua", f.lua or json.null}, {"torch", f.torch or json.null},
+    {"helped", f.helped or false}}
 end
 
 local function map(list, f)
@@ -345,12 +347,21 @@ end
 
 -- ---- many files --------------------------------------------------------
 
+-- The release of a report: as it says, or what its words leave open, "2.4-2.9",
+-- "2.10+".
+local function release_text(t)
+  local range = t and t.how ~= "stated" and t.range
+  if not range or range[1] == range[2] then return t and t.release or "-" end
+  return range[2] == releases.newest and range[1] .. "+"
+    or range[1] .. "-" .. range[2]
+end
+
 -- One line of the table.
 function M.row(r, file)
-  return ("%-34s %5s  %-32s %-5s %s\n"):format(
+  return ("%-34s %5s  %-32s %-8s %s\n"):format(
     r.class and r.class.id or r.foreign and "- (" .. r.foreign .. ")" or "-",
     r.class and ("%.2f"):format(r.confidence) or "", r.op or "-",
-    r.torch and r.torch.release or "-", file)
+    release_text(r.torch), file)
 end
 
 -- One line for each cause that came more than once: how often, since when,
@@ -359,9 +370,10 @@ local function clusters(list)
   local by_key, keys = {}, {}
   for _, e in ipairs(list) do
     if e.class then
-      local key = e.class .. " " .. (e.op or "-")
+      local key = ("%s %s %s"):format(e.class, e.op or "-", e.cause or "")
       if not by_key[key] then
-        by_key[key] = {n = 0, files = {}, torch = {}, class = e.class, op = e.op}
+        by_key[key] = {n = 0, files = {}, torch = {}, class = e.class, op = e.op,
+          cause = e.cause}
         keys[#keys + 1] = key
       end
       local c = by_key[key]
@@ -389,6 +401,10 @@ local function clusters(list)
         c.op and " of " .. c.op or "", c.seen and ", first seen " .. c.seen
         or "", #c.torch > 0 and ", torch " .. table.concat(c.torch, " ") or "",
         table.concat(c.files, " "), c.n > #c.files and " …" or "")
+      if c.cause then
+        out[#out + 1] = "        " .. wrap(c.cause:match "^.-%.%f[%s%z]"
+          or c.cause, "        ", 70) .. "\n"
+      end
     end
   end
   return out

@@ -589,13 +589,17 @@ local function inplace_of_report(r)
     ("  return DTensor.from_local(t, mesh, {%s})")
       :format((table.concat(all, ", "):gsub("Replicate", "Partial"))),
     "end",
-    "local function call(op)",
+    "local function target(t, whole)",
+    "  local x = " .. first:format(said),
+    ("  return whole and x:redistribute(mesh, {%s}) or x"):format(
+      table.concat(all, ", ")),
+    "end",
+    "local function call(op, whole)",
     "  for how = 1, 3 do",
     "    local k = 0",
     "    dt.testing.call_sample(op, function (t)",
     "      k = k + 1",
-    "      return k == 1 and " .. first:format(said)
-      .. " or others(t, how)",
+    "      return k == 1 and target(t, whole) or others(t, how)",
     "    end)", "  end", "end"}
   local plain = name:gsub("_$", "")
   local fixes = {}
@@ -603,6 +607,8 @@ local function inplace_of_report(r)
     fixes[1] = {text = "the out-of-place form", lua = ("return call(%s)")
       :format(ops:format(space, plain, overload))}
   end
+  fixes[#fixes + 1] = {text = "redistribute first, then write in place",
+    lua = ("return call(%s, true)"):format(ops:format(space, name, overload))}
   return {ranks = 1 << n, mesh = script.mesh_of({meshes = {}}, {shape = shape}),
     setup = setup, fail = ("call(%s); return DTensor.from_local(dt.ones(4), "
       .. "mesh, {%s}):clamp_({min = 0, max = 10})"):format(ops:format(space,
