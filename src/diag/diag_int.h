@@ -149,7 +149,7 @@ void dt_diag_shuffle (DtDiag *g, const DtPlace *part, const DtOrigin *at,
 ** items are moved along `dim` of a part; positions are compared; a mask meets scores:
 ** true where it needs no other look; one of two addends was shifted by the maximum of its own block. */
 void dt_diag_beside (DtDiag *g, const DtEvent *e, int64_t dim);
-bool dt_diag_positions_compared (DtDiag *g, const DtEvent *e);
+bool dt_diag_positions_compared (DtDiag *g, const DtEvent *e, const DtPlace *was);
 bool dt_diag_block_masked (DtDiag *g, const DtEvent *e, const DtPlace *p,
                            const DtPlace *by, uint64_t mask);
 void dt_diag_moved_along (DtDiag *g, const DtEvent *e, int64_t dim);

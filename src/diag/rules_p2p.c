@@ -123,7 +123,7 @@ static int64_t size_from_end (const DtVar *v, int d) {
 
 /* Positions of keys beside those of queries: column after column of a mask, of which
 ** is kept what they count from. */
-bool dt_diag_positions_compared (DtDiag *g, const DtEvent *e) {
+bool dt_diag_positions_compared (DtDiag *g, const DtEvent *e, const DtPlace *was) {
   static const char *const names[] = { "aten.gt.Tensor", "aten.lt.Tensor",
                                        "aten.ge.Tensor", "aten.le.Tensor", NULL };
   if (e->nin < 2 || !dt_diag_named(e->op, names)) return false;
@@ -135,8 +135,10 @@ bool dt_diag_positions_compared (DtDiag *g, const DtEvent *e) {
         size_from_end(e->in[k], 1) < 2 || size_from_end(e->in[k], 2) != 1 ||
         size_from_end(e->in[1 - k], 1) != 1 || size_from_end(e->in[1 - k], 2) < 2)
       continue;
-    to = *columns;
+    to = *was;
     to.items = 0;
+    to.off = columns->off;
+    to.first_at = columns->at;
     to.compared = true;
     to.against = rows->off;
     dt_diag_place_put(g, e->out[0], &to);
@@ -158,7 +160,7 @@ static bool masked_by_others (DtDiag *g, const DtEvent *e, const DtPlace *p,
               "as %lld to %lld at %s:%d", (long long)p->off,
               (long long)(p->off + p->len - 1), (long long)mask->off,
               (long long)(mask->off + p->len - 1), e->file ? e->file : "", e->line);
-  dt_diag_put_at(g, DT_FIND_ID_BLOCK_POSITIONS, &mask->at,
+  dt_diag_put_at(g, DT_FIND_ID_BLOCK_POSITIONS, &mask->first_at,
                  dt_diag_place_name(g, mask->root), &b);
   return true;
 }

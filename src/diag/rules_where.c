@@ -392,7 +392,7 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
   if (e->nin > 0 && (look_for(g, e, 0, DT_PLACE_MERGED) ||
                      look_for(g, e, 0, DT_PLACE_SCORED)))
     put_place(g, e->out[0], find_place(g, e->in[0]));
-  else if (counted && alone && dt_diag_positions_compared(g, e)) return;
+  else if (counted && alone && dt_diag_positions_compared(g, e, counted)) return;
   else if (counted && alone) counted_again(g, e, counted);
   else if (stat == NULL) dt_diag_item_used(g, e);
   else stat_again(g, e, stat);

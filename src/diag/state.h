@@ -371,7 +371,8 @@ typedef struct DtPlace {
   int64_t real;                 /* filled up behind so many; 0: it is not */
   bool moved;                   /* it came from another rank */
   bool compared; int64_t against;       /* of what is counted: with others, a column
-                                ** of a mask each, whose rows count from `against` */
+                                ** of a mask each, made at `first_at`, whose rows
+                                ** count from `against` */
   bool rest;                    /* a total less this rank's own addend */
   DtOrigin detached;            /* there it lost its gradient; line 0: it did not */
   bool prefix;                  /* sums from the start of the part on; made at
