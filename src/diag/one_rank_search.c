@@ -102,18 +102,28 @@ static bool is_one_head (const DtRecOp *r, DtRelation in) {
          (begins(r, "aten._softmax.") && in.kind == DT_REL_ADDEND);
 }
 
-/* Is result `j` of operator `i` what elements are chosen by: the largest of a
-** rank's own gradient, that are sent? */
-static bool is_chosen_by (const DtRuns *u, int i, int j) {
+static bool sorts (const DtRecOp *r) {
   static const char *const names[] = {
     "aten.topk.", "aten.sort.", "aten.argsort.", "aten.kthvalue."
   };
-  const int key = dt_result_key(i, j);
-  for (int k = i + 1; k < u->nop; k++)
-    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
-      if (u->op[k]->nin > 0 && begins(u->op[k], names[n]) &&
-          u->dep[u->first[k]] == key)
-        return true;
+  for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+    if (begins(r, names[n])) return true;
+  return false;
+}
+
+/* Is result `j` of operator `i`, or what is made of it alone (its size, flattened),
+** what elements are chosen by: the largest of a rank's own gradient, that are sent? */
+static bool is_chosen_by (const DtRuns *u, int i, int j) {
+  enum { FEW = 8 };
+  int key[FEW] = { dt_result_key(i, j) }, n = 1;
+  for (int k = i + 1; k < u->nop; k++) {
+    const DtRecOp *r = u->op[k];
+    bool of_it = false;
+    for (int m = 0; m < n && r->nin > 0 && !of_it; m++)
+      of_it = u->dep[u->first[k]] == key[m];
+    if (of_it && sorts(r)) return true;
+    if (of_it && r->nin == 1 && r->nout == 1 && n < FEW) key[n++] = dt_result_key(k, 0);
+  }
   return false;
 }
 
