@@ -67,16 +67,23 @@ static void same_as (DtShare *to, const DtShare *from) {
   to->bent_at = from->bent_at;
   to->times = from->times;
   to->line = from->line;
+  to->loss = from->loss;
+  to->loss_at = from->loss_at;
+}
+
+static const char weighs[] = "what an element weighs in the part of each rank (1 / its "
+                             "count in a mean)";
+
+static uint64_t hash_weight (double weight) {
+  char text[32];
+  snprintf(text, sizeof text, "%.5g", fabs(weight));
+  return dt_hash_str(DT_HASH_SEED, text) | 1;
 }
 
 static void claim_weight (DtDiag *g, const DtEvent *e, const DtMesh *mesh,
                           int mdim, const DtVar *v, double weight) {
-  char text[32];
-  snprintf(text, sizeof text, "%.5g", fabs(weight));
   dt_diag_claim(g, e, DT_FIND_ID_MEAN_OF_MEANS, false, mesh, mdim, v,
-                dt_hash_str(DT_HASH_SEED, text) | 1,
-                "what an element weighs in the part of each rank (1 / its "
-                "count in a mean)");
+                hash_weight(weight), weighs);
 }
 
 /* --- operators --- */
@@ -316,6 +323,20 @@ static void pass_end (DtDiag *g, const DtEvent *e) {
 
 /* --- backward --- */
 
+/* Of the losses of one step, which stand at one line and weigh the same each, those of
+** few elements give each of them more weight. */
+static void note_piece (DtDiag *g, double weight, double total, int line) {
+  if (g->since_update == 1) {
+    g->uneven = false;
+    g->piece_weight = weight;
+    g->piece_total = total;
+    g->piece_line = line;
+  } else if (line == g->piece_line && fabs(total - g->piece_total) < 1e-6 &&
+             fabs(weight - g->piece_weight) > 1e-4 * fabs(weight)) {
+    g->uneven = true;
+  }
+}
+
 static void on_backward (DtDiag *g, const DtEvent *e) {
   const DtShare *s = NULL;
   g->root = g->root_total = NAN;
@@ -337,6 +358,7 @@ static void on_backward (DtDiag *g, const DtEvent *e) {
   g->root_line = e->in[0]->origin.line;
   g->root_id = e->in[0]->id;
   g->root_at = e->in[0]->origin;
+  note_piece(g, s->weight, s->total, g->root_line);
 }
 
 /* A parameter is written: what comes next is another step. */
@@ -402,6 +424,8 @@ static void on_gradient (DtDiag *g, const DtEvent *e) {
   to->times = times;
   to->line = g->root_line;
   to->factor = g->root_factor;
+  to->loss = g->root_id;
+  to->loss_at = g->root_at;
 }
 
 bool dt_diag_whole_loss (const DtDiag *g) {
@@ -511,6 +535,17 @@ static void from_local (DtDiag *g, const DtEvent *e) {
   claim_addends(g, e, s);
 }
 
+/* A gradient: of the loss, where it is a mean. */
+static void told_of_loss (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                          const DtShare *s) {
+  const DtEvent at = dt_diag_origin(&s->loss_at, "backward");
+  const char *name = dt_diag_place_name(g, s->loss);
+  if (raw->mesh->member && g->s->comm && !dt_session_no_data(g->s))
+    dt_diag_claim_named(g, &at, DT_FIND_ID_MEAN_OF_MEANS, false, raw->mesh, raw->mdim,
+                        *name ? name : dt_diag_name(g, in), hash_weight(s->weight),
+                        weighs);
+}
+
 static void told_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                           double weight) {
   DtEvent e = { .kind = DT_EV_COLL, .text = raw->kind, .seq = g->s->seq,
@@ -608,7 +643,8 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     const DtShare was = *s;
     const int n = (int)raw->mesh->shape[raw->mdim];
     told_bent(g, raw, in, &was);
-    told_reduced(g, raw, in, was.weight);
+    if (was.loss_at.line > 0) told_of_loss(g, raw, in, &was);
+    else told_reduced(g, raw, in, was.weight);
     to = put_share(g, out->local, was.weight);
     same_as(to, &was);
     to->averaged = strcmp(raw->reduce, "avg") == 0;

@@ -104,13 +104,79 @@ void dt_diag_scaled_added (DtDiag *g, DtLearn *l, int64_t storage) {
                      at.seq > g->cleared_seq;
   DtBuf b;
   l->came_step = l->steps;
-  l->scaled_at.line = 0;
+  l->scaled_at.line = l->bounded_at.line = 0;
+  l->met = false;
   if (!added) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "the gradient is scaled before backward at %s:%d adds the next "
               "micro-batch's to it: each weighs another share of the step",
               l->file ? l->file : "", l->line);
   dt_diag_put_at(g, DT_FIND_ID_SCALED_BETWEEN, &at, name_of(l), &b);
+}
+
+/* Pieces of one batch of other sizes, whose means count alike. */
+static void tell_uneven (DtDiag *g, const DtLearn *l) {
+  DtBuf b;
+  if (!g->uneven || g->told_pieces || g->pieces_taken != l->came_often ||
+      g->root_at.line == 0) return;
+  g->told_pieces = true;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "each is the mean over one of %d pieces of a batch, which are not all "
+              "of one size; they count alike when %s is updated at %s:%d",
+              g->pieces_taken, name_of(l), l->step.file ? l->step.file : "",
+              l->step.line);
+  dt_diag_put_at(g, DT_FIND_ID_MEAN_OF_MEANS, &g->root_at,
+                 dt_diag_place_name(g, g->root_id), &b);
+}
+
+/* --- values of gradients that are cut off --- */
+
+/* Is an element as large as a number among the arguments? */
+static bool touches_bound (const DtEvent *e, const DtTensor *t) {
+  enum { MOST = 4096 };
+  const int64_t n = dt_meta_numel(&t->m);
+  int64_t at[DT_MAX_NDIM] = { 0 };
+  if (!dt_tensor_has_data(t)) return false;
+  for (int64_t i = 0; i < n && i < MOST; i++) {
+    const double x = dt_tensor_get(t, at).re;
+    for (int k = 1; k < e->args->n; k++)
+      if (dt_arg_is_number(e->args, k) &&
+          fabs(x - dt_arg_float(e->args, k)) <= 1e-6 * fabs(x)) return true;
+    for (int d = t->m.ndim - 1; d >= 0 && ++at[d] == t->m.shape[d]; d--) at[d] = 0;
+  }
+  return false;
+}
+
+static void bounded (DtDiag *g, const DtEvent *e) {
+  if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
+  for (int i = 0; i < e->nin; i++) {
+    const DtVar *v = e->in[i];
+    DtLearn *l = v && !v->spec ? dt_diag_by_grad(g, v->local->storage->id) : NULL;
+    if (l == NULL || l->met || l->came_step != l->steps ||
+        !touches_bound(e, v->local)) continue;
+    l->bounded_at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                                .line = e->line, .seq = e->seq };
+  }
+}
+
+static bool bounds (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten.clamp_", "aten.clip_", "aten.hardtanh_",
+    "aten._foreach_clamp_", NULL };
+  for (int i = 0; names[i] && dt_diag_inplace(g, op); i++)
+    if (strncmp(op->sig->full, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
+void dt_diag_bounded_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *grad,
+                              DtLearn *l) {
+  const DtFact fact = { false, dt_diag_hash(grad->local, false) };
+  const DtEvent at = dt_diag_origin(&l->bounded_at, "clamp");
+  l->met = true;
+  if (l->bounded_at.line == 0) return;
+  l->bounded_at.line = 0;
+  dt_diag_claim_all(g, &at, DT_FIND_ID_BOUNDED_FIRST, raw->mesh, raw->mdim,
+                    l - g->learn, 1, &fact, l->name, "values of its gradient are cut off "
+                    "where they are this rank's own, then reduced over the ranks");
 }
 
 void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
@@ -127,6 +193,7 @@ void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
       dt_diag_share_micro(g, p->grad->local) == g->pieces_taken)
     tell_pieces(g, l, rate(g, e, p->grad));
   if (is_plain_step(g, e)) tell_micro_twice(g, l, p->grad->local);
+  tell_uneven(g, l);
   if (l->kept != DT_KEPT_SUM && l->kept != DT_KEPT_MICRO) return;
   if (dt_diag_is(g, e, DT_DO_COPY)) {   /* from a copy that was updated: unknown */
     l->kept = DT_KEPT_UNKNOWN;
@@ -281,5 +348,6 @@ static bool feeds (const DtDiag *g, const DtOpDef *op) {
 const DtDiagRule dt_rules_steps[] = {
   { DT_EV_OP_END, faded, fades, 0 },
   { DT_EV_OP_END, fed, feeds, DT_WHEN(naverages) },
+  { DT_EV_OP_END, bounded, bounds, DT_WHEN(nlearn) },
   { 0, NULL, NULL, 0 }
 };

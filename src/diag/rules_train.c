@@ -438,9 +438,10 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
                  "then all of it is summed again");
   if (sum) {
     l->sums++;
-    l->scaled_at.line = 0;
     l->added = false;
   }
+  l->scaled_at.line = 0;
+  dt_diag_bounded_reduced(g, raw, in, l);
   l->extra_summed = sum && l->extra != 0;
 }
 

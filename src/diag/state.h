@@ -170,6 +170,7 @@ typedef struct DtShare {
                                 ** mean of these */
   int times; int line;          /* a gradient that backward added to so often,
                                 ** at one line, each time a mean; 0: others */
+  int64_t loss; DtOrigin loss_at;       /* ... of that loss, line 0: no gradient */
   DtMesh *mesh; int mdim;       /* owned */
 } DtShare;
 
@@ -296,6 +297,8 @@ typedef struct DtLearn {
   DtOrigin scaled_at;           /* what it has been since the last update was scaled
                                 ** there; line 0: not, or it was reduced since */
   int came_step, scaled_step;   /* updates when it came last; when it was scaled */
+  DtOrigin bounded_at;          /* values of it were cut off there, since then */
+  bool met;                     /* it was reduced over the ranks since it came */
   const char *name, *file; int line;    /* of the first gradient */
 } DtLearn;
 
@@ -622,6 +625,8 @@ struct DtDiag {
   int64_t piece_of, piece_off;  /* the batch that losses take pieces of, one after
                                 ** the other; how many, also at the update: */
   int pieces, pieces_taken; bool told_pieces;
+  bool uneven;                  /* ... the means of some of them count more; the first */
+  double piece_weight, piece_total; int piece_line;     /* one's, and its line */
   int since_update; bool accumulates;   /* backward calls since parameters were
                                 ** written; more than one, some time */
   DtOrigin shared_at; const char *shared_name;  /* a loss that is divided by the
