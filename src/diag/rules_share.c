@@ -69,6 +69,7 @@ static void same_as (DtShare *to, const DtShare *from) {
   to->line = from->line;
   to->loss = from->loss;
   to->loss_at = from->loss_at;
+  to->clipped = from->clipped;
 }
 
 static const char weighs[] = "what an element weighs in the part of each rank (1 / its "
@@ -211,6 +212,8 @@ static void on_scale (DtDiag *g, const DtEvent *e) {
   if (was.weight != 0 && !(was.over > 0 && is_clip_factor(e, &was, w)))
     to->total *= w / was.weight;
   if (!div) to->factor = true;
+  if (was.loss_at.line > 0 && e->args->n > 1 && !dt_arg_is_number(e->args, 1))
+    to->clipped = true;
   if (div && was.over == 0 && was.weight == 1 && fabs(to->total - 1) < 1e-6 &&
       dt_diag_is_whole(g, x)) to->total = NAN;
   if (div && was.over > 0 && e->args->n > 1 && dt_arg_is_number(e->args, 1))
@@ -547,16 +550,20 @@ static void told_of_loss (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 }
 
 static void told_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
-                          double weight) {
+                          const DtShare *s) {
   DtEvent e = { .kind = DT_EV_COLL, .text = raw->kind, .seq = g->s->seq,
                 .module = g->s->module ? g->s->module : "",
                 .backward = g->s->backward };
   const char *file = "";
   int line = 0;
+  if (s->loss_at.line > 0) {
+    told_of_loss(g, raw, in, s);
+    return;
+  }
   if (g->s->where) g->s->where(g->s->where_ud, &file, &line);
   e.file = file ? file : "";
   e.line = line;
-  claim_weight(g, &e, raw->mesh, raw->mdim, in, weight);
+  claim_weight(g, &e, raw->mesh, raw->mdim, in, s->weight);
 }
 
 /* A function of this rank's mean, which is not that of the mean of all. */
@@ -643,8 +650,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     const DtShare was = *s;
     const int n = (int)raw->mesh->shape[raw->mdim];
     told_bent(g, raw, in, &was);
-    if (was.loss_at.line > 0) told_of_loss(g, raw, in, &was);
-    else told_reduced(g, raw, in, was.weight);
+    if (!was.clipped) told_reduced(g, raw, in, &was);   /* each sample's may be */
     to = put_share(g, out->local, was.weight);
     same_as(to, &was);
     to->averaged = strcmp(raw->reduce, "avg") == 0;

@@ -103,6 +103,7 @@ void dt_diag_scaled_added (DtDiag *g, DtLearn *l, int64_t storage) {
   const bool added = at.line > 0 && l->grad == storage && l->scaled_step == l->steps &&
                      at.seq > g->cleared_seq;
   DtBuf b;
+  l->anew = l->anew || (l->grad != 0 && l->grad != storage && l->came_step == l->steps);
   l->came_step = l->steps;
   l->scaled_at.line = l->bounded_at.line = 0;
   l->met = false;

@@ -623,7 +623,7 @@ static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
     g, l, "the gradient of %s, from %s:%d, is scaled by another number on each "
           "rank, after a norm was taken");
   DtClaim *c;
-  if (what == NULL || l->gdrawn) return;
+  if (what == NULL || l->gdrawn || l->anew) return;
   c = dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, g->over, g->over_dim, nr,
                         1, &fact, l->name, what);
   if (c == NULL) return;

@@ -171,6 +171,7 @@ typedef struct DtShare {
   int times; int line;          /* a gradient that backward added to so often,
                                 ** at one line, each time a mean; 0: others */
   int64_t loss; DtOrigin loss_at;       /* ... of that loss, line 0: no gradient */
+  bool clipped;                 /* ... and scaled by a number that was computed */
   DtMesh *mesh; int mdim;       /* owned */
 } DtShare;
 
@@ -299,6 +300,8 @@ typedef struct DtLearn {
   int came_step, scaled_step;   /* updates when it came last; when it was scaled */
   DtOrigin bounded_at;          /* values of it were cut off there, since then */
   bool met;                     /* it was reduced over the ranks since it came */
+  bool anew;                    /* several came between two updates, each by itself, as
+                                ** those of samples that are clipped one by one */
   const char *name, *file; int line;    /* of the first gradient */
 } DtLearn;
 
