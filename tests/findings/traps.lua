@@ -885,7 +885,7 @@ local cases = {
       local y = all:mean(0)
       return y
     end},
-  {"DT1015", "all_reduce",                    -- and its gradients
+  {"DT1015", "mean",                          -- and its gradients
     function ()
       local w = dt.ones(3)
       w.requires_grad = true;
