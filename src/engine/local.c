@@ -178,7 +178,15 @@ static bool writes_directly (const LocalCall *c, int i, const DtTensor *dst) {
   return safe;
 }
 
-/* Output `i`, which is argument tensor `dst`. */
+/* Is a tensor that is written also read, as in max(x, 0, out=(x, i))? */
+static bool reads_too (const LocalCall *c, const DtTensor *dst) {
+  int times = 0;
+  for (int k = 0; k < c->nin; k++) times += c->in[k] == dst;
+  return times > 1;
+}
+
+/* Output `i`, which is argument tensor `dst`.  One that is read as well gets
+** its new shape when all is computed (copy_back). */
 static DtStatus prepare_written (LocalCall *c, int i, DtTensor *dst,
                                  DtTensor **work) {
   DtCtx *cx = c->s->cx;
@@ -188,6 +196,8 @@ static DtStatus prepare_written (LocalCall *c, int i, DtTensor *dst,
   if (!same) {
     if (!c->op->sig->writes_out) return shape_error(cx, &dst->m, &c->m[i]);
     dt_resized_warn(c->s, &dst->m, &c->m[i]);
+    if (reads_too(c, dst))
+      return dt_tensor_new(cx, &c->m[i], c->nodata, work);
     DT_TRY(cx, resize_to(cx, dst, &c->m[i], c->nodata));
   }
   if (writes_directly(c, i, dst)) {
@@ -289,8 +299,10 @@ static DtStatus call_kernel (LocalCall *c, DtTensor *const *work) {
 
 static DtStatus copy_back (LocalCall *c, int i, const DtTensor *work,
                            DtTensor *dst) {
-  if (work == dst || c->nodata) return DT_OK;
-  (void)i;
+  if (work == dst) return DT_OK;
+  if (!dt_meta_same_shape(&dst->m, &c->m[i]))
+    DT_TRY(c->s->cx, resize_to(c->s->cx, dst, &c->m[i], c->nodata));
+  if (c->nodata) return DT_OK;
   return dt_k_copy(c->s->cx, work, dst);
 }
 

@@ -5,7 +5,8 @@
 **
 ** PyTorch refuses before it looks at shapes; a few operators do not look.
 ** Only what is plain to see counts, as there: a stride of 0, and two dense
-** tensors whose ranges of memory meet without being the same. */
+** tensors whose ranges of memory meet.  The same memory is refused only by
+** operators that read what they have written already. */
 #include "engine/engine_int.h"
 
 #include <string.h>
@@ -14,21 +15,24 @@ static bool starts_with (const char *name, const char *prefix) {
   return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Operators that write without looking. */
-static bool skips_overlap_check (const DtOpDef *op) {
+/* Operators that write into expanded tensors. */
+static bool writes_expanded (const DtOpDef *op) {
   static const char *const names[] = {
     "_foreach_zero_", "as_strided_", "detach_", "fill_", "fill_diagonal_",
     "index_fill_", "index_put_", "masked_fill_", "resize_", "resize_as_",
     "set_", "tril_", "triu_", "zero_"
   };
-  const char *base = op->sig->base;
-  if ((op->flags & (DT_OP_VIEW | DT_OP_CUSTOM)) != 0 ||
-      strcmp(op->sig->ns, "aten") != 0 ||
-      (base[0] == '_' && !starts_with(base, "_foreach_")))
-    return true;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strcmp(base, names[i]) == 0) return true;
+    if (strcmp(op->sig->base, names[i]) == 0) return true;
   return false;
+}
+
+/* Operators that write without looking. */
+static bool skips_overlap_check (const DtOpDef *op) {
+  const char *base = op->sig->base;
+  return (op->flags & (DT_OP_VIEW | DT_OP_CUSTOM)) != 0 ||
+         strcmp(op->sig->ns, "aten") != 0 ||
+         (base[0] == '_' && !starts_with(base, "_foreach_"));
 }
 
 static bool is_expanded (const DtMeta *m) {
@@ -53,23 +57,83 @@ static bool overlaps_partly (const DtTensor *a, const DtTensor *b) {
   return false;
 }
 
-static DtStatus check_written (DtSession *s, const DtOpDef *op,
-                               const DtTensor *t, int nin,
-                               DtTensor *const *in) {
-  DT_CHECK(s->cx, !is_expanded(&t->m), DT_E_RUNTIME,
-           "unsupported operation: more "
-           "than one element of the written-to tensor refers to a single "
-           "memory location. Please clone() the tensor before performing the "
-           "operation.");
-  if ((op->flags & DT_OP_POINTWISE) == 0 && strcmp(op->sig->base, "copy_") != 0)
-    return DT_OK;
-  for (int i = 0; i < nin; i++)
-    DT_CHECK(s->cx, in[i] == NULL || in[i] == t || !overlaps_partly(t, in[i]),
+/* How an operator looks at what it reads. */
+typedef enum Apart {
+  MAY_OVERLAP,                  /* it does not */
+  NOT_PARTLY,                   /* the same memory is as good as other memory */
+  NOT_AT_ALL,                   /* it reads what it has written */
+  NOT_BUT_SELF,                 /* the same, but `self` is what it starts with */
+  NOT_SELF                      /* only `self` is looked at */
+} Apart;
+
+/* Operators that are no pointwise ones, whichever form writes. */
+static Apart read_apart (const DtOpDef *op) {
+  static const struct { const char *base; Apart apart; } rows[] = {
+    { "aminmax", NOT_PARTLY }, { "cat", NOT_AT_ALL }, { "copy_", NOT_PARTLY },
+    { "cumprod", NOT_PARTLY }, { "cumsum", NOT_PARTLY },
+    { "gather", NOT_SELF }, { "index", NOT_AT_ALL },
+    { "index_add", NOT_BUT_SELF }, { "index_copy", NOT_BUT_SELF },
+    { "index_put", NOT_BUT_SELF }, { "index_reduce", NOT_BUT_SELF },
+    { "index_select", NOT_AT_ALL }, { "kthvalue", NOT_AT_ALL },
+    { "linalg_cross", NOT_AT_ALL }, { "logcumsumexp", NOT_PARTLY },
+    { "masked_select", NOT_AT_ALL }, { "nonzero", NOT_AT_ALL },
+    { "put", NOT_BUT_SELF }, { "scatter", NOT_BUT_SELF },
+    { "scatter_add", NOT_BUT_SELF }, { "scatter_reduce", NOT_BUT_SELF },
+    { "sort", NOT_PARTLY }, { "stack", NOT_AT_ALL }, { "take", NOT_AT_ALL },
+    { "topk", NOT_PARTLY }
+  };
+  const char *base = op->sig->base;
+  size_t n = strlen(base);
+  if ((op->flags & DT_OP_POINTWISE) != 0) return NOT_PARTLY;
+  if (op->sig->inplace && n > 1 && base[n - 1] == '_' &&
+      strcmp(base, "copy_") != 0)
+    n--;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (strncmp(base, rows[i].base, n) == 0 && rows[i].base[n] == '\0')
+      return rows[i].apart;
+  return MAY_OVERLAP;
+}
+
+static bool same_memory (const DtTensor *a, const DtTensor *b) {
+  return a->storage == b->storage && a->offset == b->offset &&
+         dt_meta_numel(&a->m) > 0 && dt_meta_numel(&b->m) > 0 &&
+         dt_meta_is_dense(&a->m) && dt_meta_is_dense(&b->m);
+}
+
+/* One number at the places of a mask: index_put fills, and does not look. */
+static bool fills_mask (const DtOpDef *op, int nin, DtTensor *const *in) {
+  return strncmp(op->sig->base, "index_put", 9) == 0 && nin == 3 &&
+         in[1] != NULL && in[2] != NULL && in[1]->m.dtype == DT_BOOL &&
+         dt_meta_numel(&in[2]->m) == 1;
+}
+
+/* `t` is written, from slot `at`. */
+static DtStatus check_read (DtSession *s, const DtOpDef *op, const DtTensor *t,
+                            int at, int nin, DtTensor *const *in) {
+  Apart apart = read_apart(op);
+  if (apart == MAY_OVERLAP || fills_mask(op, nin, in)) return DT_OK;
+  for (int i = 0; i < nin; i++) {
+    if (in[i] == NULL || i == at || (apart == NOT_BUT_SELF && i == 0) ||
+        (apart == NOT_SELF && i != 0))
+      continue;
+    bool same = apart != NOT_PARTLY && same_memory(t, in[i]);
+    DT_CHECK(s->cx, !same && (in[i] == t || !overlaps_partly(t, in[i])),
              DT_E_RUNTIME, "unsupported operation: some elements of the input "
              "tensor and the written-to tensor refer to a single memory "
              "location. Please clone() the tensor before performing the "
              "operation.");
+  }
   return DT_OK;
+}
+
+static DtStatus check_written (DtSession *s, const DtOpDef *op, int at,
+                               int nin, DtTensor *const *in) {
+  DT_CHECK(s->cx, writes_expanded(op) || !is_expanded(&in[at]->m), DT_E_RUNTIME,
+           "unsupported operation: more "
+           "than one element of the written-to tensor refers to a single "
+           "memory location. Please clone() the tensor before performing the "
+           "operation.");
+  return check_read(s, op, in[at], at, nin, in);
 }
 
 static DtStatus check_value (DtSession *s, const DtOpDef *op,
@@ -81,13 +145,15 @@ static DtStatus check_value (DtSession *s, const DtOpDef *op,
   }
   if (v->kind != DT_V_TENSOR || v->u.slot < 0 || in[v->u.slot] == NULL)
     return DT_OK;
-  return check_written(s, op, in[v->u.slot], nin, in);
+  return check_written(s, op, v->u.slot, nin, in);
 }
 
 DtStatus dt_check_overlap (DtSession *s, const DtOpDef *op,
                            const DtArgs *args, int nin, DtTensor *const *in) {
   const DtSchema *sig = op->sig;
-  if ((!sig->inplace && !sig->is_out) || skips_overlap_check(op)) return DT_OK;
+  bool writes = sig->inplace || sig->is_out ||  /* or sort.values(*, values) */
+                (sig->nargs > 0 && sig->arg[sig->nargs - 1].write);
+  if (!writes || skips_overlap_check(op)) return DT_OK;
   for (int i = 0; i < sig->nargs; i++)
     if (sig->arg[i].write)
       DT_TRY(s->cx, check_value(s, op, &args->v[i], nin, in));
