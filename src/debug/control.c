@@ -26,44 +26,44 @@ static bool is_in (uint64_t set, DtEventKind k) {
 
 static bool step_wants (const DtControl *c, const DtEvent *e) {
   bool begin = is_in(begins, e->kind);
-  switch (c->mode) {
+  switch (c->way.mode) {
     case DT_GO_STEP: return begin;
-    case DT_GO_NEXT: return begin && !c->from_line && e->depth <= c->depth;
-    case DT_GO_FINISH: return begin && !c->from_line && e->depth < c->depth;
+    case DT_GO_NEXT: return begin && !c->way.from_line && e->depth <= c->way.depth;
+    case DT_GO_FINISH: return begin && !c->way.from_line && e->depth < c->way.depth;
     case DT_GO_OP: return is_in(calls, e->kind);
     case DT_GO_UNTIL:
-      return c->until > 0 && e->kind == DT_EV_OP && e->seq >= c->until;
+      return c->way.until > 0 && e->kind == DT_EV_OP && e->seq >= c->way.until;
     default: return false;
   }
 }
 
 static bool line_wants (const DtControl *c, const char *file, int line,
                         int level) {
-  switch (c->mode) {
+  switch (c->way.mode) {
     case DT_GO_STEP: return true;
-    case DT_GO_LINE: return level <= c->level;
-    case DT_GO_NEXT: return c->from_line && level <= c->level;
+    case DT_GO_LINE: return level <= c->way.level;
+    case DT_GO_NEXT: return c->way.from_line && level <= c->way.level;
     case DT_GO_FINISH:
-      return (c->from_line || c->depth == 0) && level < c->level;
+      return (c->way.from_line || c->way.depth == 0) && level < c->way.level;
     case DT_GO_UNTIL:
-      return c->until == 0 && line == c->line &&
-             (c->file == NULL || strcmp(file, c->file) == 0);
+      return c->way.until == 0 && line == c->way.line &&
+             (c->way.file == NULL || strcmp(file, c->way.file) == 0);
     default: return false;
   }
 }
 
 static bool mode_needs_lines (const DtControl *c) {
-  switch (c->mode) {
+  switch (c->way.mode) {
     case DT_GO_STEP: case DT_GO_LINE: return true;
-    case DT_GO_NEXT: return c->from_line;
-    case DT_GO_FINISH: return c->from_line || c->depth == 0;
-    case DT_GO_UNTIL: return c->until == 0;
+    case DT_GO_NEXT: return c->way.from_line;
+    case DT_GO_FINISH: return c->way.from_line || c->way.depth == 0;
+    case DT_GO_UNTIL: return c->way.until == 0;
     default: return false;
   }
 }
 
 static uint64_t mode_events (const DtControl *c) {
-  switch (c->mode) {
+  switch (c->way.mode) {
     case DT_GO_STEP: case DT_GO_NEXT: case DT_GO_FINISH: return begins;
     case DT_GO_OP: case DT_GO_UNTIL: case DT_GO_LINE: case DT_GO_QUIT:
       return calls;
@@ -141,15 +141,17 @@ static void keep_pending (DtControl *c, const DtStopAt *at) {
 
 static DtStatus stop_here (DtControl *c, DtStopAt *at) {
   DtStopAt *outer = c->at;
-  DtStepMode before = c->mode;
+  const DtWay outside = c->before, before = c->way;
   DtStatus st;
   at->level = level_now(c);
   c->at = at;
-  c->mode = DT_GO_ON;
+  c->before = before;
+  c->way.mode = DT_GO_ON;
   st = c->h.stop(c->h.ud, c, at);
   c->at = outer;
+  c->before = outside;
   if (at->missed) {
-    c->mode = before;
+    c->way.mode = before.mode;
     keep_pending(c, at);
   } else {
     c->has_pending = false;
@@ -255,12 +257,13 @@ static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   at.message = NULL;
   at.note[0] = 0;
   at.own = 0;
-  at.light = at.fixed = at.missed = at.varies = at.mine = false;
+  at.light = at.fixed = at.missed = at.varies = at.mine = at.step = false;
   at.why = DT_WHY_NONE;
   if (c->nbp) dt_bp_event(c, e, &at);
   if (at.varies) DT_TRY(s->cx, keep_pace(c, place_of(e), &at));
+  at.step = step_wants(c, e);
   if (is_stop_wanted(&at)) at.why = DT_WHY_BREAK;
-  else if (step_wants(c, e))
+  else if (at.step)
     at.why = c->starting ? DT_WHY_START : DT_WHY_STEP;
   else if (!is_in(calls, e->kind) || !take_pending(c, &at)) return DT_OK;
   fill_place(&at, e, s);
@@ -277,8 +280,9 @@ DtStatus dt_control_line (DtControl *c, const char *file, int line,
   dt_bp_line(c, file, line, &at);
   if (at.varies)
     DT_TRY(c->d->s->cx, keep_pace(c, dt_hash_str((uint64_t)line, file), &at));
+  at.step = line_wants(c, file, line, level);
   if (is_stop_wanted(&at)) at.why = DT_WHY_BREAK;
-  else if (line_wants(c, file, line, level))
+  else if (at.step)
     at.why = c->starting ? DT_WHY_START : DT_WHY_STEP;
   else if (!c->has_pending || !take_pending(c, &at)) return DT_OK;
   at.e = NULL;
@@ -305,32 +309,38 @@ DtStatus dt_control_stop (DtControl *c, DtStopWhy why, const char *file,
 static void go_from (DtControl *c) {
   const DtStopAt *at = c->at;
   c->resumed = true;
-  c->depth = at ? at->depth : INT_MAX;
-  c->level = at ? at->level : INT_MAX;
-  c->from_line = at && at->e == NULL;
-  c->file = NULL;
-  c->line = 0;
-  c->until = 0;
+  c->way.depth = at ? at->depth : INT_MAX;
+  c->way.level = at ? at->level : INT_MAX;
+  c->way.from_line = at && at->e == NULL;
+  c->way.file = NULL;
+  c->way.line = 0;
+  c->way.until = 0;
 }
 
 void dt_control_go (DtControl *c, DtStepMode mode) {
   go_from(c);
-  c->mode = mode;
+  c->way.mode = mode;
   if (mode == DT_GO_QUIT) c->abort = true;
   if (c->at == NULL) dt_control_arm(c);
 }
 
 void dt_control_until (DtControl *c, int64_t op, const char *file, int line) {
   go_from(c);
-  c->mode = DT_GO_UNTIL;
-  c->until = op;
-  c->file = file;
-  c->line = line;
+  c->way.mode = DT_GO_UNTIL;
+  c->way.until = op;
+  c->way.file = file;
+  c->way.line = line;
+  if (c->at == NULL) dt_control_arm(c);
+}
+
+void dt_control_resume (DtControl *c) {
+  c->resumed = true;
+  c->way = c->before;
   if (c->at == NULL) dt_control_arm(c);
 }
 
 void dt_control_rest (DtControl *c) {
-  c->mode = DT_GO_ON;
+  c->way.mode = DT_GO_ON;
   c->abort = c->starting = c->has_pending = false;
   ask_others(c, false);
   dt_control_arm(c);

@@ -49,6 +49,7 @@ typedef struct DtStopAt {
                                 ** commands see the stop */
   bool fixed;                   /* :fix gave other arguments */
   bool missed;                  /* the others could not come: not stopped */
+  bool step;                    /* BREAK: a step ends here, too */
 } DtStopAt;
 
 typedef enum DtStepMode {
@@ -61,6 +62,15 @@ typedef enum DtStepMode {
   DT_GO_OP,                     /* next operator */
   DT_GO_QUIT                    /* end what runs */
 } DtStepMode;
+
+/* A step under way: how, and from where. */
+typedef struct DtWay {
+  DtStepMode mode;
+  int depth, level;             /* of the stop we go on from */
+  bool from_line;
+  const char *file; int line;   /* of that stop; UNTIL: the goal */
+  int64_t until;                /* operator number, 0 = a line */
+} DtWay;
 
 /* One breakpoint.  Split: as declared / at run time. */
 struct DtBreak {
@@ -115,12 +125,8 @@ struct DtControl {
   DtHooks h;
   int listener; uint64_t mask;  /* what is listened to now */
   bool lines;                   /* line events are on */
-  /* stepping */
-  DtStepMode mode;
-  int depth, level;             /* of the stop we go on from */
-  bool from_line;
-  const char *file; int line;   /* of that stop; UNTIL: the goal */
-  int64_t until;                /* operator number, 0 = a line */
+  DtWay way;
+  DtWay before;                 /* at a stop: the step that it interrupted */
   bool attached;                /* a script is being debugged: errors stop */
   bool prompt;                  /* errors of typed lines stop lightly */
   bool abort;                   /* everything ends */
@@ -149,6 +155,8 @@ static inline DtControl *dt_control_of (const DtSession *s) {
 ** UNTIL: to operator #until, or to `line` of `file`.  Agreed. */
 void dt_control_go (DtControl *c, DtStepMode mode);
 void dt_control_until (DtControl *c, int64_t op, const char *file, int line);
+/* Go on as if there had been no stop: a step under way stays one.  Agreed. */
+void dt_control_resume (DtControl *c);
 /* Listen to what steps and breakpoints need now, no more.  Local. */
 void dt_control_arm (DtControl *c);
 /* Nothing runs any more: forget stepping and a stop that waits.  Local. */
@@ -158,7 +166,7 @@ void dt_control_rest (DtControl *c);
 DtStatus dt_control_line (DtControl *c, const char *file, int line, int level);
 /* Could a breakpoint or a step want this line?  Cheap.  Pure. */
 static inline bool dt_control_wants_line (const DtControl *c, int line) {
-  return c->mode != DT_GO_ON || c->has_pending ||
+  return c->way.mode != DT_GO_ON || c->has_pending ||
          (c->lines_set[line >> 6 & 15] >> (line & 63) & 1) != 0;
 }
 /* dt.breakpoint(), Ctrl-C, an error of Lua's: stop here.  Collective,

@@ -42,7 +42,12 @@ static DtStatus cmd_finish (DtCmdCall *c) {
   return resume_with(c, DT_GO_FINISH);
 }
 static DtStatus cmd_line (DtCmdCall *c) { return resume_with(c, DT_GO_LINE); }
+/* Among a breakpoint's commands it says that this one need not stop. */
 static DtStatus cmd_continue (DtCmdCall *c) {
+  if (c->r->passing != NULL) {
+    *c->r->passing = true;
+    return DT_OK;
+  }
   if (c->r->past == 0)
     return resume_with(c, DT_GO_ON);
   dt_buf_add(c->out, "back in the present\n");

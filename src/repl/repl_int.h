@@ -91,6 +91,7 @@ struct DtRepl {
   int list_from, list_to;       /* what :list showed */
   DtBuf again;                  /* what an empty line repeats */
   DtVar *fix[64];               /* :fix: what replaces inputs; owned */
+  bool *passing;                /* breakpoint's commands: said they :continue? */
   DtBuf told;                   /* message of the error reported at its stop */
   const char *lua;              /* the line of Lua that runs, or NULL */
   char *stash;                  /* a line that left a light stop */

@@ -246,25 +246,34 @@ static void agree_to_go (DtRepl *r, DtControl *c) {
     dt_output_add(&r->app->out, DT_OUT_DIAG, "dtrepl: all ranks go on or "
                   "none: say it without @\n");
   c->resumed = c->abort = false;
-  c->mode = DT_GO_ON;
+  c->way.mode = DT_GO_ON;
 }
 
-/* Lines of a breakpoint's commands, run as if typed. */
+/* Lines of a breakpoint's commands, run as if typed.  Where all that were hit end
+** in :continue, and no step ends here, there is no stop: a step goes on. */
 static void run_commands (DtRepl *r, DtControl *c, const DtStopAt *at) {
+  bool pass = at->nhit > 0 && !at->step;
   for (int i = 0; i < at->nhit; i++) {
+    bool passing = false;
     const DtBreak *b = dt_bp_find(c, at->hit[i]);
     char *text = b != NULL && b->commands != NULL
       ? dt_strdup(r->cx, b->commands) : NULL;
-    for (char *s = text; s != NULL && *s != '\0' && !c->resumed && !r->quit; ) {
+    for (char *s = text; s != NULL && *s != '\0' && !passing &&
+         !c->resumed && !r->quit; ) {
       size_t n = strcspn(s, "\n");
       bool more = s[n] == '\n';
       s[n] = '\0';
+      r->passing = &passing;
       if (*s != '\0')
         (void)dt_repl_run(r, s, NULL);
+      r->passing = NULL;
       s += n + more;
     }
     dt_free(r->cx, text);
+    pass = pass && passing;
   }
+  if (pass && !c->resumed && !r->quit)
+    dt_control_resume(c);
 }
 
 /* A command that looks at things; one that runs a program is as a line. */
@@ -294,7 +303,9 @@ static bool next_line (DtRepl *r) {
 
 static void run_prompt (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   DtDebug *d = dt_debug_of(r->s);
+  bool *passing = r->passing;   /* a command's line has come to a stop of its own */
   c->resumed = false;
+  r->passing = NULL;
   show_stop(r, c, at, v->err.code, dt_buf_str(&v->err.message));
   dt_notes_take(r->notes, &r->diag);
   if (at->why == DT_WHY_ERROR && dt_repl_first(r) && !r->person &&
@@ -309,6 +320,7 @@ static void run_prompt (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   (void)dt_repl_meet(r, DT_OK);
   while (!c->resumed && !r->quit && r->stash == NULL && next_line(r))
     agree_to_go(r, c);
+  r->passing = passing;
   dt_debug_unmute(d, &v->mute);
 }
 
@@ -453,7 +465,7 @@ void dt_stop_end (DtRepl *r) {
   if (c == NULL || !can_stop(r) || c->abort)
     return;
   while (r->comm->size > 1 && !r->comm->no_data &&
-         (c->nbp > 0 || c->mode != DT_GO_ON) && !c->abort && !r->quit) {
+         (c->nbp > 0 || c->way.mode != DT_GO_ON) && !c->abort && !r->quit) {
     DtStopAt at;
     DtStopAt *outer = c->at;
     Saved v;
@@ -584,7 +596,7 @@ void dt_stop_raised (lua_State *L) {
   raised_text(L, r);
   if (r->s->where != NULL)
     r->s->where(r->s->where_ud, &file, &line);
-  c->mode = DT_GO_ON;
+  c->way.mode = DT_GO_ON;
   if (dt_control_stop(c, DT_WHY_LUA, file, line, NULL) != DT_OK)
     dt_error_clear(r->cx);
   if (r->diag.len > before) {   /* not stopped: printed as usual */

@@ -228,6 +228,24 @@ C.has("nothing runs now", C.ask("stackTrace", '{"threadId":1}'),
 C.ask("disconnect")
 C.check("the adapter leaves", C.close() == "0")
 
+-- Steps over lines that only log: a call's, and the one where the step ends.
+C.open(os.getenv "DTREPL" .. " --dap")
+launch("prog.py", ',"ranks":2')
+C.ask("setBreakpoints", ('{"source":{"path":"%s/prog.py"},"breakpoints":'
+  .. '[{"line":16,"condition":"i == 1"},{"line":11,"logMessage":"in scale {by}"},'
+  .. '{"line":17,"logMessage":"after {i}"}]}'):format(dir))
+C.send("configurationDone")
+C.until_('"event":"stopped"')
+C.send("next")
+m, all = C.until_('"event":"stopped"')
+C.has("a step over lines that log", all, "in scale 1", "after 1")
+C.has("ends where it would", C.ask("stackTrace", '{"threadId":1}'), '"line":17')
+C.send("next")
+C.until_('"event":"stopped"')
+C.has("and the next one, too", C.ask("stackTrace", '{"threadId":1}'), '"line":16')
+C.ask("disconnect", '{"terminateDebuggee":true}')
+C.close()
+
 -- Python, started again.
 C.open(os.getenv "DTREPL" .. " --dap")
 launch("prog.py", ',"ranks":2')
