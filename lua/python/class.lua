@@ -607,6 +607,7 @@ function M.make(name, bases, members, fields, noted, kw, by)
     class.__hash__ = None           -- equal, but no key
   end
   if abstract then class.__abstract = abstract_of(class) end
+  if noted.made then noted.made(class) end    -- super() works from here on
   if class.__made then class.__made(class) end
   if class.__derive then class.__derive(class, members, fields, kw) end
   if kw then
@@ -616,7 +617,6 @@ function M.make(name, bases, members, fields, noted, kw, by)
     end
     kw = rest
   end
-  if noted.made then noted.made(class) end
   told(class, kw)
   return class
 end

@@ -334,6 +334,9 @@ end
 -- neither can do is told of their own classes.
 local function unboxed(op, a, b)
   local x, y = V.unbox(a), V.unbox(b)
+  if op == "%" and type(x) == "string" then       -- b may have its own text
+    return format.percent(x, b)
+  end
   local done, v = protect.passing(M.binary[op], x, y)
   if done then return v end
   if refuses(v, x, y) then unsupported(op, a, b) end

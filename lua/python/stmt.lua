@@ -281,12 +281,16 @@ end
 -- Names assigned or annotated in the body of a class, in order; and those
 -- annotated.
 local function fields_of(list)
-  local all, noted = {}, {notes = {}}
+  local all, noted, assigned = {}, {notes = {}}, {}
   for _, n in ipairs(list) do
     local t = n.kind == "assign" and n.targets[1] or n.kind == "annotation"
       and n.value
     if t and t.kind == "name" then
       all[#all + 1] = t.name
+      if n.kind == "assign" then
+        if assigned[t.name] then all.twice = t.name end
+        assigned[t.name] = true
+      end
       if n.note then
         noted[#noted + 1] = t.name
         noted.notes[t.name] = n.note
@@ -308,7 +312,7 @@ local function class_scope(up, fixed)
   end})
   return {vars = vars, up = up, class = true}, function ()
     setmetatable(vars, nil)
-    local out, seen = {}, {}
+    local out, seen = {twice = fixed.twice}, {}
     for _, name in ipairs(order) do
       local v = vars[name]
       local data = v ~= nil and not V.is_function(v)

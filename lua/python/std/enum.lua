@@ -48,14 +48,14 @@ local function is_flag(class) return class.__flag == true end
 -- ---- making members ----
 
 -- The value that auto() stands for.
-local function next_value(class, name, values)
+local function next_value(class, name, values, start)
   local own = V.raw(class._generate_next_value_)
   if not own then
     local d = class._generate_next_value_
     own = type(d) == "table" and rawget(d, "get")
   end
   if own then
-    return calls.call(own, V.list({name, 1, #values, V.list({table.unpack(
+    return calls.call(own, V.list({name, start or 1, #values, V.list({table.unpack(
       values)}, #values)}, 4))
   end
   if class.__lower_names then return name:lower() end
@@ -72,12 +72,27 @@ local function next_value(class, name, values)
   return last and ops.binary["+"](last, 1) or 1
 end
 
+-- What the members of the class are beside members: the class of the program's
+-- that makes data, or the type of data; nil: nothing.
+local function data_type(class)
+  for _, c in ipairs(classes.mro(class)) do
+    if not enum_of(c) and (rawget(c, "__new__") ~= nil
+       or rawget(c, "__home") == "datetime") then
+      return c
+    end
+  end
+  return class.__native and names[class.__native]
+end
+
+local enum_new                      -- what Enum itself has by the name __new__
+
 -- An object of the class that stands for the value.
 local function made(class, value)
   local args = V.is_tuple(value) and not rawget(value, "_class") and value
     or V.list({value}, 1)
   local new = class.__new__
   new = V.raw(new) or type(new) == "table" and rawget(new, "get")
+  if new == enum_new then new = nil end
   local m
   if new then
     m = calls.call(new, V.list({class, table.unpack(args, 1, args.n)},
@@ -86,9 +101,9 @@ local function made(class, value)
     m = class.__native and classes.native_new(class, args) or object.bare(class)
   end
   if attr(m, "_value_") == nil then
-    local boxed = rawget(m, "_boxed")
-    object.put(m, "_value_", boxed ~= nil and not V.is_tuple(value) and value
-      or boxed ~= nil and boxed or value)
+    local data = data_type(class)
+    if data then value = calls.call(data, args) end
+    object.put(m, "_value_", value)
   end
   return m, args
 end
@@ -114,8 +129,22 @@ local function name_member(m, name)
   object.put(m, "_name_", name)
 end
 
+-- A member that has the name of a property: the class has the member, and a
+-- member what the property says.
+local function both_ways(m, property)
+  return setmetatable({specials = {__get__ = function (v)
+    if v == None then return m end
+    return classes.bind(property, v, v._class)
+  end}}, {__name = "property"})
+end
+
 local function add(class, name, value)
   local e = enum_of(class)
+  local hidden                                 -- by the member, in the class
+  for _, c in ipairs(classes.mro(class)) do
+    local x = c ~= class and rawget(c, name) or nil
+    if hidden == nil then hidden = x end
+  end
   local m, args = made(class, value)
   local held = attr(m, "_value_")
   local before = with_value(class, held)
@@ -127,7 +156,7 @@ local function add(class, name, value)
   name_member(m, name)
   init(m, class, args)
   object.put(m, "_sort_order_", #e.all)
-  class[name] = m
+  class[name] = classes.is_property(hidden) and both_ways(m, hidden) or m
   V.dict_set(e.members, name, m)
   e.all[#e.all + 1] = m
   held = attr(m, "_value_")
@@ -136,6 +165,9 @@ local function add(class, name, value)
   if not is_flag(class) or math.type(number) == "integer" and number > 0
      and number & (number - 1) == 0 then
     e.list[#e.list + 1] = m
+    local listed = class._member_names_
+    listed.n = listed.n + 1
+    listed[listed.n] = name
     if is_flag(class) then e.mask = e.mask | number end
   end
 end
@@ -232,6 +264,7 @@ local function functional(class, args, kw)
   end
   local start, body, fields = arg(7, "start") or kw and V.dict_get(kw, "start")
     or 1, {}, {}
+  local values = {}
   if type(names) == "string" then
     local list = {}
     for word in names:gmatch("[^%s,]+") do list[#list + 1] = word end
@@ -245,9 +278,12 @@ local function functional(class, args, kw)
     elseif V.is_seq(key) then
       key, value = key[1], key[2]
     else
-      value = is_flag(class) and 1 << (i - 1) or class.__lower_names
+      value = class._generate_next_value_ ~= nil
+        and next_value(class, key, values, start)
+        or is_flag(class) and 1 << (i - 1) or class.__lower_names
         and key:lower() or start + i - 1
     end
+    values[i] = value
     body[key], fields[#fields + 1] = value, key
   end
   local bases = {class}
@@ -290,6 +326,26 @@ local function class_specials(class)
       return m
     end,
     __bool__ = function () return true end,
+    __dir__ = function ()
+      local out, n = {}, 0
+      for word in ([[__class__ __contains__ __doc__ __getitem__
+          __init_subclass__ __iter__ __len__ __members__ __module__ __name__
+          __qualname__]]):gmatch "%S+" do
+        n = n + 1
+        out[n] = word
+      end
+      if class._member_type_ ~= names.object then
+        out = table.move(names.dir.call(V.list {class._member_type_}), 1, 1 << 12,
+          1, {})
+        n = #out
+      end
+      for _, name in ipairs(class._member_names_) do
+        n = n + 1
+        out[n] = name
+      end
+      table.sort(out)
+      return V.list(out, n)
+    end,
     __repr__ = function ()
       return ("<%s '%s'>"):format(is_flag(class) and "flag" or "enum",
         class.__name)
@@ -346,6 +402,45 @@ local function check_sunders(members)
   end
 end
 
+-- The order that the body says has to be that of the members.
+local function check_order(class, said)
+  if said == nil then return end
+  local told, e = {}, enum_of(class)
+  if type(said) == "string" then
+    for word in said:gmatch("[^%s,]+") do told[#told + 1] = word end
+  else
+    local items, n = V.items(said)
+    for i = 1, n do told[i] = items[i] end
+  end
+  local wanted = V.list({}, 0)
+  for _, name in ipairs(told) do
+    local m = V.dict_get(e.members, name)
+    if not m or attr(m, "_name_") == name then       -- aliases do not count
+      wanted.n = wanted.n + 1
+      wanted[wanted.n] = name
+    end
+  end
+  if not V.alike(wanted, class._member_names_) then
+    util.raise("TypeError", "member order does not match _order_:\n  %s\n  %s",
+      V.repr(class._member_names_), V.repr(wanted))
+  end
+end
+
+-- A class that makes data gives its members none of its texts.
+local function keep_texts(class, members)
+  local data = data_type(class)
+  if type(data) ~= "table" or not rawget(data, "__python") then return end
+  local first
+  for _, c in ipairs(classes.mro(class)) do
+    if c ~= class and enum_of(c) then first = first or c end
+  end
+  for _, name in ipairs {"__repr__", "__str__", "__format__"} do
+    if members[name] == nil and class[name] == data[name] and first then
+      class[name] = first[name]
+    end
+  end
+end
+
 -- derive(class, members, fields): the class has been made.
 local function derive(class, members, fields, kw)
   local boundary = kw and V.dict_get(kw, "boundary")
@@ -367,7 +462,11 @@ local function derive(class, members, fields, kw)
   if class.__native and not members.__hash__ and Mixed.hash then
     class.__hash__ = Mixed.hash        -- that of the type, which is first
   end
-  class._member_type_ = names[class.__native or "object"]
+  class._member_type_ = data_type(class) or names.object
+  class._new_member_ = V.raw(class.__new__) ~= enum_new and V.raw(class.__new__)
+    or attrs.get(names[class.__native or "object"], "__new__")
+  class._value_repr_ = class.__native and attrs.get(names[class.__native],
+    "__repr__") or None
   class.__enum = {all = {}, list = {}, by_value = V.dict(), mask = 0,
     members = V.dict(), functional = functional}
   local ignore = members._ignore_
@@ -377,9 +476,15 @@ local function derive(class, members, fields, kw)
     if list then for word in list:gmatch "%S+" do out[word] = true end
     else for _, w in ipairs((V.items(ignore))) do out[w] = true end end
   end
+  local e = enum_of(class)
+  class.__members__, class._member_map_ = e.members, e.members
+  class._value2member_map_, class._member_names_ = e.by_value, V.list({}, 0)
   local values, seen = {}, {}
   local order = {}
   for _, name in ipairs(fields) do
+    if name == fields.twice and is_member(name, members[name]) then
+      util.raise("TypeError", "%s already defined", V.repr(name))
+    end
     if not seen[name] and not out[name] and is_member(name, members[name]) then
       seen[name], order[#order + 1] = true, name
     end
@@ -399,11 +504,15 @@ local function derive(class, members, fields, kw)
       v = settled(v)
     elseif V.is_tuple(v) then
       local t = {}
+      local some = false
       for i = 1, v.n do
-        t[i] = getmetatable(v[i]) == auto_mt and next_value(class, name, values)
-          or v[i]
+        t[i] = v[i]
+        if getmetatable(v[i]) == auto_mt then
+          t[i], some = next_value(class, name, values), true
+          values[#values + 1] = t[i]
+        end
       end
-      v = V.tuple(t, v.n)
+      if some then v = V.tuple(t, v.n) end
     end
     values[#values + 1] = v
     add(class, name, v)
@@ -415,11 +524,8 @@ local function derive(class, members, fields, kw)
     end
   end
   class.specials, class.__kind = class_specials(class), kind
-  local e = enum_of(class)
-  class.__members__, class._member_map_ = e.members, e.members
-  class._value2member_map_, class._member_names_ = e.by_value, V.list {}
-  for i, m in ipairs(e.list) do class._member_names_[i] = attr(m, "_name_") end
-  class._member_names_.n = #e.list
+  check_order(class, members._order_)
+  keep_texts(class, members)
 end
 
 -- ---- Enum and its kin ----
@@ -464,6 +570,32 @@ for key, f in pairs {
   __format__ = function (m, a)
     return format.value(V.str(m), a[1])
   end,
+  __dir__ = function (m)
+    local seen, out = {}, {}
+    local function add_name(name)
+      if type(name) == "string" and not seen[name]
+         and not classes.inner[name] and name ~= "specials" then
+        seen[name], out[#out + 1] = true, name
+      end
+    end
+    for word in ("__class__ __doc__ __eq__ __hash__ __module__"):gmatch "%S+" do
+      add_name(word)
+    end
+    local members = enum_of(m._class).members
+    local function add_public(name)
+      if type(name) == "string" and name:sub(1, 1) ~= "_"
+         and (V.dict_get(members, name) == nil
+         or classes.is_property(m._class.__base[name])) then
+        add_name(name)
+      end
+    end
+    for name in pairs(rawget(m, "_attrs")) do add_public(name) end
+    for _, c in ipairs(classes.mro(m._class)) do
+      for name in next, c do add_public(name) end
+    end
+    table.sort(out)
+    return V.list(out, #out)
+  end,
   __reduce_ex__ = function (m)
     return V.tuple {m._class, V.tuple {value_of(m)}}
   end,
@@ -476,6 +608,15 @@ for key, f in pairs {
     return None
   end,
 } do Enum[key] = method(f) end
+Enum.__new__ = method(function (class, a)
+  local e = enum_of(class)
+  if not e or #e.all == 0 then
+    util.raise("TypeError", "<%s %s> has no members defined", is_flag(class)
+      and "flag" or "enum", V.repr(class.__name))
+  end
+  return call_class(class, a)
+end)
+enum_new = V.raw(Enum.__new__)
 derive(Enum, {}, {})
 local property = classes.names.property.call
 Enum.name = property(V.list {builtin(function (a) return name_of(a[1]) end)})
@@ -485,6 +626,7 @@ local B = require "python.builtins"
 local plain_text = {
   __str__ = function (m) return V.str(V.unbox(m)) end,
   __format__ = function (m, a)
+    if a[1] == "" then return V.str(m) end
     return format.value(V.unbox(m), a[1])
   end,
   __hash__ = function (m) return V.hash(V.unbox(m)) end,

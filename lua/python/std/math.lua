@@ -143,6 +143,7 @@ local function logarithm(f, two_of)
       local shift = math.max(0, big.bit_length(v) - 62)
       return f(binary[">>"](v, shift) + 0.0) + shift * two_of
     end
+    if big.is(v) then domain() end
     local x = real(v)
     if x <= 0 then domain() end
     return f(x)
@@ -157,6 +158,11 @@ for name, f in pairs {log2 = logarithm(libm.log2, 1.0),
   end
 end
 function functions.log(a)
+  if a.n == 0 or a.n > 2 then
+    util.raise("TypeError", "log expected at %s %d argument%s, got %d",
+      a.n == 0 and "least" or "most", a.n == 0 and 1 or 2, a.n == 0 and ""
+      or "s", a.n)
+  end
   if a[2] == nil then return ln(a[1]) end
   local over = ln(a[2])
   if over == 0 then util.raise("ZeroDivisionError", "float division by zero") end
@@ -297,6 +303,7 @@ function functions.fsum(a)
   return high
 end
 function functions.prod(a, kw)
+  count_of("prod", a, 1)
   local items, n = V.items(a[1])
   local start = kw and V.dict_get(kw, "start")
   local p = start == nil and 1 or start
@@ -319,8 +326,11 @@ function functions.lcm(a)
   local m = 1
   for i = 1, a.n do
     local x = whole(a[i])
-    if compare["=="](x, 0) then return 0 end
-    m = binary["*"](m, binary["//"](x, gcd(m, x)))
+    if compare["=="](x, 0) or m == 0 then
+      m = 0
+    else
+      m = binary["*"](m, binary["//"](x, gcd(m, x)))
+    end
   end
   return compare["<"](m, 0) and binary["-"](0, m) or m
 end
@@ -375,6 +385,7 @@ function functions.perm(a)
   end
   return product_of(big.add(big.sub(n, k), 1), n)
 end
+local last_factorial                -- {n =, value = n!}: those after it follow
 function functions.factorial(a)
   count_of("factorial", a, 1)
   local n = whole(a[1])
@@ -384,7 +395,14 @@ function functions.factorial(a)
     util.raise("OverflowError", "factorial() argument should not exceed "
       .. "9223372036854775807")
   end
-  return product_of(2, n)
+  if last_factorial and n >= last_factorial.n
+     and n - last_factorial.n < last_factorial.n then
+    last_factorial = {n = n, value = big.mul(last_factorial.value,
+      product_of(last_factorial.n + 1, n))}
+  else
+    last_factorial = {n = n, value = product_of(2, n)}
+  end
+  return last_factorial.value
 end
 function functions.isqrt(a)
   count_of("isqrt", a, 1)
