@@ -509,7 +509,13 @@ def("round", function (a, kw)
     return digits >= 0 and v or nearest_multiple(v, big.pow(10, -digits))
   end
   if v == 0 then return v end
-  if digits > 99 or v - v ~= 0 then return v end
+  if v - v ~= 0 then return v end
+  if digits > 99 then                 -- as many digits behind the first one
+    local places = digits + tonumber(("%e"):format(v):match("e(.*)$"))
+    if places > 20 then return v end
+    return places < 0 and v * 0.0
+      or tonumber(("%." .. places .. "e"):format(v)) + 0.0
+  end
   if digits < 0 then
     local unit = 10.0 ^ -digits
     local size = unit == math.huge and 0.0 or nearest(math.abs(v) / unit) * unit

@@ -13,6 +13,7 @@ local bytes = require "python.bytes_methods"
 local numbers = require "python.number_methods"
 local native = require "python.native"
 local attrs = require "python.attrs"
+local exceptions = require "python.exceptions"
 local classes = require "python.class"
 local unicode = require "python.unicode"
 local ops = require "python.ops"
@@ -107,9 +108,21 @@ end
 
 local function is_int(v) return math.type(v) == "integer" or big.is(v) end
 
+local function deprecated(...)
+  local warn = attrs.get(attrs.module "warnings", "warn")
+  V.call(warn, V.list({(...):format(select(2, ...)),
+    exceptions.classes.DeprecationWarning}, 2))
+end
+
 -- What a method that has to give an integer gave.
 local function said_int(name, v)
+  local given = v
   v = V.unbox(v)
+  if not rawequal(given, v) and is_int(v) or type(v) == "boolean" then
+    deprecated("%s returned non-int (type %s).  The ability to return an "
+      .. "instance of a strict subclass of int is deprecated, and may be "
+      .. "removed in a future version of Python.", name, V.type_name(given))
+  end
   if type(v) == "boolean" then return v and 1 or 0 end
   if not is_int(v) then
     raise_type("%s returned non-int (type %s)", name, V.type_name(v))
@@ -126,7 +139,14 @@ local function to_int(v)
   local own = V.type_name(V.unbox(v)) == "int" and V.is_boxed(v)
   for _, name in ipairs {"__int__", "__index__", "__trunc__"} do
     local special = not (own and name ~= "__int__") and V.special(v, name)
-    if special then return said_int(name, special()) end
+    if special then
+      local said = special()
+      if name == "__trunc__" then
+        deprecated "The delegation of int() to __trunc__ is deprecated."
+        said = V.is_boxed(said) and said or V.index_of(said)
+      end
+      return said_int(name, said)
+    end
   end
   local x = V.unbox(v)
   if type(x) == "string" then return int_of_text(v, x, 10) end
@@ -145,6 +165,9 @@ local function int(a, kw)
     return 0
   end
   if base == nil then return to_int(a[1]) end
+  if V.type_name(a[1]) == "memoryview" then
+    raise_type("int() can't convert non-string with explicit base")
+  end
   base = V.index_of(base)
   if math.type(base) ~= "integer" then
     if big.is(base) then base = -1 else
@@ -194,6 +217,12 @@ local function number_to_float(v)
     if math.type(boxed) ~= "float" then
       raise_type("%s.__float__ returned non-float (type %s)", V.type_name(v),
         V.type_name(x))
+    end
+    if not rawequal(x, boxed) then
+      deprecated("%s.__float__ returned non-float (type %s).  The ability to "
+        .. "return an instance of a strict subclass of float is deprecated, and "
+        .. "may be removed in a future version of Python.",
+        V.type_name(v), V.type_name(x))
     end
     return boxed
   end
@@ -421,6 +450,10 @@ local class_methods = {int = {from_bytes = of_class.from_bytes},
   float = {fromhex = function (a) return numbers.from_hex(V.unbox(a[1])) end,
     __getformat__ = function (a)
       local kind = V.unbox(a[1])
+      if type(kind) ~= "string" then
+        raise_type("__getformat__() argument must be str, not %s",
+          V.type_name(kind))
+      end
       if kind ~= "double" and kind ~= "float" then
         util.raise("ValueError", "__getformat__() argument 1 must be 'double' or "
           .. "'float'")

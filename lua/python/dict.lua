@@ -97,6 +97,7 @@ return function (V)
 
   -- identity(v): a number that no other object has.
   local function identity(v)
+    if v ~= v then v = NAN end
     if not numbers[v] then
       last_number = last_number + 16
       numbers[v] = last_number

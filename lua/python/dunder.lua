@@ -147,10 +147,12 @@ local items = {
     return builtin_names.int.call(V.list {v})
   end,
   __floor__ = function (v)
+    if v - v ~= 0 then return builtin_names.int.call(V.list {v}) end
     return builtin_names.int.call(V.list {
       ops.binary["//"](v, 1)})
   end,
   __ceil__ = function (v)
+    if v - v ~= 0 then return builtin_names.int.call(V.list {v}) end
     return ops.unary["-"](builtin_names.int.call(V.list {
       ops.binary["//"](ops.unary["-"](v), 1)}))
   end,

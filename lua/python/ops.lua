@@ -120,7 +120,7 @@ end
 
 local function power(a, b)
   if not (is_int(a) and is_int(b)) or b < 0 then
-    if a == 0 and b < 0 then
+    if a == 0 and b < 0 and b - b == 0 then
       util.raise("ZeroDivisionError", "0.0 cannot be raised to a negative "
         .. "power")
     end

@@ -82,6 +82,7 @@ attrs.provide("builtins", attrs.namespace(setmetatable({}, {__index = B,
 require "python.std.itertools"
 require "python.std.operator"
 require "python.std.struct"
+require "python.std.memory"
 require "python.std.types"
 require "python.std.enum"
 require "python.std.json"

@@ -462,13 +462,13 @@ local function derive(class, members, fields, kw)
   if class.__native and not members.__hash__ and Mixed.hash then
     class.__hash__ = Mixed.hash        -- that of the type, which is first
   end
+  class.__enum = {all = {}, list = {}, by_value = V.dict(), mask = 0,
+    members = V.dict(), functional = functional}
   class._member_type_ = data_type(class) or names.object
   class._new_member_ = V.raw(class.__new__) ~= enum_new and V.raw(class.__new__)
     or attrs.get(names[class.__native or "object"], "__new__")
   class._value_repr_ = class.__native and attrs.get(names[class.__native],
     "__repr__") or None
-  class.__enum = {all = {}, list = {}, by_value = V.dict(), mask = 0,
-    members = V.dict(), functional = functional}
   local ignore = members._ignore_
   local out = {}
   if ignore then
