@@ -305,72 +305,83 @@ DtStatus dt_comm_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
 
 /* --- reductions --------------------------------------------------------- */
 
-static DtStatus bytes_of (DtCtx *cx, DtDtype t, int64_t n, size_t *out) {
-  size_t es = dt_dtype_size(t);
-  DT_CHECK(cx, n >= 0, DT_E_VALUE, "a collective of %lld elements",
-           (long long)n);
-  DT_CHECK(cx, es == 0 || (uint64_t)n <= SIZE_MAX / 4 / es, DT_E_OVERFLOW,
-           "a collective of %lld elements is too large", (long long)n);
-  *out = (size_t)n * es;
+/* Bytes of one block. */
+static DtStatus bytes_of (DtCtx *cx, const DtReduction *r, size_t *out) {
+  size_t es = dt_dtype_size(r->dtype);
+  DT_CHECK(cx, r->n >= 0, DT_E_VALUE, "a collective of %lld elements",
+           (long long)r->n);
+  DT_CHECK(cx, es == 0 || (uint64_t)r->n <= SIZE_MAX / 4 / es, DT_E_OVERFLOW,
+           "a collective of %lld elements is too large", (long long)r->n);
+  *out = (size_t)r->n * es;
   return DT_OK;
 }
 
-static uint64_t op_and_type (DtRedOp op, DtDtype t) {
-  return (uint64_t)op << 8 | (uint64_t)t;
+static DtOffer offer_of (const DtCollInfo *i, Kind kind, size_t nbytes,
+                         const DtReduction *r) {
+  return offer(i, kind, nbytes, (uint64_t)r->op << 8 | (uint64_t)r->dtype,
+               r->in, r->out);
+}
+
+/* The k blocks that were received one after the other in `tmp`, into out. */
+static void reduce_received (const DtGroup *g, const DtReduction *r,
+                             const char *tmp) {
+  DtReduction received = *r;
+  received.in = tmp;
+  dt_order_reduce(&received, (size_t)r->n * dt_dtype_size(r->dtype), g->size);
 }
 
 /* Everybody gets everything and reduces it. */
-static DtStatus reduce_gathered (DtCtx *cx, DtGroup *g, DtRedOp op,
-                                 DtDtype t, const void *in, void *out,
-                                 int64_t n, char *tmp) {
-  size_t nb = (size_t)n * dt_dtype_size(t);
-  if (n == 0)
+static DtStatus reduce_gathered (DtCtx *cx, DtGroup *g, const DtReduction *r,
+                                 char *tmp) {
+  size_t nb = (size_t)r->n * dt_dtype_size(r->dtype);
+  if (r->n == 0)
     return DT_OK;
-  DT_TRY(cx, g->comm->vt->all_gather(cx, g, in, nb, tmp));
-  dt_order_reduce(op, t, tmp, nb, g->size, out, n);
+  DT_TRY(cx, g->comm->vt->all_gather(cx, g, r->in, nb, tmp));
+  reduce_received(g, r, tmp);
   return DT_OK;
 }
 
-/* Member i reduces block i of g->size blocks of `b` elements, then all gather
+/* Member i reduces block i of g->size blocks of r->n elements, then all gather
 ** the blocks. */
-static DtStatus reduce_blocks (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
-                               const void *in, void *out, int64_t b,
+static DtStatus reduce_blocks (DtCtx *cx, DtGroup *g, const DtReduction *r,
                                char *tmp) {
-  size_t nb = (size_t)b * dt_dtype_size(t);
-  char *mine = (char *)out + (size_t)g->me * nb;
-  DT_TRY(cx, g->comm->vt->all_to_all(cx, g, in, nb, tmp));
-  dt_order_reduce(op, t, tmp, nb, g->size, mine, b);
-  return g->comm->vt->all_gather(cx, g, mine, nb, out);
+  size_t nb = (size_t)r->n * dt_dtype_size(r->dtype);
+  DtReduction mine = *r;
+  mine.out = (char *)r->out + (size_t)g->me * nb;
+  DT_TRY(cx, g->comm->vt->all_to_all(cx, g, r->in, nb, tmp));
+  reduce_received(g, &mine, tmp);
+  return g->comm->vt->all_gather(cx, g, mine.out, nb, r->out);
 }
 
 /* A world may have its own way: always, or when any order will do. */
-typedef DtStatus (*OwnReduce) (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
-                               const void *in, void *out, int64_t n);
-static OwnReduce own_reduce (const DtComm *c, DtRedOp op, DtDtype t,
-                             int64_t n) {
+typedef DtStatus (*OwnReduce) (DtCtx *cx, DtGroup *g, const DtReduction *r);
+static OwnReduce own_reduce (const DtComm *c, const DtReduction *r) {
   const DtCommVt *vt = c->vt;
-  if (c->fast_reduce && vt->fast_can != NULL && vt->fast_can(op, t, n))
+  if (c->fast_reduce && vt->fast_can != NULL && vt->fast_can(r))
     return vt->fast_reduce;
   return vt->all_reduce;
 }
 
-static DtStatus all_reduce_moves (DtCtx *cx, DtGroup *g, DtRedOp op,
-                                  DtDtype t, const void *in, void *out,
-                                  int64_t n, char *tmp, bool small) {
-  size_t es = dt_dtype_size(t);
-  int64_t b = small ? 0 : n / g->size;
-  size_t off = (size_t)(b * g->size) * es;
-  if (b > 0)
-    DT_TRY(cx, reduce_blocks(cx, g, op, t, in, out, b, tmp));
-  return reduce_gathered(cx, g, op, t, (const char *)in + off,
-                         (char *)out + off, n - b * g->size, tmp);
+/* As many elements as divide in blocks, then the rest. */
+static DtStatus all_reduce_moves (DtCtx *cx, DtGroup *g, const DtReduction *r,
+                                  char *tmp, bool small) {
+  DtReduction blocks = *r, rest = *r;
+  size_t off;
+  blocks.n = small ? 0 : r->n / g->size;
+  rest.n = r->n - blocks.n * g->size;
+  off = (size_t)(blocks.n * g->size) * dt_dtype_size(r->dtype);
+  rest.in = (const char *)r->in + off;
+  rest.out = (char *)r->out + off;
+  if (blocks.n > 0)
+    DT_TRY(cx, reduce_blocks(cx, g, &blocks, tmp));
+  return reduce_gathered(cx, g, &rest, tmp);
 }
 
 /* Every member's input came with the agreement. */
-static void reduce_cells (DtGroup *g, DtRedOp op, DtDtype t, void *out,
-                          int64_t n) {
-  const char *first = dt_board_small(g, 0);
-  dt_order_reduce(op, t, first, g->slot->stride, g->size, out, n);
+static void reduce_cells (DtGroup *g, const DtReduction *r) {
+  DtReduction cells = *r;
+  cells.in = dt_board_small(g, 0);
+  dt_order_reduce(&cells, g->slot->stride, g->size);
 }
 
 /* Room for the blocks, or for the rest that does not divide. */
@@ -383,31 +394,30 @@ static size_t reduce_room (const DtGroup *g, DtDtype t, size_t nb,
 }
 
 DtStatus dt_comm_all_reduce (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                             DtRedOp op, DtDtype t, const void *in, void *out,
-                             int64_t n) {
-  OwnReduce own = own_reduce(g->comm, op, t, n);
+                             const DtReduction *r) {
+  OwnReduce own = own_reduce(g->comm, r);
   bool small, cells;
   char *tmp = NULL;
   DtStatus st = DT_OK;
   size_t nb;
   DtOffer o;
-  DT_TRY(cx, bytes_of(cx, t, n, &nb));
-  small = nb <= SMALL || n < g->size;
+  DT_TRY(cx, bytes_of(cx, r, &nb));
+  small = nb <= SMALL || r->n < g->size;
   cells = fits(g, nb);
   if (own == NULL && !cells) {
-    tmp = dt_alloc(cx, reduce_room(g, t, nb, small));
+    tmp = dt_alloc(cx, reduce_room(g, r->dtype, nb, small));
     if (tmp == NULL)
       return DT_E_NOMEM;
   }
-  o = offer(i, K_ALL_REDUCE, nb, op_and_type(op, t), in, out);
+  o = offer_of(i, K_ALL_REDUCE, nb, r);
   o.small = cells ? nb : 0;
   DT_TRYG(cx, start(cx, g, i, &o));
   if (cells)
-    reduce_cells(g, op, t, out, n);
+    reduce_cells(g, r);
   else if (own != NULL)
-    st = own(cx, g, op, t, in, out, n);
+    st = own(cx, g, r);
   else
-    st = all_reduce_moves(cx, g, op, t, in, out, n, tmp, small);
+    st = all_reduce_moves(cx, g, r, tmp, small);
   st = finish(cx, g, st);
 done:
   dt_free(cx, tmp);
@@ -415,29 +425,28 @@ done:
 }
 
 DtStatus dt_comm_reduce_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                                 DtRedOp op, DtDtype t, const void *in,
-                                 void *out, int64_t n) {
+                                 const DtReduction *r) {
   const DtCommVt *vt = g->comm->vt;
   char *tmp = NULL;
   DtStatus st = DT_OK;
   size_t nb;
   DtOffer o;
-  DT_TRY(cx, bytes_of(cx, t, n, &nb));
+  DT_TRY(cx, bytes_of(cx, r, &nb));
   if (vt->reduce_scatter == NULL) {
     DT_CHECK(cx, nb <= SIZE_MAX / 4 / (size_t)g->size, DT_E_OVERFLOW,
-             "a collective of %lld elements is too large", (long long)n);
+             "a collective of %lld elements is too large", (long long)r->n);
     tmp = dt_alloc(cx, nb * (size_t)g->size);
     if (tmp == NULL)
       return DT_E_NOMEM;
   }
-  o = offer(i, K_REDUCE_SCATTER, nb, op_and_type(op, t), in, out);
+  o = offer_of(i, K_REDUCE_SCATTER, nb, r);
   DT_TRYG(cx, start(cx, g, i, &o));
   if (tmp == NULL) {
-    st = vt->reduce_scatter(cx, g, op, t, in, out, n);
+    st = vt->reduce_scatter(cx, g, r);
   } else {
-    st = vt->all_to_all(cx, g, in, nb, tmp);
+    st = vt->all_to_all(cx, g, r->in, nb, tmp);
     if (st == DT_OK)
-      dt_order_reduce(op, t, tmp, nb, g->size, out, n);
+      reduce_received(g, r, tmp);
   }
   st = finish(cx, g, st);
 done:

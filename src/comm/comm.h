@@ -43,6 +43,15 @@ typedef struct DtOffer {
   size_t small;
 } DtOffer;
 
+/* out = op over `n` elements of every member; both borrowed. */
+typedef struct DtReduction {
+  DtRedOp op;
+  DtDtype dtype;
+  const void *in;
+  void *out;
+  int64_t n;
+} DtReduction;
+
 /* The members every world implements.  Sizes are bytes or elements as said.
 ** The data movers are called only when the whole group has agreed: nobody
 ** waits in them for a rank that does not come, so they need not be broken
@@ -65,16 +74,13 @@ typedef struct DtCommVt {
   DtStatus (*all_to_all) (DtCtx *cx, DtGroup *g, const void *in,
                           size_t nbytes, void *out);
   /* out = op over members, in group order; NULL: all_to_all + order.c. */
-  DtStatus (*all_reduce) (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
-                          const void *in, void *out, int64_t n);
+  DtStatus (*all_reduce) (DtCtx *cx, DtGroup *g, const DtReduction *r);
   /* in has g->size blocks of n elements; NULL: all_to_all + order.c. */
-  DtStatus (*reduce_scatter) (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
-                              const void *in, void *out, int64_t n);
+  DtStatus (*reduce_scatter) (DtCtx *cx, DtGroup *g, const DtReduction *r);
   /* --fast-reduce: the world's own all_reduce, in any order, for the pairs it
   ** can do; NULL: none. */
-  bool (*fast_can) (DtRedOp op, DtDtype t, int64_t n);
-  DtStatus (*fast_reduce) (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
-                           const void *in, void *out, int64_t n);
+  bool (*fast_can) (const DtReduction *r);
+  DtStatus (*fast_reduce) (DtCtx *cx, DtGroup *g, const DtReduction *r);
   DtStatus (*broadcast) (DtCtx *cx, DtGroup *g, void *buf, size_t nbytes,
                          int root);
   /* root's block i goes to member i. */
@@ -171,11 +177,10 @@ DtStatus dt_comm_all_gather (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
 DtStatus dt_comm_all_to_all (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                              const void *in, size_t nbytes, void *out);
 DtStatus dt_comm_all_reduce (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                             DtRedOp op, DtDtype t, const void *in, void *out,
-                             int64_t n);       /* in == out allowed */
+                             const DtReduction *r);     /* in == out allowed */
+/* `in` has a block of r->n elements for each member. */
 DtStatus dt_comm_reduce_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                                 DtRedOp op, DtDtype t, const void *in,
-                                 void *out, int64_t n);
+                                 const DtReduction *r);
 DtStatus dt_comm_broadcast (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                             void *buf, size_t nbytes, int root);
 DtStatus dt_comm_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
@@ -301,11 +306,10 @@ atomic_int *dt_comm_interrupt (DtComm *c);
 void dt_comm_status (DtComm *c, DtBuf *b);
 
 /* Reduction in rank order (order.c): out = op over k blocks of n elements at
-** in + i * stride bytes, or at in[i].  out may be one of the blocks.  Pure. */
-void dt_order_reduce (DtRedOp op, DtDtype t, const void *in, size_t stride,
-                      int k, void *out, int64_t n);
-void dt_order_reduce_v (DtRedOp op, DtDtype t, const void *const *in, int k,
-                        void *out, int64_t n);
+** in + i * stride bytes, or at blocks[i] (r->in is not looked at).  out may be
+** one of the blocks.  Pure. */
+void dt_order_reduce (const DtReduction *r, size_t stride, int k);
+void dt_order_reduce_v (const DtReduction *r, const void *const *blocks, int k);
 
 /* --- making worlds --- */
 

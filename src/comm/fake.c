@@ -36,20 +36,18 @@ static DtStatus fake_exchange (DtCtx *cx, DtGroup *g, const void *in,
   return DT_OK;
 }
 
-static DtStatus fake_all_reduce (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
-                                 const void *in, void *out, int64_t n) {
-  (void)cx; (void)op;
-  copy(g, out, in, (size_t)n * dt_dtype_size(t));
+static DtStatus fake_all_reduce (DtCtx *cx, DtGroup *g, const DtReduction *r) {
+  (void)cx;
+  copy(g, r->out, r->in, (size_t)r->n * dt_dtype_size(r->dtype));
   return DT_OK;
 }
 
-static DtStatus fake_reduce_scatter (DtCtx *cx, DtGroup *g, DtRedOp op,
-                                     DtDtype t, const void *in, void *out,
-                                     int64_t n) {
-  size_t nbytes = (size_t)n * dt_dtype_size(t);
-  (void)cx; (void)op;
-  if (in != NULL) copy(g, out, (const char *)in + (size_t)g->me * nbytes,
-                       nbytes);
+static DtStatus fake_reduce_scatter (DtCtx *cx, DtGroup *g,
+                                     const DtReduction *r) {
+  size_t nbytes = (size_t)r->n * dt_dtype_size(r->dtype);
+  (void)cx;
+  if (r->in != NULL)
+    copy(g, r->out, (const char *)r->in + (size_t)g->me * nbytes, nbytes);
   return DT_OK;
 }
 

@@ -361,20 +361,21 @@ static MPI_Op op_of (DtRedOp op) {
   }
 }
 
-static bool mpi_fast_can (DtRedOp op, DtDtype t, int64_t n) {
-  return type_of(t) != MPI_DATATYPE_NULL && op_of(op) != MPI_OP_NULL &&
-         n <= INT_MAX;
+static bool mpi_fast_can (const DtReduction *r) {
+  return type_of(r->dtype) != MPI_DATATYPE_NULL &&
+         op_of(r->op) != MPI_OP_NULL && r->n <= INT_MAX;
 }
 
-static DtStatus mpi_fast_reduce (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
-                                 const void *in, void *out, int64_t n) {
+static DtStatus mpi_fast_reduce (DtCtx *cx, DtGroup *g, const DtReduction *r) {
   MPI_Request req;
   MPI_Comm comm;
   DT_TRY(cx, comm_of(cx, g, &comm));
-  DT_TRY(cx, check(cx, MPI_Iallreduce(in == out ? MPI_IN_PLACE : in, out,
-                                      (int)n, type_of(t), op_of(op), comm,
-                                      &req), "MPI_Iallreduce"));
-  return finish(cx, g, &req, (size_t)n * dt_dtype_size(t), "MPI_Iallreduce");
+  DT_TRY(cx, check(cx, MPI_Iallreduce(r->in == r->out ? MPI_IN_PLACE : r->in,
+                                      r->out, (int)r->n, type_of(r->dtype),
+                                      op_of(r->op), comm, &req),
+                   "MPI_Iallreduce"));
+  return finish(cx, g, &req, (size_t)r->n * dt_dtype_size(r->dtype),
+                "MPI_Iallreduce");
 }
 
 /* --fast: the data itself is the meeting. */

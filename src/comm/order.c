@@ -13,50 +13,46 @@
 
 enum { TILE = 8192 };             /* bytes */
 
-static void reduce_tile (DtRedOp op, DtDtype t, int k, int64_t n, void *out,
-                         const char *(*at) (const void *, int, size_t),
-                         const void *in, size_t off) {
+/* Where the k blocks lie: each at its own place, or `stride` bytes apart. */
+typedef struct Blocks {
+  int k;
+  const void *const *each;      /* NULL: by stride */
+  const char *first;
+  size_t stride;
+} Blocks;
+
+static const char *at (const Blocks *b, int i, size_t off) {
+  const char *p = b->each ? b->each[i] : b->first + (size_t)i * b->stride;
+  return p + off;
+}
+
+/* `n` elements from byte `off` on. */
+static void reduce_tile (const DtReduction *r, const Blocks *b, int64_t n,
+                         size_t off) {
   _Alignas(64) char acc[TILE];
-  size_t nb = (size_t)n * dt_dtype_size(t);
-  int i;
-  memcpy(acc, at(in, 0, off), nb);
-  for (i = 1; i < k; i++)
-    dt_k_accumulate(op, t, acc, at(in, i, off), n);
-  if (op == DT_OP_AVG)
-    dt_k_scale_avg(t, acc, n, k);
-  memcpy((char *)out + off, acc, nb);
+  size_t nb = (size_t)n * dt_dtype_size(r->dtype);
+  memcpy(acc, at(b, 0, off), nb);
+  for (int i = 1; i < b->k; i++)
+    dt_k_accumulate(r->op, r->dtype, acc, at(b, i, off), n);
+  if (r->op == DT_OP_AVG)
+    dt_k_scale_avg(r->dtype, acc, n, b->k);
+  memcpy((char *)r->out + off, acc, nb);
 }
 
-static void reduce_all (DtRedOp op, DtDtype t, int k, int64_t n, void *out,
-                        const char *(*at) (const void *, int, size_t),
-                        const void *in) {
-  size_t es = dt_dtype_size(t);
-  int64_t step = (int64_t)(TILE / es), i;
-  for (i = 0; i < n; i += step)
-    reduce_tile(op, t, k, n - i < step ? n - i : step, out, at, in,
-                (size_t)i * es);
+static void reduce_all (const DtReduction *r, const Blocks *b) {
+  size_t es = dt_dtype_size(r->dtype);
+  int64_t step = (int64_t)(TILE / es);
+  for (int64_t i = 0; i < r->n; i += step)
+    reduce_tile(r, b, r->n - i < step ? r->n - i : step, (size_t)i * es);
 }
 
-typedef struct Strided { const char *in; size_t stride; } Strided;
-
-static const char *at_stride (const void *in, int i, size_t off) {
-  const Strided *s = in;
-  return s->in + (size_t)i * s->stride + off;
+void dt_order_reduce (const DtReduction *r, size_t stride, int k) {
+  const Blocks b = { .k = k, .first = r->in, .stride = stride };
+  reduce_all(r, &b);
 }
 
-static const char *at_pointer (const void *in, int i, size_t off) {
-  return (const char *)((const void *const *)in)[i] + off;
-}
-
-void dt_order_reduce (DtRedOp op, DtDtype t, const void *in, size_t stride,
-                      int k, void *out, int64_t n) {
-  Strided s;
-  s.in = in;
-  s.stride = stride;
-  reduce_all(op, t, k, n, out, at_stride, &s);
-}
-
-void dt_order_reduce_v (DtRedOp op, DtDtype t, const void *const *in, int k,
-                        void *out, int64_t n) {
-  reduce_all(op, t, k, n, out, at_pointer, in);
+void dt_order_reduce_v (const DtReduction *r, const void *const *blocks,
+                        int k) {
+  const Blocks b = { .k = k, .each = blocks };
+  reduce_all(r, &b);
 }

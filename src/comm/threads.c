@@ -88,16 +88,15 @@ static DtStatus threads_scatter (DtCtx *cx, DtGroup *g, const void *in,
   return dt_agree_done(cx, g, false);
 }
 
-/* Reduce n elements of all inputs, from byte `off` on, into out. */
-static void reduce_part (DtGroup *g, size_t off, DtRedOp op, DtDtype t,
-                         void *out, int64_t n) {
+/* Reduce r->n elements of all inputs, from byte `off` on, into r->out. */
+static void reduce_part (DtGroup *g, size_t off, const DtReduction *r) {
   const DtThreads *w = g->comm->impl;
   int m;
-  if (n <= 0)
+  if (r->n <= 0)
     return;
   for (m = 0; m < g->size; m++)
     w->at[m] = input_of(g, m) + off;
-  dt_order_reduce_v(op, t, w->at, g->size, out, n);
+  dt_order_reduce_v(r, w->at, g->size);
 }
 
 static int64_t part_begin (const DtGroup *g, int m, int64_t n) {
@@ -107,43 +106,42 @@ static int64_t part_begin (const DtGroup *g, int m, int64_t n) {
 
 /* Small: everybody reduces everything; the result waits until nobody reads
 ** the inputs any more. */
-static DtStatus reduce_small (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
-                              void *out, int64_t n) {
+static DtStatus reduce_small (DtCtx *cx, DtGroup *g, const DtReduction *r) {
   _Alignas(64) char tmp[SMALL];
-  reduce_part(g, 0, op, t, tmp, n);
+  DtReduction aside = *r;
+  aside.out = tmp;
+  reduce_part(g, 0, &aside);
   DT_TRY(cx, dt_agree_done(cx, g, false));
-  copy_bytes(out, tmp, (size_t)n * dt_dtype_size(t));
+  copy_bytes(r->out, tmp, (size_t)r->n * dt_dtype_size(r->dtype));
   return DT_OK;
 }
 
-static DtStatus threads_all_reduce (DtCtx *cx, DtGroup *g, DtRedOp op,
-                                    DtDtype t, const void *in, void *out,
-                                    int64_t n) {
-  size_t es = dt_dtype_size(t), off;
-  int64_t b = part_begin(g, g->me, n);
-  int k;
-  (void)in;
-  if ((size_t)n * es <= SMALL)
-    return reduce_small(cx, g, op, t, out, n);
+/* Each member reduces its part, then all take the others' parts. */
+static DtStatus threads_all_reduce (DtCtx *cx, DtGroup *g,
+                                    const DtReduction *r) {
+  size_t es = dt_dtype_size(r->dtype), off;
+  int64_t b = part_begin(g, g->me, r->n);
+  DtReduction part = *r;
+  if ((size_t)r->n * es <= SMALL)
+    return reduce_small(cx, g, r);
   off = (size_t)b * es;
-  reduce_part(g, off, op, t, (char *)out + off,
-              part_begin(g, g->me + 1, n) - b);
+  part.out = (char *)r->out + off;
+  part.n = part_begin(g, g->me + 1, r->n) - b;
+  reduce_part(g, off, &part);
   DT_TRY(cx, dt_agree_done(cx, g, true));
-  for (k = 1; k < g->size; k++) {
+  for (int k = 1; k < g->size; k++) {
     int m = (g->me + k) % g->size;
-    b = part_begin(g, m, n);
+    b = part_begin(g, m, r->n);
     off = (size_t)b * es;
-    copy_bytes((char *)out + off, output_of(g, m) + off,
-               (size_t)(part_begin(g, m + 1, n) - b) * es);
+    copy_bytes((char *)r->out + off, output_of(g, m) + off,
+               (size_t)(part_begin(g, m + 1, r->n) - b) * es);
   }
   return dt_agree_done(cx, g, false);
 }
 
-static DtStatus threads_reduce_scatter (DtCtx *cx, DtGroup *g, DtRedOp op,
-                                        DtDtype t, const void *in, void *out,
-                                        int64_t n) {
-  (void)in;
-  reduce_part(g, (size_t)g->me * (size_t)n * dt_dtype_size(t), op, t, out, n);
+static DtStatus threads_reduce_scatter (DtCtx *cx, DtGroup *g,
+                                        const DtReduction *r) {
+  reduce_part(g, (size_t)g->me * (size_t)r->n * dt_dtype_size(r->dtype), r);
   return dt_agree_done(cx, g, false);
 }
 

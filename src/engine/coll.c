@@ -198,9 +198,8 @@ DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
   if (st == DT_OK && moves_data(s, c)) {
     st = out_ptr(s, res, &p);
     if (st == DT_OK)
-      st = dt_comm_all_reduce(cx, k.group, &k.info, op,
-                              (DtDtype)c->m.dtype, dt_tensor_cdata(c), p,
-                              dt_meta_numel(&c->m));
+      st = dt_comm_all_reduce(cx, k.group, &k.info, &(DtReduction){
+        op, (DtDtype)c->m.dtype, dt_tensor_cdata(c), p, dt_meta_numel(&c->m) });
   }
   if (k.n > 0) st = coll_end(s, &k, st);
   dt_tensor_unref(cx, c);
@@ -269,9 +268,8 @@ DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
   if (st == DT_OK && moves_data(s, c)) {
     st = out_ptr(s, res, &p);
     if (st == DT_OK)
-      st = dt_comm_reduce_scatter(cx, k.group, &k.info, op,
-                                  (DtDtype)c->m.dtype, dt_tensor_cdata(c), p,
-                                  dt_meta_numel(&res->m));
+      st = dt_comm_reduce_scatter(cx, k.group, &k.info, &(DtReduction){
+        op, (DtDtype)c->m.dtype, dt_tensor_cdata(c), p, dt_meta_numel(&res->m) });
   }
   if (k.n > 0) st = coll_end(s, &k, st);
   dt_tensor_unref(cx, c);
@@ -324,8 +322,8 @@ static DtStatus largest_block (DtSession *s, Coll *k, const int64_t *splits,
   int64_t most = 0, all = 0;
   for (int i = 0; i < k->n; i++)
     if (splits[i] * row > most) most = splits[i] * row;
-  DT_TRY(s->cx, dt_comm_all_reduce(s->cx, k->group, &k->info, DT_OP_MAX,
-                                   DT_I64, &most, &all, 1));
+  DT_TRY(s->cx, dt_comm_all_reduce(s->cx, k->group, &k->info, &(DtReduction){
+    DT_OP_MAX, DT_I64, &most, &all, 1 }));
   *out = all;
   return DT_OK;
 }

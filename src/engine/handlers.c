@@ -199,7 +199,8 @@ static DtStatus equal_everywhere (DtSession *s, bool member, DtValue *ret) {
   DtCollInfo info = { "allreduce_", 8, "aten.equal.default", "", "" };
   if (!dt_session_no_data(s) && s->comm != NULL && dt_session_size(s) > 1)
     DT_TRY(s->cx, dt_comm_all_reduce(s->cx, dt_session_ranks(s), &info,
-                                     DT_OP_MIN, DT_I64, &mine, &all, 1));
+                                     &(DtReduction){ DT_OP_MIN, DT_I64, &mine,
+                                                     &all, 1 }));
   *ret = dt_v_bool(all != 0);
   return DT_OK;
 }

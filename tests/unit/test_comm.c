@@ -154,16 +154,21 @@ static void reduce_one (DtCtx *cx, DtComm *c, Shared *sh, DtGroup *g,
   int m;
   for (m = 0; m < g->size; m++)
     numbers(t, g->ranks[m], n * g->size, all + (size_t)m * nb * k);
-  dt_order_reduce(op, t, all, nb * k, g->size, want, n * g->size);
+  dt_order_reduce(&(DtReduction){ op, t, all, want, n * g->size }, nb * k,
+                  g->size);
   memcpy(in, all + (size_t)g->me * nb * k, nb * k);
-  CHECK(dt_comm_all_reduce(cx, g, &i, op, t, in, out, n * g->size) == DT_OK);
+  CHECK(dt_comm_all_reduce(cx, g, &i,
+      &(DtReduction){ op, t, in, out, n * g->size }) == DT_OK);
   CHECK(memcmp(out, want, nb * k) == 0);
-  CHECK(dt_comm_reduce_scatter(cx, g, &i, op, t, in, out, n) == DT_OK);
+  CHECK(dt_comm_reduce_scatter(cx, g, &i,
+      &(DtReduction){ op, t, in, out, n }) == DT_OK);
   CHECK(memcmp(out, want + (size_t)g->me * nb, nb) == 0);
-  CHECK(dt_comm_all_reduce(cx, g, &i, op, t, in, in, n * g->size) == DT_OK);
+  CHECK(dt_comm_all_reduce(cx, g, &i,
+      &(DtReduction){ op, t, in, in, n * g->size }) == DT_OK);
   CHECK(memcmp(in, want, nb * k) == 0);
   if (n > 0)            /* a length that does not divide: a part of it */
-    CHECK(dt_comm_all_reduce(cx, g, &i, op, t, in, out, n * g->size - 1)
+    CHECK(dt_comm_all_reduce(cx, g, &i,
+        &(DtReduction){ op, t, in, out, n * g->size - 1 })
           == DT_OK);
   if (c->rank == 0)
     atomic_store(&sh->digest, dt_hash_bytes(dt_hash_bytes(
@@ -206,12 +211,14 @@ static void test_fast (DtCtx *cx, DtComm *c, Shared *sh) {
   if (c->fast) {
     for (k = 0; k < N; k++)
       v[k] = k + c->rank;
-    CHECK(dt_comm_all_reduce(cx, c->world, &i, DT_OP_SUM, DT_I64, v, v, N)
+    CHECK(dt_comm_all_reduce(cx, c->world, &i,
+        &(DtReduction){ DT_OP_SUM, DT_I64, v, v, N })
           == DT_OK);
     for (k = 0; k < N; k++)
       bad += v[k] != k * c->size + c->size * (c->size - 1) / 2;
     CHECK(bad == 0);
-    CHECK(dt_comm_all_reduce(cx, c->world, &i, DT_OP_AVG, DT_F32, &x, &x, 1)
+    CHECK(dt_comm_all_reduce(cx, c->world, &i,
+        &(DtReduction){ DT_OP_AVG, DT_F32, &x, &x, 1 })
           == DT_OK);
     CHECK(x == 0.5f);
   }
@@ -368,7 +375,8 @@ static DtStatus scene (DtCtx *cx, DtComm *c, Shared *sh, int k,
 static void after_scene (DtCtx *cx, DtComm *c, Shared *sh) {
   DtCollInfo i = info("all_reduce", "next.lua:1");
   double x = c->rank, sum = 0;
-  CHECK(dt_comm_all_reduce(cx, c->world, &i, DT_OP_SUM, DT_F64, &x, &sum, 1)
+  CHECK(dt_comm_all_reduce(cx, c->world, &i,
+      &(DtReduction){ DT_OP_SUM, DT_F64, &x, &sum, 1 })
         == DT_OK);
   CHECK(sum == c->size * (c->size - 1) / 2.0);
   CHECK(one(cx, pair(cx, c, c->rank, c->rank ^ 1), "all_gather") == DT_OK);
@@ -475,7 +483,8 @@ static void test_no_memory (DtCtx *cx, DtComm *c, Shared *sh) {
     DtStatus st;
     if (c->rank == 1 || c->size == 1)
       cx->mem.fail_at = cx->mem.nalloc + k;
-    st = dt_comm_all_reduce(cx, c->world, &i, DT_OP_SUM, DT_F32, v, v, 5000);
+    st = dt_comm_all_reduce(cx, c->world, &i,
+        &(DtReduction){ DT_OP_SUM, DT_F32, v, v, 5000 });
     if (st == DT_OK)
       st = dt_comm_agree(cx, c->world, &i, DT_OK);
     if (st == DT_OK)
@@ -701,10 +710,10 @@ static int pretend (DtCtx *cx, DtComm *c, void *ud) {
   DtCollInfo i = info("all_gather", "");
   CHECK(c->size == 1 << 20 && c->rank == 77 && c->world->size == 1 << 20);
   CHECK(dt_comm_all_gather(cx, c->world, &i, NULL, 1u << 30, NULL) == DT_OK);
-  CHECK(dt_comm_all_reduce(cx, c->world, &i, DT_OP_SUM, DT_F32, NULL, NULL,
-                           INT64_C(1) << 40) == DT_OK);
-  CHECK(dt_comm_reduce_scatter(cx, c->world, &i, DT_OP_SUM, DT_F32, NULL,
-                               NULL, 5) == DT_OK);
+  CHECK(dt_comm_all_reduce(cx, c->world, &i,
+      &(DtReduction){ DT_OP_SUM, DT_F32, NULL, NULL, INT64_C(1) << 40 }) == DT_OK);
+  CHECK(dt_comm_reduce_scatter(cx, c->world, &i,
+      &(DtReduction){ DT_OP_SUM, DT_F32, NULL, NULL, 5 }) == DT_OK);
   CHECK(dt_comm_meet(cx, c, DT_OK, NULL, NULL) == DT_OK);
   return 3;
 }
