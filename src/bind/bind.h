@@ -207,6 +207,10 @@ typedef struct DtLuaArgs {
 /* Convert stack values first..top.  A final table with any string key holds
 ** keyword arguments.  Memory is the context's scratch arena.  Raises. */
 void dtL_to_args (lua_State *L, int first, DtLuaArgs *out);
+/* The values of `a` for a schema; borrowed from it. */
+static inline DtGiven dtL_given (const DtLuaArgs *a) {
+  return (DtGiven){ a->npos, a->pos, a->nkw, a->kwname, a->kw };
+}
 /* Number the slots of bound arguments in the schema's order, and `a->in` with
 ** them: keywords come in the order of a Lua table, which is any, while kernels
 ** and rules count the tensors from the left.  Memory as above. */

@@ -69,29 +69,35 @@ static bool want_pack (const DtLuaArgs *a) {
   return n > 1 || (n == 1 && a->npos && a->pos[a->npos - 1].kind == DT_V_INT);
 }
 
-static DtStatus resolve_packet (DtCtx *cx, const DtPacket *p,
-                                DtLuaStyle style, const DtLuaArgs *a,
+/* What is called: one overload, or the first of a packet that fits; how it is
+** written decides which errors are raised. */
+typedef struct Callee {
+  const DtOpDef *op;            /* NULL: any of `packet` */
+  const DtPacket *packet;
+  DtLuaStyle style;
+} Callee;
+
+static DtStatus resolve_packet (DtCtx *cx, const Callee *f, const DtLuaArgs *a,
                                 const DtOpDef **out, DtArgs *args) {
-  return (style == DTL_METHOD ? dt_packet_resolve_method
-          : style == DTL_PACKET ? dt_packet_resolve_ops : dt_packet_resolve)(
-    cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw, out, args);
+  const DtGiven given = dtL_given(a);
+  return (f->style == DTL_METHOD ? dt_packet_resolve_method
+          : f->style == DTL_PACKET ? dt_packet_resolve_ops
+          : dt_packet_resolve)(cx, f->packet, &given, out, args);
 }
 
-static DtStatus resolve_overload (DtCtx *cx, const DtPacket *p,
-                                  const DtOpDef *op, DtLuaStyle style,
-                                  DtLuaArgs *a, const DtOpDef **out,
-                                  DtArgs *args) {
+static DtStatus resolve_overload (DtCtx *cx, const Callee *f, DtLuaArgs *a,
+                                  const DtOpDef **out, DtArgs *args) {
   DtStatus st;
-  if (op) {
-    *out = op;
-    return dt_schema_bind(cx, op->sig, a->npos, a->pos, a->nkw, a->kwname,
-                          a->kw, args);
+  if (f->op) {
+    const DtGiven given = dtL_given(a);
+    *out = f->op;
+    return dt_schema_bind(cx, f->op->sig, &given, args);
   }
-  st = resolve_packet(cx, p, style, a, out, args);
-  if (st == DT_E_TYPE && style != DTL_PACKET && want_pack(a) &&
-      pack_for_packet(cx, p, a)) {
+  st = resolve_packet(cx, f, a, out, args);
+  if (st == DT_E_TYPE && f->style != DTL_PACKET && want_pack(a) &&
+      pack_for_packet(cx, f->packet, a)) {
     dt_error_clear(cx);
-    st = resolve_packet(cx, p, style, a, out, args);
+    st = resolve_packet(cx, f, a, out, args);
   }
   return st;
 }
@@ -139,11 +145,10 @@ static int take_numbers (DtCtx *cx, DtLuaArgs *a, DtValue *v, DtVar **in,
 
 /* Once more where no overload took the arguments, with numbers for tensors: a
 ** method's own tensor stays, a function's first goes last. */
-static DtStatus resolve_numbers (DtCtx *cx, const DtPacket *p,
-                                 const DtOpDef *op, DtLuaStyle style,
-                                 DtLuaArgs *a, const DtOpDef **out,
-                                 DtArgs *args, DtStatus st) {
-  for (int first = 1; first >= (style == DTL_METHOD ? 1 : 0); first--) {
+static DtStatus resolve_numbers (DtCtx *cx, const Callee *f, DtLuaArgs *a,
+                                 const DtOpDef **out, DtArgs *args,
+                                 DtStatus st) {
+  for (int first = 1; first >= (f->style == DTL_METHOD ? 1 : 0); first--) {
     DtLuaArgs b = *a;
     int done = 0;
     b.in = DT_ANEWN(cx, a->arena, DtVar *, a->nin + 1);
@@ -160,12 +165,12 @@ static DtStatus resolve_numbers (DtCtx *cx, const DtPacket *p,
     }
     if (done <= 0) continue;
     dt_error_clear(cx);
-    if (resolve_overload(cx, p, op, style, &b, out, args) == DT_OK) {
+    if (resolve_overload(cx, f, &b, out, args) == DT_OK) {
       *a = b;
       return DT_OK;
     }
     dt_error_clear(cx);               /* the first error is the one to say */
-    st = resolve_overload(cx, p, op, style, a, out, args);
+    st = resolve_overload(cx, f, a, out, args);
   }
   return st;
 }
@@ -285,6 +290,7 @@ static int call_plain (lua_State *L, const DtPacket *p, const DtOpDef *op,
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
   DtLuaArgs a;
   DtArgs args;
+  const Callee f = { op, p, style };
   const DtOpDef *chosen = NULL;
   DtResults r;
   DtStatus st;
@@ -293,9 +299,9 @@ static int call_plain (lua_State *L, const DtPacket *p, const DtOpDef *op,
   dtL_to_args(L, first, &a);
   box = dtL_box_tensor(L);
   args.nslots = a.nin;
-  st = resolve_overload(s->cx, p, op, style, &a, &chosen, &args);
+  st = resolve_overload(s->cx, &f, &a, &chosen, &args);
   if (st != DT_OK && a.nin > 0)
-    st = resolve_numbers(s->cx, p, op, style, &a, &chosen, &args, st);
+    st = resolve_numbers(s->cx, &f, &a, &chosen, &args, st);
   memset(&r, 0, sizeof r);
   if (st == DT_OK) st = dtL_order_slots(s->cx, &a, &args);
   if (st == DT_OK) st = dt_call(s, chosen, &args, a.nin, a.in, &r);

@@ -112,8 +112,8 @@ static int l_single_dim_rules (lua_State *L) {
     return 0;
   dtL_to_args(L, 2, &a);
   args.nslots = a.nin;
-  st = dt_schema_bind(s->cx, op->sig, a.npos, a.pos, a.nkw, a.kwname, a.kw,
-                      &args);
+  const DtGiven given = dtL_given(&a);
+  st = dt_schema_bind(s->cx, op->sig, &given, &args);
   if (st == DT_OK) st = dtL_order_slots(s->cx, &a, &args);
   in = DT_ANEWN(s->cx, &s->cx->scratch, const DtMeta *, a.nin + 1);
   if (in == NULL) st = DT_E_NOMEM;
@@ -176,8 +176,8 @@ static int l_decide (lua_State *L) {
   int i;
   dtL_to_args(L, 2, &a);
   args.nslots = a.nin;
-  st = dt_schema_bind(s->cx, op->sig, a.npos, a.pos, a.nkw, a.kwname, a.kw,
-                      &args);
+  const DtGiven given = dtL_given(&a);
+  st = dt_schema_bind(s->cx, op->sig, &given, &args);
   if (st == DT_OK) st = dtL_order_slots(s->cx, &a, &args);
   in = DT_ANEWN(s->cx, &s->cx->scratch, const DtSpec *, a.nin + 1);
   if (in == NULL) st = DT_E_NOMEM;

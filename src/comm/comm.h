@@ -178,9 +178,8 @@ DtStatus dt_comm_all_to_all (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                              const void *in, size_t nbytes, void *out);
 DtStatus dt_comm_all_reduce (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                              const DtReduction *r);     /* in == out allowed */
-/* `in` has a block of r->n elements for each member. */
 DtStatus dt_comm_reduce_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                                 const DtReduction *r);
+                                 const DtReduction *r);  /* in: n per member */
 DtStatus dt_comm_broadcast (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                             void *buf, size_t nbytes, int root);
 DtStatus dt_comm_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,

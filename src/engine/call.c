@@ -204,11 +204,8 @@ static DtStatus check_differentiable (DtSession *s, const DtOpDef *op, int nin,
   return DT_OK;
 }
 
-static DtStatus run_call (DtEmit *e, const char *name, int npos,
-                          const DtValue *pos, int nkw,
-                          const char *const *kwname, const DtValue *kw,
-                          int nin, DtHandle *const *in, DtHandle **out,
-                          int max, int *nout) {
+static DtStatus run_call (DtEmit *e, const char *name, const DtGiven *given,
+                          int nin, DtHandle *const *in, DtOutputs *out) {
   DtRun *r = e->ud;
   DtSession *s = r->s;
   DtArgs args;
@@ -219,8 +216,7 @@ static DtStatus run_call (DtEmit *e, const char *name, int npos,
   if (copies_into_given(r, op, nin, in))
     DT_TRY(s->cx, dt_local_resize_out(s->cx, r->given,
                                       dt_var_meta(dt_run_var(in[1]))));
-  DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, npos, pos, nkw, kwname, kw,
-                               &args));
+  DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, given, &args));
   args.nslots = nin;
   DT_TRY(s->cx, check_differentiable(s, op, nin, in));
   bool grad = s->grad_enabled;
@@ -229,9 +225,9 @@ static DtStatus run_call (DtEmit *e, const char *name, int npos,
                         &res);
   s->grad_enabled = grad;
   if (st != DT_OK) return st;
-  *nout = res.n < max ? res.n : max;
-  for (int i = 0; i < *nout; i++)
-    out[i] = dt_run_keep(r, dt_var_ref(dt_result(&res, i)));
+  out->n = res.n < out->max ? res.n : out->max;
+  for (int i = 0; i < out->n; i++)
+    out->v[i] = dt_run_keep(r, dt_var_ref(dt_result(&res, i)));
   dt_results_fini(s, &res);
   return r->e.st;
 }
@@ -262,7 +258,8 @@ static DtStatus run_item (DtEmit *e, DtHandle *h, DtValue *out) {
   const DtOpDef *op = dt_registry_find(s->cx, s->registry,
                                        "aten._local_scalar_dense.default");
   DT_CHECK(s->cx, op != NULL, DT_E_KEY, "no operator _local_scalar_dense");
-  DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, 1, &arg, 0, NULL, NULL, &args));
+  DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, &(DtGiven){ .npos = 1, .pos = &arg },
+                               &args));
   args.nslots = 1;
   DT_TRY(s->cx, dt_call(s, op, &args, 1, &in, &res));
   *out = res.ret;
@@ -413,8 +410,8 @@ static DtStatus fmt_run (Fmt *f, const char *name, DtVar **out) {
   DtResults res;
   const DtOpDef *op = dt_registry_find(s->cx, s->registry, name);
   DT_CHECK(s->cx, op != NULL, DT_E_KEY, "no operator %s", name);
-  DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, f->npos, f->pos, f->nkw,
-                               (const char *const *)f->kwname, f->kw, &args));
+  DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, &(DtGiven){
+    f->npos, f->pos, f->nkw, (const char *const *)f->kwname, f->kw }, &args));
   args.nslots = f->nin;
   DT_TRY(s->cx, dt_call(s, op, &args, f->nin, f->in, &res));
   if (out != NULL) *out = dt_var_ref(dt_result(&res, 0));

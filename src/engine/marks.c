@@ -86,7 +86,8 @@ static DtStatus call_below_autograd (DtSession *s, const char *name, int nin,
   DtArgs args;
   DtResults res;
   DT_CHECK(s->cx, op != NULL, DT_E_KEY, "no operator %s", name);
-  DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, nin, v, 0, NULL, NULL, &args));
+  DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, &(DtGiven){ .npos = nin, .pos = v },
+                               &args));
   args.nslots = nin;
   DT_TRY(s->cx, dt_dispatch(s, op, &args, nin, in, &res));
   if (out != NULL) *out = dt_var_ref(dt_result(&res, 0));

@@ -44,7 +44,8 @@ static DtStatus tell_bound (DtSession *s, const DtOpDef *op, const Told *t,
   int npos = told_values(t, pos, items);
   DtEvent e = { .kind = DT_EV_KERNEL, .op = op, .args = &args,
                 .nlocal = t->nin, .local = t->in };
-  if (dt_schema_bind(cx, op->sig, npos, pos, 0, NULL, NULL, &args) != DT_OK) {
+  if (dt_schema_bind(cx, op->sig, &(DtGiven){ .npos = npos, .pos = pos }, &args)
+      != DT_OK) {
     dt_error_clear(cx);
     return DT_OK;
   }

@@ -246,7 +246,7 @@ static DtStatus raise_list (DtCtx *cx, const DtPacket *p, int n,
 /* ---- errors about one signature ---- */
 
 static DtStatus raise_count (DtCtx *cx, const Sig *g, const DtBindCall *c) {
-  int n = c->npos - c->self, min = sig_min(g) - c->self;
+  int n = c->v.npos - c->self, min = sig_min(g) - c->self;
   int max = g->s->nargs - g->s->nkwonly - c->self;
   if (min != max)
     return dt_raise(cx, DT_E_TYPE, "%s() takes from %d to %d positional "
@@ -319,17 +319,17 @@ static DtStatus raise_type (DtCtx *cx, const Sig *g, int i, int pos,
 static DtStatus raise_keywords (DtCtx *cx, const Sig *g,
                                 const DtBindCall *c) {
   int k;
-  for (k = 0; k < c->nkw; k++) {
-    int i = dt_schema_arg(g->s, c->kwname[k]);
-    if (i < 0 && c->self == 0 && strcmp(c->kwname[k], "input") == 0)
+  for (k = 0; k < c->v.nkw; k++) {
+    int i = dt_schema_arg(g->s, c->v.kwname[k]);
+    if (i < 0 && c->self == 0 && strcmp(c->v.kwname[k], "input") == 0)
       i = dt_schema_arg(g->s, "self");
     if (i >= 0 && i < c->self) i = -1;
-    if (i < 0 && !(g->out != NULL && strcmp(c->kwname[k], "out") == 0))
+    if (i < 0 && !(g->out != NULL && strcmp(c->v.kwname[k], "out") == 0))
       return dt_raise(cx, DT_E_TYPE, "%s() got an unexpected keyword argument "
-                      "'%s'", g->s->base, c->kwname[k]);
-    if (i >= 0 && i < c->npos)
+                      "'%s'", g->s->base, c->v.kwname[k]);
+    if (i >= 0 && i < c->v.npos)
       return dt_raise(cx, DT_E_TYPE, "%s() got multiple values for argument "
-                      "'%s'", g->s->base, c->kwname[k]);
+                      "'%s'", g->s->base, c->v.kwname[k]);
   }
   return dt_raise(cx, DT_E_TYPE, "%s() got bad keyword arguments",
                   g->s->base);
@@ -338,14 +338,14 @@ static DtStatus raise_keywords (DtCtx *cx, const Sig *g,
 static DtStatus raise_sig (DtCtx *cx, const Sig *g, const DtBindCall *c) {
   bool wrap = dt_bind_wraps(g->s);
   int i, k;
-  if (c->npos > g->s->nargs - g->s->nkwonly) return raise_count(cx, g, c);
+  if (c->v.npos > g->s->nargs - g->s->nkwonly) return raise_count(cx, g, c);
   for (i = c->self; i < g->s->nargs; i++) {
     const DtArgDef *d = &g->s->arg[i];
-    const DtValue *v = i < c->npos ? &c->pos[i] : NULL;
-    if (v == NULL && (k = dt_bind_kw(c, d->name, i)) >= 0) v = &c->kw[k];
+    const DtValue *v = i < c->v.npos ? &c->v.pos[i] : NULL;
+    if (v == NULL && (k = dt_bind_kw(c, d->name, i)) >= 0) v = &c->v.kw[k];
     if (v == NULL && !d->has_default) return raise_missing(cx, g, i);
     if (v != NULL && !dt_bind_fits(c, d, v, wrap))
-      return raise_type(cx, g, i, i < c->npos ? i + 1 - c->self : 0, v);
+      return raise_type(cx, g, i, i < c->v.npos ? i + 1 - c->self : 0, v);
   }
   return raise_keywords(cx, g, c);
 }
@@ -443,11 +443,11 @@ static int keep_methods (int n, Sig *sig) {
 /* A method without arguments does not parse any. */
 static DtStatus raise_none_taken (DtCtx *cx, const DtPacket *p,
                                   const DtBindCall *c) {
-  if (c->nkw > 0)
+  if (c->v.nkw > 0)
     return dt_raise(cx, DT_E_TYPE, "TensorBase.%s() takes no keyword "
                     "arguments", p->base);
   return dt_raise(cx, DT_E_TYPE, "TensorBase.%s() takes no arguments (%d "
-                  "given)", p->base, c->npos - c->self);
+                  "given)", p->base, c->v.npos - c->self);
 }
 
 static DtStatus raise_resolve (DtCtx *cx, const DtPacket *p,
@@ -463,7 +463,7 @@ static DtStatus raise_resolve (DtCtx *cx, const DtPacket *p,
       c = &plain;
     } else n = own;
   }
-  int nargs = c->npos + c->nkw - c->self;
+  int nargs = c->v.npos + c->v.nkw - c->self;
   const char *lines = dt_listed_find(p->base, c->self > 0);
   if (lines != NULL) {
     const Sig *one = only_listed(lines, nargs, n, sig, c->self);
@@ -495,24 +495,24 @@ typedef struct OutCall {
 static const DtBindCall *spread_out (const DtSchema *s, const DtBindCall *c,
                                      OutCall *o) {
   int nout = s->nargs - inputs(s), at = -1, n = 0, i;
-  for (i = 0; i < c->nkw; i++)
-    if (strcmp(c->kwname[i], "out") == 0 && c->kw[i].kind == DT_V_LIST) at = i;
-  if (nout < 2 || at < 0 || c->kw[at].u.list.n != nout ||
-      c->nkw - 1 + nout > DT_MAX_ARGS)
+  for (i = 0; i < c->v.nkw; i++)
+    if (strcmp(c->v.kwname[i], "out") == 0 && c->v.kw[i].kind == DT_V_LIST) at = i;
+  if (nout < 2 || at < 0 || c->v.kw[at].u.list.n != nout ||
+      c->v.nkw - 1 + nout > DT_MAX_ARGS)
     return c;
-  for (i = 0; i < c->nkw; i++)
+  for (i = 0; i < c->v.nkw; i++)
     if (i != at) {
-      o->name[n] = c->kwname[i];
-      o->kw[n++] = c->kw[i];
+      o->name[n] = c->v.kwname[i];
+      o->kw[n++] = c->v.kw[i];
     }
   for (i = 0; i < nout; i++) {
     o->name[n] = s->arg[inputs(s) + i].name;
-    o->kw[n++] = c->kw[at].u.list.v[i];
+    o->kw[n++] = c->v.kw[at].u.list.v[i];
   }
   o->c = *c;
-  o->c.nkw = n;
-  o->c.kwname = o->name;
-  o->c.kw = o->kw;
+  o->c.v.nkw = n;
+  o->c.v.kwname = o->name;
+  o->c.v.kw = o->kw;
   return &o->c;
 }
 
@@ -522,7 +522,7 @@ static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtBindCall *c,
   for (int i = 0; i < p->n; i++) {
     const DtSchema *s = p->op[i]->sig;
     bool out = inputs(s) != s->nargs;
-    if (out && (c->self > 0 || (c->nkw > 0 && !dt_listed_has_out(s)))) continue;
+    if (out && (c->self > 0 || (c->v.nkw > 0 && !dt_listed_has_out(s)))) continue;
     if (dt_bind_try(NULL, s, spread_out(s, c, &o), args) == DT_OK) {
       *op = p->op[i];
       return DT_OK;
@@ -531,20 +531,17 @@ static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtBindCall *c,
   return raise_resolve(cx, p, c);
 }
 
-DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
-                            const DtValue *pos, int nkw,
-                            const char *const *kwname, const DtValue *kw,
-                            const DtOpDef **op, DtArgs *args) {
-  DtBindCall c = { npos, pos, nkw, kwname, kw, true, 0, false };
+DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p,
+                            const DtGiven *given, const DtOpDef **op,
+                            DtArgs *args) {
+  DtBindCall c = { .v = *given, .python = true };
   return resolve(cx, p, &c, op, args);
 }
 
-DtStatus dt_packet_resolve_method (DtCtx *cx, const DtPacket *p, int npos,
-                                   const DtValue *pos, int nkw,
-                                   const char *const *kwname,
-                                   const DtValue *kw, const DtOpDef **op,
+DtStatus dt_packet_resolve_method (DtCtx *cx, const DtPacket *p,
+                                   const DtGiven *given, const DtOpDef **op,
                                    DtArgs *args) {
-  bool on = npos > 0 && pos[0].kind == DT_V_TENSOR;
-  DtBindCall c = { npos, pos, nkw, kwname, kw, true, on, false };
+  DtBindCall c = { .v = *given, .python = true };
+  c.self = given->npos > 0 && given->pos[0].kind == DT_V_TENSOR;
   return resolve(cx, p, &c, op, args);
 }

@@ -234,14 +234,14 @@ static const struct { const char *name, *numpy; } numpy_names[] = {
 };
 
 static int find_kw (const DtBindCall *c, const char *name) {
-  for (int k = 0; k < c->nkw; k++)
-    if (strcmp(c->kwname[k], name) == 0) return k;
+  for (int k = 0; k < c->v.nkw; k++)
+    if (strcmp(c->v.kwname[k], name) == 0) return k;
   return -1;
 }
 
 int dt_bind_kw (const DtBindCall *c, const char *name, int pos) {
   int k = find_kw(c, name);
-  if (k >= 0 || !c->python || c->nkw == 0 || pos < 0) return k;
+  if (k >= 0 || !c->python || c->v.nkw == 0 || pos < 0) return k;
   if (strcmp(name, "self") == 0) {
     name = "input";
     k = find_kw(c, name);
@@ -272,10 +272,10 @@ static DtStatus bind_arg (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
   const DtArgDef *d = &s->arg[i];
   const DtValue *v;
   int k;
-  if (i < c->npos && !d->kwonly) {
-    v = &c->pos[i];
+  if (i < c->v.npos && !d->kwonly) {
+    v = &c->v.pos[i];
   } else if ((k = dt_bind_kw(c, d->name, i)) >= 0) {
-    v = &c->kw[k];
+    v = &c->v.kw[k];
     ++*used;
   } else if (d->has_default) {
     out->v[i] = d->dflt;
@@ -298,31 +298,29 @@ DtStatus dt_bind_try (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
                       DtArgs *out) {
   bool wrap = dt_bind_wraps(s);
   int i, k, used = 0, npos = s->nargs - s->nkwonly;
-  if (c->npos > npos || c->npos + c->nkw > s->nargs) {
+  if (c->v.npos > npos || c->v.npos + c->v.nkw > s->nargs) {
     if (cx == NULL) return DT_E_TYPE;
-    return c->npos + c->nkw > s->nargs ? raise_many(cx, s, c->npos + c->nkw)
-                                       : raise_places(cx, s, c->npos);
+    return c->v.npos + c->v.nkw > s->nargs ? raise_many(cx, s, c->v.npos + c->v.nkw)
+                                       : raise_places(cx, s, c->v.npos);
   }
-  args_start(s, c->npos, out);
+  args_start(s, c->v.npos, out);
   for (i = 0; i < s->nargs; i++) {
     DtStatus st = bind_arg(cx, s, c, wrap, i, &used, out);
     if (st != DT_OK) return st;
   }
-  if (used == c->nkw) return DT_OK;
+  if (used == c->v.nkw) return DT_OK;
   if (cx == NULL) return DT_E_TYPE;
-  for (k = 0; k < c->nkw; k++) {
-    int a = dt_schema_arg(s, c->kwname[k]);
-    if (a >= 0 && a < c->npos) return raise_twice(cx, s, c->kwname[k]);
-    if (a < 0) return raise_unknown(cx, s, c->kwname[k]);
+  for (k = 0; k < c->v.nkw; k++) {
+    int a = dt_schema_arg(s, c->v.kwname[k]);
+    if (a >= 0 && a < c->v.npos) return raise_twice(cx, s, c->v.kwname[k]);
+    if (a < 0) return raise_unknown(cx, s, c->v.kwname[k]);
   }
-  return raise_unknown(cx, s, c->kwname[0]);
+  return raise_unknown(cx, s, c->v.kwname[0]);
 }
 
-DtStatus dt_schema_bind (DtCtx *cx, const DtSchema *s, int npos,
-                         const DtValue *pos, int nkw,
-                         const char *const *kwname, const DtValue *kw,
+DtStatus dt_schema_bind (DtCtx *cx, const DtSchema *s, const DtGiven *given,
                          DtArgs *out) {
-  DtBindCall c = { npos, pos, nkw, kwname, kw, false, 0, false };
+  DtBindCall c = { .v = *given };
   return dt_bind_try(cx, s, &c, out);
 }
 
@@ -348,11 +346,10 @@ static DtStatus raise_every (DtCtx *cx, const DtPacket *p,
   return st;
 }
 
-DtStatus dt_packet_resolve_ops (DtCtx *cx, const DtPacket *p, int npos,
-                                const DtValue *pos, int nkw,
-                                const char *const *kwname, const DtValue *kw,
-                                const DtOpDef **op, DtArgs *args) {
-  DtBindCall c = { npos, pos, nkw, kwname, kw, false, 0, false };
+DtStatus dt_packet_resolve_ops (DtCtx *cx, const DtPacket *p,
+                                const DtGiven *given, const DtOpDef **op,
+                                DtArgs *args) {
+  DtBindCall c = { .v = *given };
   for (int i = 0; i < p->n; i++)
     if (dt_bind_try(NULL, p->op[i]->sig, &c, args) == DT_OK) {
       *op = p->op[i];

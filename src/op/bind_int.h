@@ -6,10 +6,9 @@
 
 #include "op/schema.h"
 
-/* The values of a call. */
+/* The values of a call, and how it was written. */
 typedef struct DtBindCall {
-  int npos; const DtValue *pos;
-  int nkw; const char *const *kwname; const DtValue *kw;
+  DtGiven v;
   bool python;                  /* torch.<op>: a bool is no int there */
   int self;                     /* 1: of a method, whose errors leave out the
                                    first value; else 0 */

@@ -110,15 +110,16 @@ static DtStatus pack (Pack *p, const char *f, Varg *a) {
 static void run (DtEmit *e, const char *op, DtHandle **out, int max,
                  const char *fmt, Varg *a) {
   Pack p;
-  int i, nout = 0;
+  DtOutputs got = { out, max, 0 };
+  int i;
   for (i = 0; i < max; i++) out[i] = NULL;
   if (e->st != DT_OK) return;
   p.e = e;
   p.npos = p.nkw = p.nin = 0;
   e->st = pack(&p, fmt, a);
   if (e->st == DT_OK)
-    e->st = e->vt->call(e, op, p.npos, p.pos, p.nkw, p.kwname, p.kw, p.nin,
-                        p.in, out, max, &nout);
+    e->st = e->vt->call(e, op, &(DtGiven){ p.npos, p.pos, p.nkw, p.kwname,
+                                           p.kw }, p.nin, p.in, &got);
   if (e->st != DT_OK)
     for (i = 0; i < max; i++) out[i] = NULL;
 }

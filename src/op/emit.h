@@ -15,13 +15,14 @@
 typedef struct DtHandle DtHandle;       /* a tensor, as the emitter has it */
 typedef struct DtEmit DtEmit;
 
+/* Room of the caller's for results: `n` of at most `max` are set. */
+typedef struct DtOutputs { DtHandle **v; int max, n; } DtOutputs;
+
 typedef struct DtEmitVt {
   /* Dispatch `op` ("aten.mm.default") with values whose tensor slots index
-  ** `in`; results into out[max], *nout. */
-  DtStatus (*call) (DtEmit *e, const char *op, int npos, const DtValue *pos,
-                    int nkw, const char *const *kwname, const DtValue *kw,
-                    int nin, DtHandle *const *in, DtHandle **out, int max,
-                    int *nout);
+  ** `in`. */
+  DtStatus (*call) (DtEmit *e, const char *op, const DtGiven *given, int nin,
+                    DtHandle *const *in, DtOutputs *out);
   const DtMeta *(*meta) (DtEmit *e, const DtHandle *h);  /* global meta */
   bool (*is_dist) (DtEmit *e, const DtHandle *h);
   /* Where values can be read; else both are NULL. */

@@ -186,8 +186,8 @@ static void add_given (const char *name, const DtValue *v, bool ok,
 }
 
 static int keyword (const DtBindCall *c, const Piece *p) {
-  for (int k = 0; k < c->nkw; k++)
-    if (is_named(p, c->kwname[k])) return k;
+  for (int k = 0; k < c->v.nkw; k++)
+    if (is_named(p, c->v.kwname[k])) return k;
   return -1;
 }
 
@@ -195,11 +195,11 @@ static int keyword (const DtBindCall *c, const Piece *p) {
 static bool add_unknown (const DtBindCall *c, const Piece *p, int n,
                          const char *head, DtBuf *b) {
   int seen = 0;
-  for (int k = 0; k < c->nkw; k++) {
+  for (int k = 0; k < c->v.nkw; k++) {
     bool known = false;
-    for (int i = 0; i < n; i++) known = known || is_named(&p[i], c->kwname[k]);
+    for (int i = 0; i < n; i++) known = known || is_named(&p[i], c->v.kwname[k]);
     if (!known)
-      dt_buf_addf(b, "%s%s", seen++ == 0 ? head : ", ", c->kwname[k]);
+      dt_buf_addf(b, "%s%s", seen++ == 0 ? head : ", ", c->v.kwname[k]);
   }
   return seen > 0;
 }
@@ -207,9 +207,9 @@ static bool add_unknown (const DtBindCall *c, const Piece *p, int n,
 static void add_why (const char *line, const DtBindCall *c, DtBuf *b) {
   Piece p[MAX_PIECES];
   int n = read_line(line, p);
-  const DtValue *pos = c->pos + c->self;
-  int npos = c->npos - c->self;
-  if (n != npos + c->nkw) return;
+  const DtValue *pos = c->v.pos + c->self;
+  int npos = c->v.npos - c->self;
+  if (n != npos + c->v.nkw) return;
   if (add_unknown(c, p, n, "      didn't match because some of the keywords "
                   "were incorrect: ", b)) {
     dt_buf_addc(b, '\n');
@@ -219,10 +219,10 @@ static void add_why (const char *line, const DtBindCall *c, DtBuf *b) {
              "types: (");
   for (int i = 0; i < n; i++) {
     int k = i < npos ? -1 : keyword(c, &p[i]);
-    const DtValue *v = i < npos ? &pos[i] : k >= 0 ? &c->kw[k] : NULL;
+    const DtValue *v = i < npos ? &pos[i] : k >= 0 ? &c->v.kw[k] : NULL;
     if (v == NULL) continue;
     if (i > 0) dt_buf_add(b, ", ");
-    add_given(i < npos ? NULL : c->kwname[k], v, passes(&p[i], v), b);
+    add_given(i < npos ? NULL : c->v.kwname[k], v, passes(&p[i], v), b);
   }
   dt_buf_add(b, ")\n");
 }
@@ -230,13 +230,13 @@ static void add_why (const char *line, const DtBindCall *c, DtBuf *b) {
 /* ---- the error ---- */
 
 void dt_bind_print_got (const DtBindCall *c, DtBuf *b) {
-  int npos = c->npos - c->self;
+  int npos = c->v.npos - c->self;
   for (int i = 0; i < npos; i++)
     dt_buf_addf(b, "%s%s", i > 0 ? ", " : "",
-                dt_value_pytype(&c->pos[i + c->self]));
-  for (int i = 0; i < c->nkw; i++)      /* the comma as PyTorch sets it */
-    dt_buf_addf(b, "%s%s=%s%s", npos > 0 ? ", " : "", c->kwname[i],
-                dt_value_pytype(&c->kw[i]), npos > 0 ? "" : ", ");
+                dt_value_pytype(&c->v.pos[i + c->self]));
+  for (int i = 0; i < c->v.nkw; i++)      /* the comma as PyTorch sets it */
+    dt_buf_addf(b, "%s%s=%s%s", npos > 0 ? ", " : "", c->v.kwname[i],
+                dt_value_pytype(&c->v.kw[i]), npos > 0 ? "" : ", ");
 }
 
 DtStatus dt_listed_raise (DtCtx *cx, const char *base, const char *lines,

@@ -56,22 +56,18 @@ const DtPacket *dt_registry_packet (DtCtx *cx, DtRegistry *r, const char *ns,
                                     const char *base);
 /* First overload whose schema takes these values; fills args.  TYPE listing
 ** the overloads when none does.  Pure. */
-DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
-                            const DtValue *pos, int nkw,
-                            const char *const *kwname, const DtValue *kw,
-                            const DtOpDef **op, DtArgs *args);
+DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p,
+                            const DtGiven *given, const DtOpDef **op,
+                            DtArgs *args);
 /* The same for torch.ops.<ns>.<op>(...): what every overload says is in
 ** the error.  Pure. */
-DtStatus dt_packet_resolve_ops (DtCtx *cx, const DtPacket *p, int npos,
-                                const DtValue *pos, int nkw,
-                                const char *const *kwname, const DtValue *kw,
-                                const DtOpDef **op, DtArgs *args);
+DtStatus dt_packet_resolve_ops (DtCtx *cx, const DtPacket *p,
+                                const DtGiven *given, const DtOpDef **op,
+                                DtArgs *args);
 /* The same for the method x.<op>(...), x the first value: its errors do not
 ** count x.  Pure. */
-DtStatus dt_packet_resolve_method (DtCtx *cx, const DtPacket *p, int npos,
-                                   const DtValue *pos, int nkw,
-                                   const char *const *kwname,
-                                   const DtValue *kw, const DtOpDef **op,
+DtStatus dt_packet_resolve_method (DtCtx *cx, const DtPacket *p,
+                                   const DtGiven *given, const DtOpDef **op,
                                    DtArgs *args);
 /* Iterate all packets in name order: *it from 0; NULL at the end.  Local. */
 const DtPacket *dt_registry_next (DtCtx *cx, DtRegistry *r, int *it);

@@ -55,11 +55,18 @@ int dt_schema_arg (const DtSchema *s, const char *name);
 /* Does a value fit an argument (int fits float and Scalar, a number fits
 ** Tensor in PyTorch's wrapped sense when `wrap`)?  Pure. */
 bool dt_schema_fits (const DtArgDef *d, const DtValue *v, bool wrap);
-/* Fill `args` from positional values and keyword pairs: order, defaults,
-** kinds.  TYPE with the text PyTorch's argument parser uses.  Pure. */
-DtStatus dt_schema_bind (DtCtx *cx, const DtSchema *s, int npos,
-                         const DtValue *pos, int nkw,
-                         const char *const *kwname, const DtValue *kw,
+/* The values a call gives, in their places and by name, before an overload's
+** schema has sorted them.  All borrowed. */
+typedef struct DtGiven {
+  int npos;
+  const DtValue *pos;
+  int nkw;
+  const char *const *kwname;
+  const DtValue *kw;
+} DtGiven;
+/* Fill `args` from what is given: order, defaults, kinds.  TYPE with the text
+** PyTorch's argument parser uses.  Pure. */
+DtStatus dt_schema_bind (DtCtx *cx, const DtSchema *s, const DtGiven *given,
                          DtArgs *out);
 /* Type name as PyTorch prints it: "Optional[Tensor]", "List[int]".  Pure. */
 void dt_schema_print_type (const DtArgDef *d, DtBuf *b);

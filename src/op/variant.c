@@ -353,24 +353,37 @@ static bool has_out_strategy (const DtSchema *s) {
   return false;
 }
 
+/* The values of a call as its base operator takes them. */
+typedef struct BaseCall {
+  DtGiven given;
+  const char *name[DT_MAX_ARGS];
+  DtValue kw[DT_MAX_ARGS];
+} BaseCall;
+
+static const DtGiven *base_call (const DtDecompCall *c, BaseCall *call) {
+  const DtSchema *b = c->op->base->sig;
+  int npos = b->nargs - b->nkwonly, n = 0;
+  for (int i = npos; i < b->nargs; i++) {
+    call->name[n] = b->arg[i].name;
+    call->kw[n++] = c->args->v[i];
+  }
+  call->given = (DtGiven){ npos, c->args->v, n, call->name, call->kw };
+  return &call->given;
+}
+
 /* The others are traced: the base operator, then a copy into out. */
 static DtStatus out_decomp (DtDecompCall *c) {
   const DtSchema *s = c->op->sig, *b = c->op->base->sig;
   DtHandle *res[16] = { NULL };
-  const char *name[DT_MAX_ARGS];
-  DtValue kw[DT_MAX_ARGS];
-  int i, nkw = 0, npos = b->nargs - b->nkwonly, nres = 0, k = 0;
-  int nin = c->nin;
+  DtOutputs got = { res, 16, 0 };
+  BaseCall call;
+  int i, k = 0, nin = c->nin;
   for (i = b->nargs; i < s->nargs; i++)         /* out tensors come last */
     if (dt_arg_slot(c->args, i) >= 0 && dt_arg_slot(c->args, i) < nin)
       nin = dt_arg_slot(c->args, i);
-  for (i = npos; i < b->nargs; i++) {
-    name[nkw] = b->arg[i].name;
-    kw[nkw++] = c->args->v[i];
-  }
-  DT_TRY(c->e->cx, c->e->vt->call(c->e, b->full, npos, c->args->v, nkw, name,
-                                  kw, nin, c->in, res, 16, &nres));
-  for (i = b->nargs; i < s->nargs && k < nres && k < c->maxout; i++) {
+  DT_TRY(c->e->cx, c->e->vt->call(c->e, b->full, base_call(c, &call), nin,
+                                  c->in, &got));
+  for (i = b->nargs; i < s->nargs && k < got.n && k < c->maxout; i++) {
     DtHandle *out = dt_hin(c, i);
     if (!s->arg[i].write) continue;
     if (out != NULL && res[k] != NULL && !c->e->pretend)
@@ -387,17 +400,11 @@ static DtStatus out_decomp (DtDecompCall *c) {
 
 /* In-place forms without rules: the base, then a copy into self. */
 static DtStatus inplace_decomp (DtDecompCall *c) {
-  const DtSchema *b = c->op->base->sig;
   DtHandle *res[16] = { NULL };
-  const char *name[DT_MAX_ARGS];
-  DtValue kw[DT_MAX_ARGS];
-  int i, nkw = 0, npos = b->nargs - b->nkwonly, nres = 0;
-  for (i = npos; i < b->nargs; i++) {
-    name[nkw] = b->arg[i].name;
-    kw[nkw++] = c->args->v[i];
-  }
-  DT_TRY(c->e->cx, c->e->vt->call(c->e, b->full, npos, c->args->v, nkw, name,
-                                  kw, c->nin, c->in, res, 16, &nres));
+  DtOutputs got = { res, 16, 0 };
+  BaseCall call;
+  DT_TRY(c->e->cx, c->e->vt->call(c->e, c->op->base->sig->full,
+                                  base_call(c, &call), c->nin, c->in, &got));
   if (odd_cast(c->op->sig) == CAST_BASE && res[0] != NULL)
     DT_TRY(c->e->cx, check_self_cast(c->e->cx, c->op->sig,
              (DtDtype)dt_emit_meta(c->e, res[0])->dtype,
@@ -409,16 +416,12 @@ static DtStatus inplace_decomp (DtDecompCall *c) {
 
 /* Another name: the base with the same arguments. */
 static DtStatus alias_decomp (DtDecompCall *c) {
-  const DtSchema *b = c->op->base->sig;
-  const char *name[DT_MAX_ARGS];
-  DtValue kw[DT_MAX_ARGS];
-  int i, nkw = 0, npos = b->nargs - b->nkwonly;
-  for (i = npos; i < b->nargs; i++) {
-    name[nkw] = b->arg[i].name;
-    kw[nkw++] = c->args->v[i];
-  }
-  return c->e->vt->call(c->e, b->full, npos, c->args->v, nkw, name, kw,
-                        c->nin, c->in, c->out, c->maxout, &c->nout);
+  DtOutputs got = { c->out, c->maxout, 0 };
+  BaseCall call;
+  DtStatus st = c->e->vt->call(c->e, c->op->base->sig->full,
+                               base_call(c, &call), c->nin, c->in, &got);
+  c->nout = got.n;
+  return st;
 }
 
 static DtStatus alias_fill (DtOpDef *def, const DtOpDef *base) {

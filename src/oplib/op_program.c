@@ -287,8 +287,11 @@ static DtStatus call (Prog *p, const char *name, DtHandle **out, int max,
   }
   if (strcmp(full, "aten.copy_.default") == 0 && k->nin == 2 && !e->pretend)
     DT_TRY(e->cx, check_out_type(p, k->in[0], k->in[1]));
-  return e->vt->call(e, full, k->npos, k->pos, k->nkw, k->kwname, k->kw,
-                     k->nin, k->in, out, max, nout);
+  DtOutputs got = { out, max, 0 };
+  DtGiven given = { k->npos, k->pos, k->nkw, k->kwname, k->kw };
+  DtStatus st = e->vt->call(e, full, &given, k->nin, k->in, &got);
+  *nout = got.n;
+  return st;
 }
 
 /* "return a, b" */

@@ -82,14 +82,15 @@ DtStatus op_gg_pad_backward (DtGradCall *c) {
 DtStatus op_gg_upsample_backward (DtGradCall *c) {
   DtValue pos[8];
   DtHandle *in = GOUT, *out = NULL;
+  DtOutputs got = { &out, 1, 0 };
   char name[80];
-  int n = 0, got = 0;
+  int n = 0;
   name_forward(c, sizeof name, name);
   pos[n++] = dt_v_slot(0);
   pos[n++] = ARG(1);
   for (int i = 3; i < c->args->schema->nargs && n < 8; i++) pos[n++] = ARG(i);
-  DT_TRY(c->e->cx, c->e->vt->call(c->e, name, n, pos, 0, NULL, NULL, 1, &in,
-                                  &out, 1, &got));
+  DT_TRY(c->e->cx, c->e->vt->call(c->e, name, &(DtGiven){ .npos = n, .pos = pos },
+                                  1, &in, &got));
   op_g_set(c, 0, out);
   return op_g_finish(c);
 }

@@ -116,15 +116,15 @@ DtStatus op_sp_as_2d (DtDecompCall *c, const char *op, int nargs,
   DtHandle *x = dt_emit(e, "aten.unsqueeze.default", "ti", c->in[0],
                         (int64_t)-2);
   DtHandle *out[2] = { NULL, NULL };
+  DtOutputs got = { out, 2, 0 };
   DtValue pos[8];
-  int n = 0;
   if (!dt_emit_ok(e)) return e->st;
   pos[0] = dt_v_slot(0);
   for (int i = 0; i < nargs && i < 7; i++) pos[1 + i] = args[i];
-  DT_TRY(e->cx, e->vt->call(e, op, nargs + 1, pos, 0, NULL, NULL, 1, &x, out,
-                            2, &n));
-  c->nout = n;
-  for (int i = 0; i < n; i++)
+  DT_TRY(e->cx, e->vt->call(e, op, &(DtGiven){ .npos = nargs + 1, .pos = pos },
+                            1, &x, &got));
+  c->nout = got.n;
+  for (int i = 0; i < got.n; i++)
     c->out[i] = dt_emit(e, "aten.squeeze.dim", "ti", out[i], (int64_t)-2);
   return e->st;
 }

@@ -364,8 +364,9 @@ static DtStatus up_grad (DtGradCall *c) {
   DtMeta m;
   DtValue pos[8], sizes[DT_MAX_NDIM];
   DtHandle *in = c->gout[0], *out = NULL;
+  DtOutputs got = { &out, 1, 0 };
   char name[80];
-  int n = 0, got = 0;
+  int n = 0;
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
   if (!dt_emit_ok(c->e)) return c->e->st;
   for (int d = 0; d < m.ndim; d++) sizes[d] = dt_v_int(m.shape[d]);
@@ -375,8 +376,8 @@ static DtStatus up_grad (DtGradCall *c) {
   for (int i = 2; i < c->args->schema->nargs && n < 8; i++) pos[n++] = ARG(i);
   snprintf(name, sizeof name, "aten.%s_backward.default", c->op->sig->base);
   if (in == NULL) return DT_OK;
-  DT_TRY(c->e->cx, c->e->vt->call(c->e, name, n, pos, 0, NULL, NULL, 1, &in,
-                                  &out, 1, &got));
+  DT_TRY(c->e->cx, c->e->vt->call(c->e, name, &(DtGiven){ .npos = n, .pos = pos },
+                                  1, &in, &got));
   op_g_set(c, 0, out);
   return op_g_finish(c);
 }
@@ -414,7 +415,8 @@ static DtStatus vec_sizes (DtDecompCall *c, const DtMeta *m, int factors,
 }
 
 static DtStatus vec_decomp (DtDecompCall *c) {
-  int nd = ND, factors = has_align(MODE) ? 3 : 2, n = 0, got = 0;
+  int nd = ND, factors = has_align(MODE) ? 3 : 2, n = 0;
+  DtOutputs got = { c->out, c->maxout, 0 };
   int64_t size[DT_MAX_NDIM];
   DtValue pos[8], sizes[3];
   char name[80];
@@ -430,8 +432,8 @@ static DtStatus vec_decomp (DtDecompCall *c) {
   for (int d = 0; d < nd && v->kind != DT_V_NONE; d++)
     pos[n++] = v->kind == DT_V_LIST ? v->u.list.v[d] : *v;
   snprintf(name, sizeof name, "aten.%s.default", c->op->sig->base);
-  DtStatus st = c->e->vt->call(c->e, name, n, pos, 0, NULL, NULL, 1, c->in,
-                               c->out, c->maxout, &got);
+  DtStatus st = c->e->vt->call(c->e, name, &(DtGiven){ .npos = n, .pos = pos },
+                               1, c->in, &got);
   c->nout = 1;
   return st;
 }

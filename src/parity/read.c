@@ -318,8 +318,8 @@ DtStatus dt_jcall (DtParity *p, const json_t *line, const DtOpDef *op,
   if (!read_given(p, line, op->sig, c, &g))
     return dt_raise(p->cx, DT_E_INTERNAL, "the line cannot be read");
   c->op = op;
-  return dt_schema_bind(p->cx, op->sig, g.npos, g.pos, g.nkw, g.name, g.kw,
-                        &c->args);
+  return dt_schema_bind(p->cx, op->sig, &(DtGiven){ g.npos, g.pos, g.nkw, g.name,
+                                                    g.kw }, &c->args);
 }
 
 DtStatus dt_jcall_packet (DtParity *p, const json_t *line,
@@ -327,8 +327,8 @@ DtStatus dt_jcall_packet (DtParity *p, const json_t *line,
   Given g;
   if (!read_given(p, line, NULL, c, &g))
     return dt_raise(p->cx, DT_E_INTERNAL, "the line cannot be read");
-  return dt_packet_resolve(p->cx, packet, g.npos, g.pos, g.nkw, g.name, g.kw,
-                           &c->op, &c->args);
+  return dt_packet_resolve(p->cx, packet, &(DtGiven){ g.npos, g.pos, g.nkw, g.name,
+                                                      g.kw }, &c->op, &c->args);
 }
 
 /* }==== */

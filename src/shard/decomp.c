@@ -60,8 +60,7 @@ static void trace_end (Trace *t) {
 /* ---- operators inside ---- */
 
 static DtStatus run_program (Trace *t, const DtOpDef *op, const DtArgs *args,
-                             int nin, DtHandle *const *in, DtHandle **out,
-                             int max, int *nout) {
+                             int nin, DtHandle *const *in, DtOutputs *out) {
   DtDecompCall c;
   DtStatus st;
   DT_CHECK(t->e.cx, t->p->depth < MAX_NESTED, DT_E_NOTIMPL,
@@ -72,13 +71,13 @@ static DtStatus run_program (Trace *t, const DtOpDef *op, const DtArgs *args,
   c.args = args;
   c.nin = nin;
   c.in = in;
-  c.out = out;
-  c.maxout = max;
+  c.out = out->v;
+  c.maxout = out->max;
   t->p->depth++;
   st = op->decomp(&c);
   t->p->depth--;
   if (st == DT_OK) st = t->e.st;
-  *nout = c.nout;
+  out->n = c.nout;
   return st;
 }
 
@@ -92,19 +91,18 @@ static bool must_move (const DtProp *p, int npos, const DtSpec *const *in) {
   return false;
 }
 
-static DtStatus keep_outputs (Trace *t, const DtProp *p, DtHandle **out,
-                              int max, int *nout) {
+static DtStatus keep_outputs (Trace *t, const DtProp *p, DtOutputs *out) {
   int i;
-  for (i = 0; i < p->nout && i < max; i++) {
+  for (i = 0; i < p->nout && i < out->max; i++) {
     Tensor *x;
     if (p->out[i] == NULL) {
-      out[i] = NULL;
+      out->v[i] = NULL;
       continue;
     }
     DT_TRY(t->e.cx, new_tensor(t, &p->out[i]->meta, p->out[i], &x));
-    out[i] = (DtHandle *)(void *)x;
+    out->v[i] = (DtHandle *)(void *)x;
   }
-  *nout = i;
+  out->n = i;
   return DT_OK;
 }
 
@@ -179,8 +177,7 @@ static DtStatus decide_inside (Trace *t, const DtOpDef *op,
 }
 
 static DtStatus call_specs (Trace *t, const DtOpDef *op, const DtArgs *args,
-                            int nin, DtHandle *const *in, DtHandle **out,
-                            int max, int *nout) {
+                            int nin, DtHandle *const *in, DtOutputs *out) {
   DtCtx *cx = t->e.cx;
   const DtSpec **spec = DT_ANEWN(cx, t->e.arena, const DtSpec *, nin + 1);
   DtProp *p = NULL;
@@ -199,14 +196,13 @@ static DtStatus call_specs (Trace *t, const DtOpDef *op, const DtArgs *args,
     st = dt_raise(cx, DT_E_RUNTIME, "Decomposition requires redistribution "
                   "for %s", op->sig->full);
   else
-    st = keep_outputs(t, p, out, max, nout);
+    st = keep_outputs(t, p, out);
   dt_prop_unref(cx, p);
   return st;
 }
 
 static DtStatus call_metas (Trace *t, const DtOpDef *op, const DtArgs *args,
-                            int nin, DtHandle *const *in, DtHandle **out,
-                            int max, int *nout) {
+                            int nin, DtHandle *const *in, DtOutputs *out) {
   DtCtx *cx = t->e.cx;
   const DtMeta **meta = DT_ANEWN(cx, t->e.arena, const DtMeta *, nin + 1);
   DtMeta *res = DT_ANEWN(cx, t->e.arena, DtMeta, DT_MAX_OUTS);
@@ -221,12 +217,12 @@ static DtStatus call_metas (Trace *t, const DtOpDef *op, const DtArgs *args,
                    .maxout = DT_MAX_OUTS, .out = res, .none = none,
                    .offset = off, .fake = true };
   DT_TRY(cx, dt_prop_meta(&c));
-  for (i = 0; i < c.nout && i < max; i++) {
+  for (i = 0; i < c.nout && i < out->max; i++) {
     Tensor *x = NULL;
     if (!none[i]) DT_TRY(cx, new_tensor(t, &res[i], NULL, &x));
-    out[i] = (DtHandle *)(void *)x;
+    out->v[i] = (DtHandle *)(void *)x;
   }
-  *nout = i;
+  out->n = i;
   return DT_OK;
 }
 
@@ -240,8 +236,7 @@ static bool resizes_out (const char *name, int nin, DtHandle *const *in) {
   return x->is_out && !dt_meta_same_shape(&x->meta, &y->meta);
 }
 
-static DtStatus resize_out (Trace *t, DtHandle *const *in, DtHandle **out,
-                            int *nout) {
+static DtStatus resize_out (Trace *t, DtHandle *const *in, DtOutputs *out) {
   const Tensor *x = (const Tensor *)(const void *)in[0];
   const Tensor *y = (const Tensor *)(const void *)in[1];
   Tensor *res;
@@ -253,8 +248,8 @@ static DtStatus resize_out (Trace *t, DtHandle *const *in, DtHandle **out,
   m.dtype = x->meta.dtype;
   dt_meta_set_contiguous(&m);
   DT_TRY(t->e.cx, new_tensor(t, &m, NULL, &res));
-  out[0] = (DtHandle *)(void *)res;
-  *nout = 1;
+  out->v[0] = (DtHandle *)(void *)res;
+  out->n = 1;
   return DT_OK;
 }
 
@@ -265,26 +260,23 @@ static bool runs_inline (const Trace *t, const DtOpDef *op) {
          op->strategy == NULL;
 }
 
-static DtStatus trace_call (DtEmit *e, const char *name, int npos,
-                            const DtValue *pos, int nkw,
-                            const char *const *kwname, const DtValue *kw,
-                            int nin, DtHandle *const *in, DtHandle **out,
-                            int max, int *nout) {
+static DtStatus trace_call (DtEmit *e, const char *name,
+                            const DtGiven *given, int nin, DtHandle *const *in,
+                            DtOutputs *out) {
   Trace *t = (Trace *)e->ud;
   const DtOpDef *op = dt_registry_find(e->cx, t->p->reg, name);
   DtArgs *args = DT_ANEWN(e->cx, e->arena, DtArgs, 1);
   if (args == NULL) return DT_E_NOMEM;
-  if (resizes_out(name, nin, in)) return resize_out(t, in, out, nout);
+  if (resizes_out(name, nin, in)) return resize_out(t, in, out);
   if (op == NULL) {
     if (e->cx->err.code != DT_OK) return e->cx->err.code;
     return dt_raise(e->cx, DT_E_NOTIMPL, "there is no operator %s", name);
   }
-  DT_TRY(e->cx, dt_schema_bind(e->cx, op->sig, npos, pos, nkw, kwname, kw,
-                               args));
+  DT_TRY(e->cx, dt_schema_bind(e->cx, op->sig, given, args));
   if (runs_inline(t, op))
-    return run_program(t, op, args, nin, in, out, max, nout);
-  return t->specs ? call_specs(t, op, args, nin, in, out, max, nout)
-                  : call_metas(t, op, args, nin, in, out, max, nout);
+    return run_program(t, op, args, nin, in, out);
+  return t->specs ? call_specs(t, op, args, nin, in, out)
+                  : call_metas(t, op, args, nin, in, out);
 }
 
 static const DtMeta *trace_meta (DtEmit *e, const DtHandle *h) {
@@ -331,6 +323,7 @@ DtStatus dt_decomp_meta (DtPropagator *p, DtMetaCall *c) {
   Trace t;
   DtHandle **h = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->nin + 1);
   DtHandle **res = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->maxout + 1);
+  DtOutputs out = { res, c->maxout, 0 };
   DtStatus st = DT_OK;
   int i;
   if (h == NULL || res == NULL) return DT_E_NOMEM;
@@ -342,7 +335,8 @@ DtStatus dt_decomp_meta (DtPropagator *p, DtMetaCall *c) {
     h[i] = (DtHandle *)(void *)x;
   }
   if (st == DT_OK)
-    st = run_program(&t, c->op, c->args, c->nin, h, res, c->maxout, &c->nout);
+    st = run_program(&t, c->op, c->args, c->nin, h, &out);
+  c->nout = out.n;
   for (i = 0; st == DT_OK && i < c->nout; i++) {
     c->none[i] = res[i] == NULL;
     c->offset[i] = 0;
@@ -434,8 +428,9 @@ static DtStatus trace_one (DtDecide *d, DtMesh *mesh, const DtPlacement *pl,
   Trace t;
   DtHandle **h = DT_ANEWN(d->cx, d->arena, DtHandle *, d->nin + 1);
   DtHandle *res[TRACE_OUTS];
+  DtOutputs out = { res, TRACE_OUTS, 0 };
   DtStatus st = DT_OK;
-  int i, nout = 0;
+  int i;
   if (h == NULL) return DT_E_NOMEM;
   trace_init(&t, d->cx, d->p, d->arena, true);
   t.seen = seen;
@@ -449,10 +444,9 @@ static DtStatus trace_one (DtDecide *d, DtMesh *mesh, const DtPlacement *pl,
     h[i] = (DtHandle *)(void *)x;
   }
   if (st == DT_OK)
-    st = run_program(&t, d->rule_op, d->args, d->nin, h, res, TRACE_OUTS,
-                     &nout);
+    st = run_program(&t, d->rule_op, d->args, d->nin, h, &out);
   *ncells = 0;
-  for (i = 0; i < nout && st == DT_OK; i++)
+  for (i = 0; i < out.n && st == DT_OK; i++)
     if (res[i] != NULL) {
       const Tensor *x = (const Tensor *)(const void *)res[i];
       if (x->spec == NULL) continue;

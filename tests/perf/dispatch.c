@@ -71,7 +71,7 @@ static void bench_cached (DtCtx *cx, DtSession *s, int ndim) {
   TRY(dt_mesh_init(cx, "cpu", 1, &one, NULL, 0, 1, &m));
   a = make(cx, s, m, dt_pl_replicate());
   b = make(cx, s, m, dt_pl_replicate());
-  TRY(dt_schema_bind(cx, op->sig, 2, pos, 0, NULL, NULL, &args));
+  TRY(dt_schema_bind(cx, op->sig, &(DtGiven){ .npos = 2, .pos = pos }, &args));
   args.nslots = 2;
   for (int r = 0; r < RUNS; r++) {
     DtVar *in[2] = { a, b };
@@ -119,7 +119,7 @@ static void bench_prop (DtCtx *cx, DtSession *s, int ndim) {
   TRY(dt_mesh_init(cx, "cpu", ndim, shape, NULL, 0, 8, &m));
   a = make(cx, s, m, dt_pl_shard(0));
   b = make(cx, s, m, dt_pl_shard(1));
-  TRY(dt_schema_bind(cx, op->sig, 2, pos, 0, NULL, NULL, &args));
+  TRY(dt_schema_bind(cx, op->sig, &(DtGiven){ .npos = 2, .pos = pos }, &args));
   args.nslots = 2;
   for (int r = 0; r < RUNS; r++) {
     const DtSpec *in[2] = { a->spec, b->spec };

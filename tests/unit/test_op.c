@@ -168,8 +168,8 @@ static void check_wrong (DtCtx *cx, DtRegistry *r, const Wrong *w) {
   const DtOpDef *op = NULL;
   DtArgs args;
   assert_non_null(p);
-  assert_int_equal(dt_packet_resolve(cx, p, w->npos, w->pos, w->nkw,
-                                     &w->kwname, &w->kw, &op, &args),
+  assert_int_equal(dt_packet_resolve(cx, p, &(DtGiven){
+    w->npos, w->pos, w->nkw, &w->kwname, &w->kw }, &op, &args),
                    DT_E_TYPE);
   assert_string_equal(message(cx), w->text);
   assert_string_equal(cx->err.pyclass, "TypeError");
@@ -225,20 +225,24 @@ static void test_resolve (void **state) {
   const char *out = "out", *input = "input";
   DtArgs args;
   DtValue v[3] = { dt_v_slot(0), dt_v_float(2), dt_v_slot(1) };
-  assert_int_equal(dt_packet_resolve(cx, p, 2, v, 0, NULL, NULL, &op, &args),
+  assert_int_equal(dt_packet_resolve(cx, p, &(DtGiven){ .npos = 2, .pos = v },
+    &op, &args),
                    DT_OK);
   assert_string_equal(op->sig->full, "aten.add.Tensor");
   assert_true(dt_arg_is_number(&args, 1));
   assert_int_equal(args.nslots, 1);
   assert_int_equal(dt_arg_int(&args, 2), 1);
-  assert_int_equal(dt_packet_resolve(cx, p, 2, v, 1, &out, &v[2], &op, &args),
+  assert_int_equal(dt_packet_resolve(cx, p, &(DtGiven){ 2, v, 1, &out, &v[2] },
+    &op, &args),
                    DT_OK);
   assert_string_equal(op->sig->full, "aten.add.out");
   p = dt_registry_packet(cx, r, "aten", "t");
-  assert_int_equal(dt_packet_resolve(cx, p, 0, v, 1, &input, v, &op, &args),
+  assert_int_equal(dt_packet_resolve(cx, p, &(DtGiven){ 0, v, 1, &input, v },
+    &op, &args),
                    DT_OK);
   p = dt_registry_packet(cx, r, "aten", "clamp");
-  assert_int_equal(dt_packet_resolve(cx, p, 2, v, 0, NULL, NULL, &op, &args),
+  assert_int_equal(dt_packet_resolve(cx, p, &(DtGiven){ .npos = 2, .pos = v },
+    &op, &args),
                    DT_OK);
   assert_string_equal(op->sig->full, "aten.clamp.default");
   dt_registry_free(cx, r);
@@ -250,18 +254,21 @@ static void test_overload_errors (void **state) {
   const DtOpDef *mm = dt_registry_find(cx, r, "aten::mm");
   DtValue v[3] = { dt_v_slot(0), dt_v_float(1), dt_v_slot(1) };
   DtArgs args;
-  assert_int_equal(dt_schema_bind(cx, mm->sig, 2, v, 0, NULL, NULL, &args),
+  assert_int_equal(dt_schema_bind(cx, mm->sig, &(DtGiven){ .npos = 2, .pos = v },
+    &args),
                    DT_E_TYPE);
   assert_true(strncmp(message(cx), "aten::mm() Expected a value of type "
     "'Tensor' for argument 'mat2' but instead found type 'float'.\nPosition: "
     "1\nValue: 1.0\nDeclaration: aten::mm(Tensor self", 130) == 0);
   dt_error_clear(cx);
-  assert_int_equal(dt_schema_bind(cx, mm->sig, 1, v, 0, NULL, NULL, &args),
+  assert_int_equal(dt_schema_bind(cx, mm->sig, &(DtGiven){ .npos = 1, .pos = v },
+    &args),
                    DT_E_TYPE);
   assert_string_equal(message(cx), "aten::mm() is missing value for argument "
     "'mat2'. Declaration: aten::mm(Tensor self, Tensor mat2) -> Tensor");
   dt_error_clear(cx);
-  assert_int_equal(dt_schema_bind(cx, mm->sig, 3, v, 0, NULL, NULL, &args),
+  assert_int_equal(dt_schema_bind(cx, mm->sig, &(DtGiven){ .npos = 3, .pos = v },
+    &args),
                    DT_E_TYPE);
   assert_string_equal(message(cx), "aten::mm() expected at most 2 argument(s) "
     "but received 3 argument(s). Declaration: aten::mm(Tensor self, Tensor "
@@ -320,7 +327,8 @@ static void test_foreach_args (void **state) {
   DtValue b[2] = { dt_v_slot(2), dt_v_slot(3) };
   DtValue v[2] = { dt_v_list(2, a), dt_v_list(2, b) };
   DtArgs args, one;
-  assert_int_equal(dt_schema_bind(cx, op->sig, 2, v, 0, NULL, NULL, &args),
+  assert_int_equal(dt_schema_bind(cx, op->sig, &(DtGiven){ .npos = 2, .pos = v },
+    &args),
                    DT_OK);
   assert_int_equal(dt_foreach_count(&args), 2);
   assert_int_equal(dt_foreach_args(cx, op, &args, 1, &one), DT_OK);

@@ -64,7 +64,8 @@ static DtSpec *spec (World *w, const char *pls, int64_t rows, int64_t cols) {
 
 static void bind_two (World *w, const DtOpDef *op, DtArgs *args) {
   const DtValue v[2] = { dt_v_slot(0), dt_v_slot(1) };
-  assert_int_equal(dt_schema_bind(w->cx, op->sig, 2, v, 0, NULL, NULL, args),
+  assert_int_equal(dt_schema_bind(w->cx, op->sig, &(DtGiven){ .npos = 2, .pos = v },
+    args),
                    DT_OK);
 }
 
@@ -130,7 +131,8 @@ static void test_slots (void **state) {
   const DtValue v[2] = { dt_v_slot(1), dt_v_slot(0) };
   DtArgs args;
   DtProp *p = NULL;
-  assert_int_equal(dt_schema_bind(cx, op->sig, 2, v, 0, NULL, NULL, &args),
+  assert_int_equal(dt_schema_bind(cx, op->sig, &(DtGiven){ .npos = 2, .pos = v },
+    &args),
                    DT_OK);
   const DtOpSchema q = { op, &args, 2, (const DtSpec *const *)in };
   assert_int_equal(dt_prop_run(cx, w.prop, &q, NULL, &p), DT_OK);
@@ -238,7 +240,8 @@ static DtStatus decide_once (World *w) {
   if (st == DT_OK) st = spec_try(w, "S(0) P(sum)", 8, 8, &in[0]);
   if (st == DT_OK) st = spec_try(w, "R S(1)", 8, 8, &in[1]);
   if (st == DT_OK)
-    st = dt_schema_bind(w->cx, op->sig, 2, v, 0, NULL, NULL, &args);
+    st = dt_schema_bind(w->cx, op->sig, &(DtGiven){ .npos = 2, .pos = v },
+    &args);
   if (st == DT_OK)
     st = dt_prop_cached(w->cx, w->prop, &q, &p, &hit);
   dt_prop_unref(w->cx, p);
