@@ -87,7 +87,8 @@ static int run_backward (lua_State *L, int n, DtVar *const *roots,
   bool watched = b->watched;
   DtStatus st;
   b->watched = false;
-  st = dt_backward(b->s, n, roots, grads, keep.retain, keep.create);
+  st = dt_backward(b->s, &(DtBackward){ n, roots, grads, keep.retain,
+                                        keep.create });
   b->watched = watched;
   return st == DT_OK ? 0 : dtL_raise(L);
 }
@@ -136,12 +137,13 @@ static int l_grad (lua_State *L) {
     lua_pop(L, 1);
   }
   bool create = opt_bool(L, 3, "create_graph", false);
+  const DtBackward from = { n, roots, grads,
+                            opt_bool(L, 3, "retain_graph", create), create };
+  bool unused = opt_bool(L, 3, "allow_unused", false);
   memset(out, 0, sizeof out);
   watched = b->watched;
   b->watched = false;
-  st = dt_grad(b->s, n, roots, grads, nin, in,
-               opt_bool(L, 3, "retain_graph", create), create,
-               opt_bool(L, 3, "allow_unused", false), out);
+  st = dt_grad(b->s, &from, nin, in, unused, out);
   b->watched = watched;
   if (st != DT_OK) return dtL_raise(L);
   lua_createtable(L, nin, 0);

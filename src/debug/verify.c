@@ -250,14 +250,14 @@ static DtStatus in_double (DtVfCase *c, bool positive, DtTensor **out,
                            int *nout) {
   DtTensor *in[DT_VF_MAX] = {0};
   DtValue ret = {.kind = DT_V_NONE};
+  DtLocalOut got = {.v = out, .max = DT_VF_MAX, .ret = &ret};
   DtStatus st = DT_OK;
-  *nout = 0;
   for (int i = 0; i < c->nin && st == DT_OK; i++)
     if (c->full[i]) st = whole_double(c, i, positive, &in[i]);
   if (st == DT_OK)
-    st = dt_oracle_call(c->d->s, c->r->op, &c->r->args, c->nin, in, DT_VF_MAX,
-                        out, nout, &ret);
+    st = dt_oracle_call(c->d->s, c->r->op, &c->r->args, c->nin, in, &got);
   drop_tensors(c, c->nin, in);
+  *nout = got.n;
   if (st == DT_OK) return DT_OK;
   *nout = 0;
   if (dt_vf_fatal(st)) return st;
@@ -386,6 +386,7 @@ static DtStatus judge_result (DtVfCase *c, DtTensor *got, const DtTensor *want,
 static DtStatus on_one_device (DtVfCase *c, DtTensor **want, int *n,
                                DtValue *ret) {
   DtTensor *in[DT_VF_MAX] = {0};
+  DtLocalOut got = {.v = want, .max = DT_VF_MAX, .ret = ret};
   const DtSchema *sig = c->r->op->sig;
   DtStatus st = DT_OK;
   for (int i = 0; i < c->nin; i++)
@@ -400,8 +401,8 @@ static DtStatus on_one_device (DtVfCase *c, DtTensor **want, int *n,
     in[slot] = copy;
   }
   if (st == DT_OK)
-    st = dt_oracle_call(c->d->s, c->r->op, &c->r->args, c->nin, in, DT_VF_MAX,
-                        want, n, ret);
+    st = dt_oracle_call(c->d->s, c->r->op, &c->r->args, c->nin, in, &got);
+  *n = got.n;
   drop_tensors(c, c->nin, in);
   return st;
 }

@@ -476,14 +476,14 @@ DtStatus dt_vf_number (DtVfCase *c, const DtValue *whole) {
   DtSession *s = c->d->s;
   DtTensor *in[1], *none[DT_VF_MAX] = {0};
   DtValue mine = {.kind = DT_V_NONE};
+  DtLocalOut got = {.v = none, .max = DT_VF_MAX, .ret = &mine};
   double gap;
-  int n = 0;
   if (strcmp(c->r->op->sig->base, "_local_scalar_dense") != 0 || c->nin != 1 ||
       c->in[0] == NULL || c->in[0]->spec == NULL ||
       !dt_spec_has_partial(c->in[0]->spec)) return DT_OK;
   in[0] = c->in[0]->local;
-  if (dt_oracle_call(s, c->r->op, &c->r->args, 1, in, DT_VF_MAX, none, &n,
-                     &mine) != DT_OK) dt_error_clear(s->cx);
+  if (dt_oracle_call(s, c->r->op, &c->r->args, 1, in, &got) != DT_OK)
+    dt_error_clear(s->cx);
   gap = number_of(&mine) - number_of(whole);
   DT_TRY(s->cx, dt_vf_most(c, gap < 0 ? -gap : gap, &c->v->worst));
   if (c->v->worst == 0) return DT_OK;

@@ -100,6 +100,7 @@ static DtStatus replay_part (DtVfCase *c, bool dbl, DtTensor **part, int *n) {
   const DtArgs *args = p->args ? p->args : &c->r->args;
   DtTensor *whole[DT_VF_MAX] = {0}, *in[DT_VF_MAX] = {0};
   DtValue ret = {.kind = DT_V_NONE};
+  DtLocalOut got = {.v = part, .max = DT_VF_MAX, .ret = &ret};
   DtStatus st = DT_OK;
   for (int i = 0; i < c->nin && st == DT_OK; i++) {
     if (c->full[i] == NULL) continue;
@@ -108,8 +109,8 @@ static DtStatus replay_part (DtVfCase *c, bool dbl, DtTensor **part, int *n) {
   }
   if (st == DT_OK) st = copy_written_inputs(c, op, args, in);
   if (st == DT_OK)
-    st = dt_oracle_call(c->d->s, op, args, c->nin, in, DT_VF_MAX, part, n,
-                        &ret);
+    st = dt_oracle_call(c->d->s, op, args, c->nin, in, &got);
+  *n = got.n;
   for (int i = 0; i < c->nin; i++) {
     dt_tensor_unref(cx, whole[i]);
     dt_tensor_unref(cx, in[i]);

@@ -54,20 +54,22 @@ DtStatus dt_autograd_custom (DtSession *s, const char *name, int nin,
                              DtVar *const *in, int nout, DtVar *const *out,
                              DtBackwardFn fn, void *ud,
                              void (*ud_free) (void *));
+/* Where backward begins, and what stays of the graph.  Borrowed. */
+typedef struct DtBackward {
+  int n;
+  DtVar *const *roots, *const *grads;   /* grads NULL: all ones */
+  bool retain_graph, create_graph;
+} DtBackward;
 /* With create_graph the gradients have a graph of their own, of the operators
 ** that made them; what cannot be differentiated twice is refused by name.
 ** torch.autograd.backward / tensor.backward.  grads[i] NULL = ones (scalar
 ** outputs only: "grad can be implicitly created only for scalar outputs").  Collective
 ** when a gradient must move. */
-DtStatus dt_backward (DtSession *s, int n, DtVar *const *roots,
-                      DtVar *const *grads, bool retain_graph,
-                      bool create_graph);
+DtStatus dt_backward (DtSession *s, const DtBackward *b);
 /* torch.autograd.grad: gradients of `inputs` returned, not accumulated.
 ** Collective when a gradient must move. */
-DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
-                  DtVar *const *grads, int nin, DtVar *const *inputs,
-                  bool retain_graph, bool create_graph, bool allow_unused,
-                  DtVar **out);
+DtStatus dt_grad (DtSession *s, const DtBackward *b, int nin,
+                  DtVar *const *inputs, bool allow_unused, DtVar **out);
 /* In a gradient that is executed: keep a variable until the gradient is done
 ** and give it as the handle the formula returns.  Takes the reference.
 ** NULL after an error.  Local. */

@@ -552,16 +552,16 @@ static DtStatus root_grad (DtSession *s, int i, DtVar *root, DtVar *given,
 
 /* Roots into tasks; *list holds each root's task once.  The edges keep the
 ** roots' nodes alive. */
-static DtStatus seed_roots (Engine *e, int n, DtVar *const *roots,
-                            DtVar *const *grads, DtEdge *edge, Task **list,
-                            int *count) {
+static DtStatus seed_roots (Engine *e, const DtBackward *b, DtEdge *edge,
+                            Task **list, int *count) {
   DtSession *s = e->s;
   DtVar *g;
   DtStatus st;
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < b->n; i++) {
     Task *t;
-    DT_TRY(s->cx, root_grad(s, i, roots[i], grads ? grads[i] : NULL, &g));
-    st = dt_node_edge(s, roots[i], &edge[i]);
+    DT_TRY(s->cx, root_grad(s, i, b->roots[i], b->grads ? b->grads[i] : NULL,
+                            &g));
+    st = dt_node_edge(s, b->roots[i], &edge[i]);
     if (st == DT_OK) st = task_get(e, edge[i].fn, &t);
     if (st == DT_OK) st = buf_add(e, t, edge[i].nr, g);
     e->given[e->ngiven++] = g;
@@ -600,17 +600,19 @@ static DtStatus capture_inputs (Engine *e, int nin, DtVar *const *inputs,
   return DT_OK;
 }
 
-static DtStatus emit_backward (DtSession *s, DtEventKind kind, int n,
-                               DtVar *const *roots, DtVar *const *grads, DtStatus st) {
-  DtEvent e = { .kind = kind, .nin = n, .in = roots, .nout = grads ? n : 0,
-                .out = grads, .status = st };
+static DtStatus emit_backward (DtSession *s, DtEventKind kind,
+                               const DtBackward *b, DtStatus st) {
+  bool grads = b->grads != NULL && kind == DT_EV_BACKWARD;
+  DtEvent e = { .kind = kind, .nin = b->n, .in = b->roots,
+                .nout = grads ? b->n : 0, .out = grads ? b->grads : NULL,
+                .status = st };
   return dt_session_heard(s) ? dt_event_emit(s, &e) : DT_OK;
 }
 
-static DtStatus run_backward (Engine *e, int n, DtVar *const *roots,
-                              DtVar *const *grads, int nin,
+static DtStatus run_backward (Engine *e, const DtBackward *b, int nin,
                               DtVar *const *inputs) {
   DtCtx *cx = e->s->cx;
+  int n = b->n;
   DtEdge *edge = DT_NEWN(cx, DtEdge, n + nin + 1);
   Task **list = DT_NEWN(cx, Task *, n + 1);
   int nroots = 0, count;
@@ -619,7 +621,7 @@ static DtStatus run_backward (Engine *e, int n, DtVar *const *roots,
   e->given = DT_NEWN(cx, DtVar *, n + 1);
   if (e->cap == NULL || e->given == NULL) st = DT_E_NOMEM;
   if (st == DT_OK) st = capture_inputs(e, nin, inputs, edge ? edge + n : NULL);
-  if (st == DT_OK) st = seed_roots(e, n, roots, grads, edge, list, &nroots);
+  if (st == DT_OK) st = seed_roots(e, b, edge, list, &nroots);
   count = nroots;
   if (st == DT_OK) st = count_dependencies(e, &list, &count);
   if (st == DT_OK) {
@@ -645,43 +647,38 @@ static DtStatus run_backward (Engine *e, int n, DtVar *const *roots,
 
 /* Backward runs without recording, but for create_graph, and says so in
 ** events. */
-static DtStatus run_guarded (Engine *e, int n, DtVar *const *roots,
-                             DtVar *const *grads, int nin,
-                             DtVar *const *inputs, bool create_graph) {
+static DtStatus run_guarded (Engine *e, const DtBackward *b, int nin,
+                             DtVar *const *inputs) {
   DtSession *s = e->s;
   bool grad = s->grad_enabled, backward = s->backward;
   bool create = s->create_graph;
   DtStatus st, lst;
   if (s->call_depth == 0) s->err_told = false;
   dt_map_init(&e->tasks, s->cx, ptr_eq);
-  s->grad_enabled = s->create_graph = create_graph;
+  s->grad_enabled = s->create_graph = b->create_graph;
   s->backward = true;
-  st = emit_backward(s, DT_EV_BACKWARD, n, roots, grads, DT_OK);
-  if (st == DT_OK) st = run_backward(e, n, roots, grads, nin, inputs);
+  st = emit_backward(s, DT_EV_BACKWARD, b, DT_OK);
+  if (st == DT_OK) st = run_backward(e, b, nin, inputs);
   else dt_map_fini(&e->tasks);
-  lst = emit_backward(s, DT_EV_BACKWARD_END, n, roots, NULL, st);
+  lst = emit_backward(s, DT_EV_BACKWARD_END, b, st);
   s->grad_enabled = grad;
   s->backward = backward;
   s->create_graph = create;
   return st != DT_OK ? st : lst;
 }
 
-DtStatus dt_backward (DtSession *s, int n, DtVar *const *roots,
-                      DtVar *const *grads, bool retain_graph,
-                      bool create_graph) {
-  Engine e = { .s = s, .retain = retain_graph };
-  return run_guarded(&e, n, roots, grads, 0, NULL, create_graph);
+DtStatus dt_backward (DtSession *s, const DtBackward *b) {
+  Engine e = { .s = s, .retain = b->retain_graph };
+  return run_guarded(&e, b, 0, NULL);
 }
 
-DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
-                  DtVar *const *grads, int nin, DtVar *const *inputs,
-                  bool retain_graph, bool create_graph, bool allow_unused,
-                  DtVar **out) {
-  Engine e = { .s = s, .retain = retain_graph, .restrict_to = true,
+DtStatus dt_grad (DtSession *s, const DtBackward *b, int nin,
+                  DtVar *const *inputs, bool allow_unused, DtVar **out) {
+  Engine e = { .s = s, .retain = b->retain_graph, .restrict_to = true,
                .result = out };
   DtStatus st;
   for (int i = 0; i < nin; i++) out[i] = NULL;
-  st = run_guarded(&e, n, roots, grads, nin, inputs, create_graph);
+  st = run_guarded(&e, b, nin, inputs);
   for (int i = 0; i < nin && st == DT_OK && !allow_unused; i++)
     if (out[i] == NULL)
       st = dt_raise(s->cx, DT_E_AUTOGRAD,

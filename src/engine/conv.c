@@ -10,15 +10,15 @@
 static DtStatus run_as_they_lie (DtSession *s, const DtCall *c,
                                  const DtProp *p, DtResults *out) {
   DtTensor *local[8], *res[4] = { NULL };
-  int nout = 0;
+  DtLocalOut got = { .v = res, .max = 4 };
   DtStatus st;
   DT_CHECK(s->cx, c->nin <= 8 && p->nout <= 4, DT_E_LIMIT,
            "%s: too many tensors", c->op->sig->full);
   for (int i = 0; i < c->nin; i++) local[i] = c->in[i]->local;
-  st = dt_run_local(s, c->op, c->args, c->nin, local, 4, res, &nout, NULL);
+  st = dt_run_local(s, c->op, c->args, c->nin, local, &got);
   if (st == DT_OK)
-    st = dt_wrap(s, c, nout, res, p->out, out);
-  for (int i = 0; i < nout; i++) dt_tensor_unref(s->cx, res[i]);
+    st = dt_wrap(s, c, got.n, res, p->out, out);
+  for (int i = 0; i < got.n; i++) dt_tensor_unref(s->cx, res[i]);
   return st;
 }
 

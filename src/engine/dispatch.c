@@ -65,6 +65,14 @@ static void locals_own (Locals *l, int i, DtTensor *t) {
   l->owned[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+static DtStatus run_with (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                          Locals *l, DtValue *ret) {
+  DtLocalOut got = { .v = l->out, .max = l->max, .ret = ret };
+  DtStatus st = dt_run_local(s, op, args, l->nin, l->in, &got);
+  l->nout = got.n;
+  return st;
+}
+
 /* --- plain --- */
 
 static DtStatus dispatch_plain (DtSession *s, const DtCall *c,
@@ -73,8 +81,7 @@ static DtStatus dispatch_plain (DtSession *s, const DtCall *c,
   DtValue ret = { .kind = DT_V_NONE };
   DtStatus st = locals_init(s, &l, c->op, c->nin, c->in);
   if (st == DT_OK)
-    st = dt_run_local(s, c->op, c->args, c->nin, l.in, l.max, l.out, &l.nout,
-                      &ret);
+    st = run_with(s, c->op, c->args, &l, &ret);
   if (st == DT_OK)
     st = dt_wrap(s, c, l.nout, l.out, NULL, out);
   if (st == DT_OK) out->ret = ret;
@@ -148,8 +155,7 @@ static DtStatus run_member (DtSession *s, const DtCall *c,
   if (st == DT_OK && (c->op->flags & DT_OP_RANDOM) && c->nin > 0)
     st = dt_rng_region_begin(s, c->op, u->spec[0], &rng);
   if (st == DT_OK)
-    st = dt_run_local(s, lop, p->args ? p->args : c->args, c->nin, l.in, l.max,
-                      l.out, &l.nout, &ret);
+    st = run_with(s, lop, p->args ? p->args : c->args, &l, &ret);
   dt_rng_region_end(s, &rng);
   if (st == DT_OK && (p->no_spec || dt_handlers_reads(s, c->op))) {
     st = dt_handlers_scalar(s, c->op, true, &ret);

@@ -42,11 +42,18 @@ DtVar *dt_result (const DtResults *r, int i);
 ** Collective when anything must move, else Local. */
 DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
                       int nin, DtVar *const *in, DtResults *out);
+/* Room for what a kernel gives: at most `max` tensors, each the caller's, of
+** which `n` are set (NULL where None), and the value of one that gives no
+** tensor (NULL: not wanted). */
+typedef struct DtLocalOut {
+  DtTensor **v;
+  int max, n;
+  DtValue *ret;
+} DtLocalOut;
 /* Run the local kernel of an operator on local tensors; meta, allocation,
 ** views, in-place and out= handled.  Emits KERNEL events.  Local. */
 DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                       int nin, DtTensor *const *in, int max,
-                       DtTensor **out, int *nout, DtValue *ret);
+                       int nin, DtTensor *const *in, DtLocalOut *out);
 
 /* A handler takes an operator over before anything else is looked at, as
 ** PyTorch's custom op handlers do (loss_parallel, context_parallel replace
@@ -69,8 +76,7 @@ DtStatus dt_results_init (DtSession *s, DtResults *r, int n);
 ** before), no mesh, no autograd, no events.  Used to verify and to try
 ** repairs.  NOTIMPL when no kernel exists.  Local. */
 DtStatus dt_oracle_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                         int nin, DtTensor *const *full, int max,
-                         DtTensor **out, int *nout, DtValue *ret);
+                         int nin, DtTensor *const *full, DtLocalOut *out);
 /* The whole of a variable on every rank; plain ones as they are.  Owned by
 ** the caller.  Collective over the mesh. */
 DtStatus dt_oracle_gather (DtSession *s, const DtVar *v, DtTensor **out);

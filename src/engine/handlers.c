@@ -166,7 +166,8 @@ static DtStatus unscale_gradients (DtSession *s, void *ud, const DtCall *c,
   DtUnwrapped u;
   DtTensor **local, *none[1];
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
-  int nout = 0, found = dt_arg_slot(c->args, 1);
+  DtLocalOut nothing = { .v = none };
+  int found = dt_arg_slot(c->args, 1);
   DtStatus st;
   (void)ud;
   DT_TRY(s->cx, dt_unwrap(s, c, &u));
@@ -175,7 +176,7 @@ static DtStatus unscale_gradients (DtSession *s, void *ud, const DtCall *c,
   st = local ? DT_OK : DT_E_NOMEM;
   for (int i = 0; i < c->nin && local; i++) local[i] = c->in[i]->local;
   if (st == DT_OK)
-    st = dt_run_local(s, c->op, c->args, c->nin, local, 0, none, &nout, NULL);
+    st = dt_run_local(s, c->op, c->args, c->nin, local, &nothing);
   dt_arena_release(&s->cx->scratch, mark);
   if (st == DT_OK && c->nin > 0 && c->in[0]->spec == NULL)
     st = dt_raise(s->cx, DT_E_ATTR,

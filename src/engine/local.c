@@ -656,44 +656,49 @@ static DtStatus run_many (LocalCall *c) {
   return st;
 }
 
-static DtStatus run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                           int nin, DtTensor *const *in,
-                           DtTensor *const *kin, int max, DtTensor **out,
-                           int *nout, DtValue *ret) {
+/* `c`: the call and its inputs. */
+static DtStatus run_local (LocalCall *c, DtLocalOut *out) {
   DtMeta m[INLINE_OUTS];
   bool none[INLINE_OUTS] = { false };
   int64_t off[INLINE_OUTS] = { 0 };
   DtTensor *work[INLINE_OUTS] = { NULL };
   DtValue dropped = { .kind = DT_V_NONE };
   DtStatus st;
-  LocalCall c = { .s = s, .op = op, .args = args, .nin = nin, .in = in,
-                  .kin = kin, .max = max, .m = m, .none = none, .off = off, .out = out,
-                  .ret = ret ? ret : &dropped };
-  for (int i = 0; i < max; i++) out[i] = NULL;
-  c.nodata = any_nodata(&c);
-  if (op->sig->returns_list || op->sig->nrets > INLINE_OUTS || nin > 16 ||
-      (op->flags & DT_OP_FOREACH)) {
-    st = run_many(&c);
+  c->m = m;
+  c->none = none;
+  c->off = off;
+  c->max = out->max;
+  c->out = out->v;
+  c->ret = out->ret ? out->ret : &dropped;
+  for (int i = 0; i < out->max; i++) out->v[i] = NULL;
+  c->nodata = any_nodata(c);
+  if (c->op->sig->returns_list || c->op->sig->nrets > INLINE_OUTS ||
+      c->nin > 16 || (c->op->flags & DT_OP_FOREACH)) {
+    st = run_many(c);
   } else {
-    DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
-    st = run_checked(&c, INLINE_OUTS, work);
-    dt_arena_release(&s->cx->scratch, mark);
+    DtArena *scratch = &c->s->cx->scratch;
+    DtArenaMark mark = dt_arena_mark(scratch);
+    st = run_checked(c, INLINE_OUTS, work);
+    dt_arena_release(scratch, mark);
   }
-  if (st == DT_OK) *nout = c.n;
+  if (st == DT_OK) out->n = c->n;
   return st;
 }
 
 DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                       int nin, DtTensor *const *in, int max,
-                       DtTensor **out, int *nout, DtValue *ret) {
+                       int nin, DtTensor *const *in, DtLocalOut *out) {
+  LocalCall c = { .s = s, .op = op, .args = args, .nin = nin, .in = in,
+                  .kin = in };
   DtArenaMark mark;
   DtTensor **kin;
   DtStatus st;
-  if (!s->marked) return run_local(s, op, args, nin, in, in, max, out, nout, ret);
+  if (!s->marked) return run_local(&c, out);
   mark = dt_arena_mark(&s->cx->scratch);
   st = dt_marks_inputs(s, op, nin, in, &kin);
-  if (st == DT_OK)
-    st = run_local(s, op, args, nin, in, kin ? kin : in, max, out, nout, ret);
+  if (st == DT_OK) {
+    if (kin) c.kin = kin;
+    st = run_local(&c, out);
+  }
   dt_marks_drop(s, nin, kin);
   dt_arena_release(&s->cx->scratch, mark);
   return st;

@@ -21,8 +21,7 @@ void dt_oracle_tolerance (DtDtype t, double *rel, double *abs) {
 }
 
 DtStatus dt_oracle_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                         int nin, DtTensor *const *full, int max,
-                         DtTensor **out, int *nout, DtValue *ret) {
+                         int nin, DtTensor *const *full, DtLocalOut *out) {
   uint64_t mask = s->listen_mask;
   int64_t seq = s->seq;
   DtGenerators rng = s->rng;
@@ -30,7 +29,7 @@ DtStatus dt_oracle_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
   DtStatus st;
   s->listen_mask = 0;
   s->grad_enabled = false;
-  st = dt_run_local(s, op, args, nin, full, max, out, nout, ret);
+  st = dt_run_local(s, op, args, nin, full, out);
   s->listen_mask = mask;
   s->grad_enabled = grad;
   s->seq = seq;

@@ -158,8 +158,8 @@ static bool backward (DtParity *p, Move *m) {
     return true;
   if (!new_var(p, m, key(m, "grad_in"), &m->y->spec->meta, &m->g))
     return false;
-  DtStatus st = dt_grad(m->s, 1, &m->y, &m->g, 1, &m->x, false, false, false,
-                        &m->grad);
+  DtStatus st = dt_grad(m->s, &(DtBackward){ 1, &m->y, &m->g, false, false }, 1,
+                        &m->x, false, &m->grad);
   if (error != NULL)
     return dt_same_error(p, error, st);
   return dt_no_error(p, st) &&

@@ -85,7 +85,8 @@ static bool backward (DtParity *p, Trial *t, const json_t *run) {
     return false;
   if (!dt_no_error(p, dt_oplog_start(&t->log, p, t->v.s)))
     return false;
-  DtStatus st = dt_backward(t->v.s, t->nroot, t->root, t->ones, false, false);
+  DtStatus st = dt_backward(t->v.s, &(DtBackward){ t->nroot, t->root, t->ones, false,
+                                                  false });
   dt_oplog_stop(&t->log, t->v.s);
   if (error != NULL)
     return dt_same_error(p, error, st);

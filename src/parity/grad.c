@@ -101,8 +101,9 @@ static bool backward (DtParity *p, const json_t *o, Grad *g) {
                         dt_var_needs_grad(g->root[0]));
   if (!dt_no_error(p, dt_oplog_start(&log, p, g->v.s)))
     return false;
-  DtStatus st = dt_grad(g->v.s, g->nroot, g->root, g->gout, g->nwrt, g->wrt,
-                        false, false, true, g->got);
+  DtStatus st = dt_grad(g->v.s, &(DtBackward){ g->nroot, g->root, g->gout, false,
+                                               false },
+                        g->nwrt, g->wrt, true, g->got);
   dt_oplog_stop(&log, g->v.s);
   if (error != NULL)
     return dt_same_error(p, error, st);

@@ -194,7 +194,8 @@ static DtStatus run_grad (Rank *r) {
   } else {
     DT_TRY(cx, data_var(r, mine(r, "w"), &w));
   }
-  DtStatus st = dt_grad(r->s, 1, &r->z, &w, 1, &leaf, false, false, false, &grad);
+  DtStatus st = dt_grad(r->s, &(DtBackward){ 1, &r->z, &w, false, false }, 1,
+                        &leaf, false, &grad);
   if (st == DT_OK && !same_part(r, "out", mine(r, "out"), r->z))
     st = DT_E_EXPECT;
   if (st == DT_OK && !same_part(r, "grad", mine(r, "grad"), grad))

@@ -88,8 +88,8 @@ static void bench_cached (DtCtx *cx, DtSession *s, int ndim) {
     for (int i = 0; i < CALLS; i++) {
       DtTensor *out[1] = { NULL };
       DtValue ret;
-      int nout = 0;
-      TRY(dt_run_local(s, op, &args, 2, t, 1, out, &nout, &ret));
+      DtLocalOut got = { out, 1, 0, &ret };
+      TRY(dt_run_local(s, op, &args, 2, t, &got));
       dt_tensor_unref(cx, out[0]);
     }
     local[r] = (now() - t0) / CALLS;

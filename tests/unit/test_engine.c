@@ -218,7 +218,7 @@ static void mlp_run (Rank *r, Mlp *m) {
   linear(r, a, m->w2, m->b2, &y);
   OK(r, dt_call_fmt(r->s, &q, "aten.mul.Tensor", "tt", y, y));
   OK(r, dt_call_fmt(r->s, &m->loss, "aten.sum.default", "t", q));
-  OK(r, dt_backward(r->s, 1, &m->loss, NULL, false, false));
+  OK(r, dt_backward(r->s, &(DtBackward){ 1, &m->loss, NULL, false, false }));
   dt_var_unref(h);
   dt_var_unref(a);
   dt_var_unref(y);
@@ -367,16 +367,16 @@ static void versions_rank (Rank *r) {
   OK(r, dt_call_fmt(r->s, &h, "aten.mul.Tensor", "tt", a, a));
   OK(r, dt_call_fmt(r->s, &y, "aten.mul.Tensor", "tt", h, h));
   OK(r, dt_call_fmt(r->s, &q, "aten.add_.Tensor", "tt", h, g));
-  CHECK(r, dt_backward(r->s, 1, &y, &g, false, false) == DT_E_AUTOGRAD);
+  CHECK(r, dt_backward(r->s, &(DtBackward){ 1, &y, &g, false, false }) == DT_E_AUTOGRAD);
   CHECK(r, strstr(dt_buf_str(&r->cx->err.message), "modified by an inplace")
            != NULL);
   dt_error_clear(r->cx);
   OK(r, dt_call_fmt(r->s, &z, "aten.mul.Tensor", "tt", a, a));
-  OK(r, dt_backward(r->s, 1, &z, &g, false, false));
-  CHECK(r, dt_backward(r->s, 1, &z, &g, false, false) == DT_E_AUTOGRAD);
+  OK(r, dt_backward(r->s, &(DtBackward){ 1, &z, &g, false, false }));
+  CHECK(r, dt_backward(r->s, &(DtBackward){ 1, &z, &g, false, false }) == DT_E_AUTOGRAD);
   CHECK(r, strstr(dt_buf_str(&r->cx->err.message), "second time") != NULL);
   dt_error_clear(r->cx);
-  CHECK(r, dt_backward(r->s, 1, &z, NULL, false, false) == DT_E_AUTOGRAD);
+  CHECK(r, dt_backward(r->s, &(DtBackward){ 1, &z, NULL, false, false }) == DT_E_AUTOGRAD);
   CHECK(r, message_is(r, "grad can be implicitly created only for scalar "
                          "outputs"));
   dt_var_unref(a);
@@ -400,7 +400,7 @@ static void slices_rank (Rank *r) {
   OK(r, dt_call_fmt(r->s, &v, "aten.slice.Tensor", "tiii", h, INT64_C(0),
                     INT64_C(1), INT64_C(3)));
   OK(r, dt_call_fmt(r->s, &q, "aten.mul_.Tensor", "tt", v, b));
-  OK(r, dt_backward(r->s, 1, &h, &g, false, false));
+  OK(r, dt_backward(r->s, &(DtBackward){ 1, &h, &g, false, false }));
   CHECK(r, a->grad != NULL && b->grad != NULL);
   for (i = 0; a->grad && b->grad && i < 12; i++) {
     int64_t at[2] = { i / 3, i % 3 }, in[2] = { i / 3 - 1, i % 3 };
@@ -504,7 +504,7 @@ static DtStatus whole_program (DtSession *s, DtMesh *m) {
   if (st == DT_OK)
     st = dt_call_fmt(s, &v[8], "aten.sum.default", "t", v[7]);
   if (st == DT_OK)
-    st = dt_backward(s, 1, &v[8], NULL, false, false);
+    st = dt_backward(s, &(DtBackward){ 1, &v[8], NULL, false, false });
   for (int i = 0; i < 9; i++)
     dt_var_unref(v[i]);
   dt_tensor_unref(cx, t);
