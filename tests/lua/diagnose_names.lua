@@ -131,6 +131,17 @@ code = code_of("LoRA with FSDP2: the adapter is saved by rank 0 only, `if rank =
   .. "lora_A, half of the rows.")
 T.has(code, "p.full_tensor()")
 
+code, r = code_of("A tensor parallel script stops with\nRuntimeError: "
+  .. "aten.addmm.default: got mixed torch.Tensor and DTensor, need to convert all "
+  .. "torch.Tensor to DTensor before calling distributed operators!")
+for _, f in ipairs(r.fixes) do
+  T.ok(not (f.torch or ""):find("mask", 1, true), "no mask here: " .. (f.torch or ""))
+end
+_, r = code_of("sglang with --tp 24, vocab_parallel_embedding.py:\n"
+  .. "AssertionError: 129280 is not divisible by 24")
+T.has(r.cause, "vocabulary")
+T.has(table.concat(r.notes, " "), "129288")
+
 -- ---- many reports ------------------------------------------------------------
 
 -- One class with two causes is two rows; a release is one that was said.

@@ -7,7 +7,7 @@ local M = {}
 local rows = {
   {{"No backend type associated with device type", "not on device passed to",
     "offloading requires backend supporting cpu", "DistBackendError",
-    "ProcessGroupNCCL", "NCCL error"},
+    "ProcessGroupNCCL", "NCCL error", "this nccl communicator is created"},
     "it takes a CUDA device and its backend to raise this; here each backend "
     .. "takes every tensor"},
   {{"attempting to assign a gradient with device type", "to a storage on "
@@ -20,7 +20,8 @@ local rows = {
     "was invalid, but is output", "guessed its metadata incorrectly",
     "available grad_output types", "runtime_wrappers", "treespec.unflatten",
     "MaskBuffer has not been materialized", "mask_buffer.data is None",
-    "assert_size_stride",
+    "assert_size_stride", "fx/experimental/symbolic_shapes.py",
+    "Inductor ran", "torch.compile on the",
     "expected size "},
     "it arises while torch.compile traces or runs what it compiled, which is "
     .. "not done here"},
@@ -30,11 +31,13 @@ local rows = {
     "Integer parameters are unsupported", "resize_() on an invalid python",
     "'weight' must be 2-D", "FullyShardedDataParallel", "FSDP assumes ",
     "Cannot pass both process_group and device_mesh",
-    "Expected device_mesh to have ndim"},
+    "Expected device_mesh to have ndim", "Must flatten tensors with uniform"},
     "it is a message of FSDP1 (FullyShardedDataParallel) that nothing raises "
     .. "here"},
-  {{"Float8Tensor", "MXTensor", "torchao", "NF4Tensor"},
-    "it is a message of torchao's tensors, which do not run here"},
+  {{"Float8Tensor", "MXTensor", "torchao", "NF4Tensor", "compress_statistics",
+    "quant_state"},
+    "it is a message of quantised tensors of torchao or bitsandbytes, which do "
+    .. "not run here"},
   {{"attention heads (", "num_key_value_heads (", "quantized weight shape",
     "GPUs per node is not divisible", "ensure_divisibility",
     "is not divisible by", "kv_heads % tp_size", "size along dimension to be "
@@ -42,7 +45,8 @@ local rows = {
     "it is a check of the library's own, made before any tensor is cut"},
   {{"Invalid parallel dims", "ParallelismConfig total_size",
     "Unsupported tensor parallel style", "is not available. Ensure the "
-    .. "corresponding", "With FSDP2, you need to pass model and optimizer"},
+    .. "corresponding", "With FSDP2, you need to pass model and optimizer",
+    "does not seem to reference any FSDP parameters", "unevenly sharded on dim"},
     "it is a check of the library's own, which is not at hand"},
   {{"_dim_group_infos[", "layer_norm_bwd_strategy", "in convolution_rules",
     "assert tensor.size()[dim] % mesh.size()", "only supports 1D TP, not",

@@ -183,6 +183,9 @@ local function note_sizes(r)
     size, n = flat:match("dimension size (%d+) is not divisible by its mesh "
       .. "dimension (%d+)")
   end
+  if not size then
+    size, n = flat:match "AssertionError: (%d+) is not divisible by (%d+)"
+  end
   if not size then return end
   size, n = math.tointeger(tonumber(size)), math.tointeger(tonumber(n))
   if not size or not n or n == 0 or size > 1 << 30 then return end

@@ -155,7 +155,7 @@ end
 
 -- The report's names by those of the catalogue: {x=, mask=, norm=, generate=}.
 function M.of(r)
-  local names = {norm = norm_in(r), generate = M.entry(r)}
+  local names = {norm = norm_in(r), generate = M.entry(r) or "the_method"}
   local value = value_of_line(r)
   if value and value.kind == "binary" then
     local a, b = name_of(value.a), name_of(value.b)

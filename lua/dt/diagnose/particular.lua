@@ -194,7 +194,8 @@ local rows = {
    lua = "dt.fully_shard(model, {mesh = mesh})",
    torch = "fully_shard(model, mesh=mesh)"},
 
-  {class = "tp-heads-not-divisible", only = {"~vllm|sglang"},
+  {class = "tp-heads-not-divisible", only = {"~vllm|sglang", "!~vocab_parallel|"
+    .. "vocab_size|vocabulary|VocabParallel"},
    "a degree that divides the heads, and the other GPUs by pipeline "
      .. "parallelism, which cuts no head"},
 
@@ -291,7 +292,8 @@ local rows = {
    torch = "AdamW(params, foreach=True)"},
 
   {class = "collective-sequence-mismatch",
-   only = {"~checkpoint|saving|save_pretrained|is saved|save_model",
+   only = {"~checkpoint|saving|save_pretrained|is saved|save_model|"
+     .. "state_dict_type|.state_dict()|save_state",
      "~hang|Watchdog|stuck|timeout|never"}, alone = true,
    cause = "Collecting a sharded state dict is a collective: every rank has to "
      .. "take part, also those that write nothing. Ranks that skip it, or go on "
@@ -303,7 +305,8 @@ local rows = {
      .. "if dist.get_rank() == 0: torch.save(state, path)\n"
      .. "dist.barrier()"},
   {class = "collective-sequence-mismatch",
-   only = {"~checkpoint|saving|save_pretrained|is saved|save_model",
+   only = {"~checkpoint|saving|save_pretrained|is saved|save_model|"
+     .. "state_dict_type|.state_dict()|save_state",
      "~hang|Watchdog|stuck|timeout|never"}, alone = true,
    "or save in pieces, which gathers nothing",
    torch = "dcp.save({\"model\": get_model_state_dict(model)}, "

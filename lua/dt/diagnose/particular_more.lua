@@ -390,4 +390,55 @@ return {
    "reduce before caching", done = false,
    lua = "self.scale = x:redistribute(mesh, \"R\")",
    torch = "self.scale = scale.redistribute(placements=[Replicate()])"},
+
+  {class = "mixed-tensor-dtensor", alone = true,
+   only = {"@aten.mm.*|aten.addmm.*|aten.linear.*|aten.bmm.*|aten.convolution.*|"
+     .. "aten.embedding.*|aten.baddbmm.*"},
+   cause = "A layer's weight and its input have to be of one kind: a weight that "
+     .. "a plan or FSDP distributed met a plain input, or a plain weight (a layer "
+     .. "that the plan leaves out) met a DTensor.",
+   "give the layer an entry in the plan: its style turns a plain input into a "
+     .. "DTensor",
+   lua = 'tp.parallelize_module(model, mesh, {["path.of.layer"] = '
+     .. "tp.ColwiseParallel()})",
+   torch = "parallelize_module(model, mesh, {\"path.of.layer\": "
+     .. "ColwiseParallel()})"},
+  {class = "mixed-tensor-dtensor", alone = true,
+   only = {"@aten.mm.*|aten.addmm.*|aten.linear.*|aten.bmm.*|aten.convolution.*|"
+     .. "aten.embedding.*|aten.baddbmm.*"},
+   "or make the plain operand distributed with its true placement",
+   lua = 'dt.distribute_tensor(x, mesh, "R")',
+   torch = "distribute_tensor(x, mesh, [Replicate()])"},
+  {class = "mixed-tensor-dtensor", alone = true,
+   only = {"@aten.mm.*|aten.addmm.*|aten.linear.*|aten.bmm.*|aten.convolution.*|"
+     .. "aten.embedding.*|aten.baddbmm.*"},
+   "or, where the layer keeps its whole weight, distribute that: every rank "
+     .. "computes it all",
+   torch = "distribute_module(layer, mesh)"},
+  {class = "mixed-tensor-dtensor", alone = true,
+   only = {"@aten.mm.*|aten.addmm.*|aten.linear.*|aten.bmm.*|aten.convolution.*|"
+     .. "aten.embedding.*|aten.baddbmm.*", "~fully_shard|fsdp"},
+   "or call the module itself, whose hooks gather its weights, and no method "
+     .. "beside forward",
+   torch = "register_fsdp_forward_method(model, \"generate\")"},
+
+  {class = "tp-heads-not-divisible", only = {"~vocab_parallel|vocab_size|"
+    .. "vocabulary|VocabParallel"}, alone = true,
+   cause = "The rows of the embedding, the vocabulary, are cut over the ranks, "
+     .. "and their number does not divide.",
+   "choose a degree that divides the vocabulary"},
+  {class = "tp-heads-not-divisible", only = {"~vocab_parallel|vocab_size|"
+    .. "vocabulary|VocabParallel"}, alone = true,
+   "or pad the vocabulary to a multiple of the degree; rows that are added are "
+     .. "never looked up",
+   torch = "model.resize_token_embeddings(pad_to_multiple_of=tp)"},
+
+  {class = "collective-sequence-mismatch",
+   only = {"~text only|text-only|no image|without image|multimodal|text and image|"
+     .. "image and text|mixed text|image-text"},
+   cause = "Ranks whose batch lacks an image skip the vision part, and its "
+     .. "collectives with it: the others meet the next ones in another order.",
+   "run the vision part on every rank, on a blank image where there is none, "
+     .. "and add its result times zero",
+   torch = "h = h + 0.0 * model.visual(blank).sum()"},
 }

@@ -334,6 +334,10 @@ local function releases_of(tool, r, c)
     seen[release] = true
   end
   add(profile_release(stated))
+  if r.torch and r.torch.how == "stated" and r.torch.evidence:find "%.dev%d" then
+    -- a build on the way to a release may still be as the one before
+    add(profile_release(releases.name(releases.number(stated) - 1)))
+  end
   if r.torch and r.torch.how ~= "inferred" then return list end
   for _, release in ipairs(tool.worded_releases()) do
     if in_range(r, release) then add(release) end

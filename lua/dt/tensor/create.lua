@@ -249,11 +249,13 @@ end
 function M.randint(...)
   local pos, kw = util.split(...)
   options("randint", kw, {low = 1, high = 1, size = 1})
-  local low, high, size = 0, pos[1], pos[2]
-  if type(size) ~= "table" then low, high, size = pos[1], pos[2], pos[3] end
+  local low, high, size = pos[1], pos[2], pos[3]
+  if type(high) == "table" or high == nil and not kw.high then
+    low, high, size = 0, pos[1], pos[2]
+  end
   kw.dtype = kw.dtype or dt.int64
   local o = plain_options(kw)
-  return finish(call(dt.ops.aten.randint.low, o, kw.low or low,
+  return finish(call(dt.ops.aten.randint.low, o, kw.low or low or 0,
     kw.high or high, kw.size or size), kw)
 end
 
