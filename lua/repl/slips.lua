@@ -54,6 +54,9 @@ local signs = {
     end
     return ("several indices are a list: %s[{%s}]"):format(a, list)
   end},
+  {"near ','", "(" .. NAME .. ")%[(%s*\" *\"%s*,[^%]]*)%]", function (a, list)
+    return ("several names are a list: %s[{%s}]"):format(a, list)
+  end},
   {"near '[:%]]'", "(" .. NAME .. ")%[(%s*%-?%w*%s*):(%s*%-?%w*%s*)%]", function (a, i, j)
     local function or_nil(s) return s:find("%S") and s or "nil" end
     return ("a slice is %s[dt.slice(%s, %s)]"):format(a, or_nil(i), or_nil(j))

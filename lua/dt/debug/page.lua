@@ -90,6 +90,19 @@ end
 -- A result of the prompt's (_, _1, _2, ...): no name that anybody gave.
 local function is_result(name) return name:find("^_%d*$") ~= nil end
 
+-- What the last line called a tensor is noted with the next operator: until
+-- then it is a global.
+local function global_name(id)
+  local found
+  for name, v in pairs(_G) do
+    if type(name) == "string" and util.is_tensor(v) and not is_result(name)
+       and dt.debug.id(v) == id and (not found or name < found) then
+      found = name
+    end
+  end
+  return found
+end
+
 -- The last name that held tensor `id`, or nil; a name given in the script goes
 -- before a result of the prompt's.
 function M.name_of(id)
@@ -100,7 +113,7 @@ function M.name_of(id)
       result = result or names[i].name
     end
   end
-  return result
+  return global_name(id) or result
 end
 
 -- {[id] = its name as name_of gives it}: for many at once.

@@ -75,7 +75,7 @@ local function parse_part(text, list)
     local n = #list
     local one = "([#%w_.%[%]\"]+)%s*=%s*([^=]-)%s*,%s*%f[#%a_\0]"
     for name, pl in (text .. ","):gmatch(one) do
-      list[#list + 1] = parse_place(name, pl)
+      list[#list + 1] = parse_place(name, pl:match('^"(.*)"$') or pl)
     end
     if #list == n then
       page.fail("COMMAND", "wanted NAME = PLACEMENTS, as w = R S(1), not "
