@@ -7,7 +7,11 @@ local V = require "python.values"
 
 local None = require("dt").None
 
-local function says_false() return false end
+-- GEN_CREATED, …: how far a generator is.
+local function state(v)
+  local f = rawget(v, "state")
+  return f and f() or "GEN_SUSPENDED"
+end
 
 -- The frame of a generator that has ended is None; another one is not kept.
 local function frame(v)
@@ -24,10 +28,13 @@ local BOX = {
   default = {default_factory = function (v) return v.default end},
   -- The state of a module (torch/module_state.lua).
   state = {_metadata = function (v) return rawget(v, "_metadata") end},
-  generator = {gi_running = says_false, gi_frame = frame, __name__ = function (v)
-      return v.func and (v.func.plain or v.func.name) or "<genexpr>"
+  generator = {gi_running = function (v) return state(v) == "GEN_RUNNING" end,
+    gi_suspended = function (v) return state(v) == "GEN_SUSPENDED" end,
+    gi_frame = frame, gi_state = state, __name__ = function (v)
+      return rawget(v, "__name__") or v.func and (v.func.plain or v.func.name)
+        or "<genexpr>"
     end, __qualname__ = function (v)
-      return v.func and v.func.name or "<genexpr>"
+      return rawget(v, "__qualname__") or v.func and v.func.name or "<genexpr>"
     end},
   other = {},
 }

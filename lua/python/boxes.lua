@@ -482,7 +482,14 @@ local function thrown(kind, value)
     util.raise("TypeError", "exceptions must be classes or instances deriving "
       .. "from BaseException, not %s", V.type_name(kind))
   end
-  if value == nil or value == None then return exceptions.raised(kind) end
+  if value == nil or value == None then
+    local e = exceptions.is_class(kind) and kind.make(V.list({}, 0)) or kind
+    if not V.is_error(e) then
+      util.raise("TypeError", "calling %s should have returned an instance of "
+        .. "BaseException, not %s", V.repr(kind), V.type_name(e))
+    end
+    return exceptions.raised(e)
+  end
   if V.is_error(value) then return value end
   if not exceptions.is_class(kind) then
     util.raise("TypeError", "instance exception may not have a separate value")

@@ -111,6 +111,11 @@ function M.generate(body)
   end
   local g = V.generator(resume)
   g.has_ended = function () return coroutine.status(co) == "dead" end
+  g.state = function ()
+    local status = coroutine.status(co)
+    return status == "dead" and "GEN_CLOSED" or not begun and "GEN_CREATED"
+      or status == "suspended" and "GEN_SUSPENDED" or "GEN_RUNNING"
+  end
   g.throw = function (err)
     if coroutine.status(co) == "dead" then error(err, 0) end
     if not begun then                 -- ends before its first line

@@ -27,13 +27,9 @@ local function kwarg(kw, name) return kw and V.dict_get(kw, name) end
 
 -- At most `most` arguments by position, and those keywords.
 local function check(name, a, kw, most, names)
-  local n = a.n + (kw and V.count(kw) or 0)
   if a.n > most then
     raise_type("%s expected at most %d argument%s, got %d", name, most,
       most == 1 and "" or "s", a.n)
-  elseif n > most and not names then
-    raise_type("%s() takes at most %d argument%s (%d given)", name, most,
-      most == 1 and "" or "s", n)
   end
   for k in V.each(kw or {keys = {}, map = {}, of = {}}) do
     if not names then
@@ -418,7 +414,7 @@ end
 types.frozenset.value = set_of("frozenset", true)
 types.list.make = function () return V.list({}, 0) end
 types.list.init = function (l, a, kw)
-  local items, n = items_of("list", a, rawget(l, "_class") and nil or kw)
+  local items, n = items_of("list", a, kw)
   for i = 1, l.n do l[i] = nil end
   table.move(items, 1, n, 1, l)
   l.n = n
@@ -426,7 +422,7 @@ end
 types.dict.make, types.dict.init = V.dict, fill_dict
 types.set.make = function () return V.set() end
 types.set.init = function (s, a, kw)
-  check("set", a, not rawget(s, "_class") and kw or nil, 1)
+  check("set", a, kw, 1)
   V.dict_clear(s)
   if a.n > 0 then boxes.set.update(s, a) end
 end

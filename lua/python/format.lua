@@ -396,7 +396,7 @@ local function conversion(x, flags, width, precision, kind, given)
       util.raise("TypeError", "must be real number, not %s", V.type_name(x))
     end
     x = big.is(x) and big.float(x) or (type(x) == "boolean" and (x and 1.0
-      or 0.0)) or x + 0.0
+      or 0.0)) or x * 1.0
   elseif kind == "d" or kind == "i" then
     kind = "d"
     if math.type(x) == "float" then

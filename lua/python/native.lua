@@ -74,7 +74,11 @@ end
 -- new(class, args, kw): what __new__ of the class's type gives.
 function M.new(class, args, kw)
   local t = M.types[class.__native]
-  if t.value then return copied(t.value(args, kw), class, t.name) end
+  if t.value then
+    -- keywords that the class's own __init__ takes are not the type's
+    local own = t.name ~= "int" and V.raw(class.__init__)
+    return copied(t.value(args, not own and kw or nil), class, t.name)
+  end
   return set_class(t.make(), class, t.name)
 end
 
@@ -106,7 +110,9 @@ function M.find(name, key)
   if not t then return nil end
   if key == "__init__" then
     return function (v, args, kw)
-      if t.init then t.init(v, args, kw) end
+      local class = type(v) == "table" and rawget(v, "_class")
+      local own = class and name == "list" and V.raw(class.__new__)
+      if t.init then t.init(v, args, not own and kw or nil) end
       return dt.None
     end
   end

@@ -296,6 +296,14 @@ def isgeneratorfunction(obj):
     return _functions.is_generator(obj.__func__ if is_bound else obj)
 
 
+GEN_CREATED, GEN_RUNNING = "GEN_CREATED", "GEN_RUNNING"
+GEN_SUSPENDED, GEN_CLOSED = "GEN_SUSPENDED", "GEN_CLOSED"
+
+
+def getgeneratorstate(generator):
+    return generator.gi_state
+
+
 def ismodule(object):
     return type(object).__name__ == "module"
 
