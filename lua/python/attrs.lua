@@ -935,6 +935,13 @@ function M.enter(scope)
     .. "manager protocol", V.type_name(scope))
 end
 
+-- Is it a scope of the engine's, which has no methods that a class shows?
+function M.is_guard(scope)
+  local mt = not V.is_object(scope) and getmetatable(scope)
+  return (foreign.of(scope) or {}).enter ~= nil
+    or type(mt) == "table" and mt.__close ~= nil
+end
+
 -- Is it there to end errors (contextlib.suppress, assertRaises)?
 function M.catches(scope)
   if type(scope) ~= "table" then return false end

@@ -188,32 +188,81 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
   end,
 })
 
--- default_collate
-local function collate(items)
-  local first = items[1]
-  if util.is_tensor(first) then
-    return V.from_lua(dt.stack(V.to_lua(items)))
-  elseif V.is_seq(first) then
-    local out = {}
-    for i = 1, first.n do
-      local column = {}
-      for k = 1, items.n do column[k] = items[k][i] end
-      out[i] = collate(V.list(column))
+-- A function of collate.py, by name.
+local function collator(name)
+  return function (a, kw)
+    local module = attrs.module "torch.utils.data._utils.collate"
+    return V.call(attrs.get(module, name), a, kw)
+  end
+end
+
+local collate_any = collator "default_collate"
+local simple
+
+-- Of each item the one under a key, as a batch; nil where one has none.  What
+-- stays as it is is a tuple or a list: `make`.
+local function column(items, get, key, make)
+  local out = {}
+  for i = 1, items.n do
+    local v = get(items[i], key)
+    if v == nil then return nil end
+    out[i] = v
+  end
+  return simple(make(out, items.n))
+end
+
+-- What default_collate makes of a batch, by the type of its first item; nil
+-- where an item is of another type, or has other places.
+local by_type = {
+  Tensor = function (items) return V.from_lua(dt.stack(V.to_lua(items))) end,
+  int = function (items) return dt.tensor(V.to_lua(items), {dtype = dt.int64}) end,
+  float = function (items)
+    return dt.tensor(V.to_lua(items), {dtype = dt.float64})
+  end,
+  str = function (items) return items end,
+  list = function (items)
+    local first, out = items[1], {}
+    for i = 1, items.n do
+      if items[i].n ~= first.n then return nil end
     end
-    return V.list(out)
-  elseif V.is_dict(first) then
+    for i = 1, first.n do
+      out[i] = column(items, rawget, i, V.tuple)
+      if out[i] == nil then return nil end
+    end
+    return V.list(out, first.n)
+  end,
+  dict = function (items)
     local d = V.dict()
-    for key in V.each(first) do
-      local column = {}
-      for k = 1, items.n do column[k] = V.dict_get(items[k], key) end
-      V.dict_set(d, key, collate(V.list(column)))
+    for key in V.each(items[1]) do
+      local v = column(items, V.dict_get, key, V.list)
+      if v == nil then return nil end
+      V.dict_set(d, key, v)
     end
     return d
-  elseif type(first) == "number" then
-    return dt.tensor(V.to_lua(items), {dtype = math.type(first) == "integer"
-      and dt.int64 or dt.float64})
+  end,
+}
+by_type.tuple = by_type.list
+
+-- A batch of the common types alone, which needs no Python.
+function simple(items)
+  local kind = V.type_name(items[1])
+  for i = 2, items.n do
+    if V.type_name(items[i]) ~= kind then return nil end
   end
-  return items
+  local f = by_type[kind]
+  return f and f(items)
+end
+
+local function collate(items)
+  local out = items.n > 0 and simple(items)
+  return out or collate_any(V.list({items}, 1))
+end
+
+local convert_any = collator "default_convert"
+
+-- A sample that stays by itself.
+local function converted(v)
+  return util.is_tensor(v) and v or convert_any(V.list({v}, 1))
 end
 
 -- ---- loaders ----
@@ -344,7 +393,7 @@ local DataLoader = class("DataLoader", Dataset, {
         items[#items + 1] = ops.getitem(l.dataset, i)
         if not l.batch_size then
           calls.yield(l._collate and V.call(l._collate, V.list {items[1]})
-            or V.is_tuple(items[1]) and V.list(items[1], items[1].n) or items[1])
+            or converted(items[1]))
           items = {}
         elseif #items == l.batch_size then
           give(items)
@@ -363,7 +412,8 @@ IterableDataset.__python = true
 local M = namespace {Dataset = Dataset, IterableDataset = IterableDataset,
   TensorDataset = TensorDataset, DataLoader = DataLoader,
   DistributedSampler = DistributedSampler,
-  default_collate = builtin(function (a) return collate(a[1]) end)}
+  default_collate = builtin(collate_any, "default_collate"),
+  default_convert = builtin(convert_any, "default_convert")}
 
 local complete = false
 local function fill()

@@ -29,39 +29,41 @@ end
 
 -- Dicts and lists below a state dict as tables of dt.checkpoint.
 local function tables(v)
+  if util.is_tensor(v) then return v end
+  if plan.is_value(v) then return plan.kept(v) end
+  local out = {}
   if V.is_dict(v) then
-    local out = {}
     for k, item in V.each(v) do out[V.str(k)] = tables(item) end
-    return out
-  elseif V.is_seq(v) then
-    local out = {}
+  else
     for i = 1, v.n do out[tostring(i - 1)] = tables(v[i]) end
-    return out
   end
-  return v
+  return out
 end
 
--- Numbers that a load has replaced go back to where they came from.
-local function put_back(v, loaded)
+-- f(item, what the load has of it) of each item of a dict or list; what f
+-- gives takes the item's place.
+local function replace(v, loaded, f)
   if V.is_dict(v) then
     for k, item in V.each(v) do
-      local new = loaded[V.str(k)]
-      if type(new) == "table" and not util.is_tensor(new) then
-        put_back(item, new)
-      elseif not util.is_tensor(new) and new ~= nil then
-        V.dict_set(v, k, new)
-      end
+      local new = f(item, loaded[V.str(k)])
+      if new ~= nil then V.dict_set(v, k, new) end
     end
-  elseif V.is_list(v) then
-    for i = 1, v.n do
-      local new = loaded[tostring(i - 1)]
-      if type(new) == "table" and not util.is_tensor(new) then
-        put_back(v[i], new)
-      elseif not util.is_tensor(new) and new ~= nil then
-        v[i] = new
-      end
-    end
+    return
   end
+  for i = 1, v.n do
+    local new = f(v[i], loaded[tostring(i - 1)])
+    if new ~= nil then v[i] = new end
+  end
+end
+
+-- Values that a load has replaced go back to where they came from.
+local function put_back(v, loaded)
+  replace(v, loaded, function (item, new)
+    if new == nil or util.is_tensor(item) then return nil end
+    if plan.is_value(item) then return plan.opened(new) end
+    put_back(item, new)
+    return nil
+  end)
 end
 
 -- What is in a state dict and in the folder, too: other entries are left
@@ -72,7 +74,7 @@ local function present(v, name, saved)
     local own = (name and name .. "." or "") .. V.str(k)
     if V.is_dict(item) then
       V.dict_set(out, k, present(item, own, saved))
-    elseif V.is_seq(item) or saved[own] ~= nil then
+    elseif not plan.is_value(item) or saved[own] ~= nil then
       V.dict_set(out, k, item)
     end
   end
@@ -248,9 +250,8 @@ local function check_entry(name, v, saved)
   end
 end
 
--- The plan of a load: every tensor and number is in the folder; the first keys
--- sorted, below them in the order of the state dict.  Texts and the like are
--- not kept there.
+-- The plan of a load: every tensor and value is in the folder; the first keys
+-- sorted, below them in the order of the state dict.
 local function check(state, path)
   if not checkpoint.exists(path) then
     local none = "[Errno 2] No such file or directory: '" .. path
@@ -258,19 +259,11 @@ local function check(state, path)
       .. "failed: %s/.metadata'; rank local metadata read failed: "
       .. "%s/__%d.metadata'", none, none, dt.rank())
   end
-  local saved, first = checkpoint.entries(path), {}
-  local function walk(v, name)
-    if V.is_dict(v) then
-      for k, item in V.each(v) do walk(item, name .. "." .. V.str(k)) end
-    elseif V.is_seq(v) then
-      for i = 1, v.n do walk(v[i], name .. "." .. tostring(i - 1)) end
-    elseif util.is_tensor(v) or type(v) == "number" or type(v) == "boolean" then
-      check_entry(name, v, saved[name])
-    end
+  local saved = checkpoint.entries(path)
+  for _, row in ipairs(plan.rows(plan.by_key(state))) do
+    local name = table.concat(row.path, ".")
+    check_entry(name, row.value, saved[name])
   end
-  for k in V.each(state) do first[#first + 1] = V.str(k) end
-  table.sort(first)
-  for _, k in ipairs(first) do walk(V.dict_get(state, k), k) end
 end
 
 local function load_in(single, args, kw)

@@ -13,6 +13,8 @@ local plans = require "dt.checkpoint.plan"
 local dist = require "dt.distributed"
 local system = require "python.std.system"
 local attrs = require "python.attrs"
+local checkpoint = require "dt.checkpoint"
+local serialize = require "torch.serialize"
 
 local M = {}
 local None = dt.None
@@ -28,6 +30,8 @@ local function is_value(v)
   end
   return true
 end
+
+M.is_value = is_value
 
 local function walk(v, path, out)
   local function below(key, x)
@@ -79,16 +83,21 @@ local function tensor_item(t, item)
     stride = util.contiguous_stride(item.sizes), element = item.element, grad = item.grad}
 end
 
+-- rows(state): {path =, value =} of each tensor and each value of its own.
+function M.rows(state)
+  local rows = {}
+  walk(state, {}, rows)
+  return rows
+end
+
 -- items(state): the items of this rank; a tensor of a mesh it is not in is
 -- none of them.
 function M.items(state)
-  local rows, out = {}, {}
-  walk(state, {}, rows)
-  for _, row in ipairs(rows) do
+  local out = {}
+  for _, row in ipairs(M.rows(state)) do
     local v = row.value
     local item = {path = row.path, fqn = table.concat(row.path, ".")}
     if not util.is_tensor(v) then
-      item.container = V.is_tuple(v) and "tuple" or V.is_list(v) and "list"
       item.kind, item.length = "bytes", plans.value_length(described(v))
       out[#out + 1] = item
     elseif not v.is_dtensor or v.device_mesh:get_coordinate() then
@@ -100,7 +109,7 @@ function M.items(state)
 end
 
 local FIELDS = {"fqn", "path", "kind", "length", "offset", "sizes", "size",
-  "dtype", "element", "grad", "strides", "container"}
+  "dtype", "element", "grad", "strides"}
 
 -- Every rank's items, by rank.
 local function exchanged(items)
@@ -177,8 +186,7 @@ local function kept(plan)
     local chunks = {}
     for k, c in ipairs(md.chunks) do chunks[k] = {c.offset, c.sizes} end
     order[i] = {md.fqn, md.first.kind, md.first.size or {},
-      md.first.dtype or false, chunks, md.first.path,
-      md.first.container or false}
+      md.first.dtype or false, chunks, md.first.path}
   end
   for r, rows in ipairs(plan.rows) do
     for _, row in ipairs(rows) do
@@ -210,8 +218,8 @@ local function same(a, b)
   return table.concat(a, ",") == table.concat(b, ",")
 end
 
--- What is loaded goes by the sorted names of its first level.
-local function by_key(state)
+-- by_key(state): what is loaded goes by the sorted names of its first level.
+function M.by_key(state)
   if not V.is_dict(state) then return state end
   local names, out = {}, V.dict()
   for k in V.each(state) do names[#names + 1] = k end
@@ -230,7 +238,7 @@ function M.load(state, told)
       chunks[row[1]][k] = {offset = c[1], sizes = c[2]}
     end
   end
-  local items, fits = M.items(by_key(state)), told ~= nil
+  local items, fits = M.items(M.by_key(state)), told ~= nil
   for _, item in ipairs(items) do
     local row = saved[item.fqn]
     fits = fits and row and (item.kind == "bytes") == (row[2] == "bytes")
@@ -251,6 +259,23 @@ end
 function M.loaded()
   dist._all_gather_parts(dt.tensor {#P.dumps(P.none)})
   dist._all_gather_parts(bytes(#P.dumps(P.none)))
+end
+
+-- ---- values ----
+
+-- kept(v): a value that is no tensor as dt.checkpoint keeps it.
+function M.kept(v)
+  if type(v) == "boolean" or math.type(v) == "integer"
+    or type(v) == "number" and v - v == 0
+    or type(v) == "string" and utf8.len(v) then
+    return v
+  end
+  return checkpoint.sealed(serialize.bytes(v))
+end
+
+-- opened(v): what it kept.
+function M.opened(v)
+  return checkpoint.is_sealed(v) and serialize.value(v.bytes) or v
 end
 
 -- ---- what was saved, as a program reads it ----
@@ -294,16 +319,6 @@ function M.metadata(told)
     storage_data = stored, version = "1.0.0"})
 end
 
--- The values NAME.0, NAME.1, … as one list or tuple.
-local function listed(name, values, tuple)
-  local list, n = {}, 0
-  while values[("%s.%d"):format(name, n)] do
-    list[n + 1] = values[("%s.%d"):format(name, n)].value
-    n = n + 1
-  end
-  return (tuple and V.tuple or V.list)(list, n)
-end
-
 -- Put v where the path leads: numbers are places of lists, texts keys.
 local function place(top, path, v)
   local at = top
@@ -329,11 +344,10 @@ end
 function M.state(told, values)
   local top = V.dict()
   for _, row in ipairs(told and told[1] or {}) do
-    local name, kind, size, dtype, _, path, container = table.unpack(row, 1, 7)
-    local own = values[name]
-    local v = kind ~= "bytes" and dt.empty(size, {dtype = dt[dtype]})
-      or container and listed(name, values, container == "tuple")
-      or own and own.value
+    local name, kind, size, dtype, _, path = table.unpack(row, 1, 6)
+    local own, v = values[name], nil
+    if kind ~= "bytes" then v = dt.empty(size, {dtype = dt[dtype]})
+    elseif own then v = M.opened(own.value) end
     if v == nil then v = None end
     place(top, path, v)
   end

@@ -63,14 +63,36 @@ local function run_hooks(m, kind, ...)
   end
 end
 
--- f(module, prefix, below) of a module and of all below it: `below()` goes on
--- with the children.
-local function walk(m, path, f)
-  f(m, path == "" and "" or path .. ".", function ()
+local function dotted(path) return path == "" and "" or path .. "." end
+
+-- The child of a wrapper that no name in a state_dict says, or nil.
+local function unnamed(m) return m._class.unnamed_in_states end
+
+-- f(module, prefix, below, plain) of a module and of all below it: `below()`
+-- goes on with the children; `plain` is the prefix without wrappers.
+local function walk(m, path, f, plain)
+  plain = plain or path
+  f(m, dotted(path), function ()
     for name, child in m._modules:each() do
-      if child then walk(child, join(path, name), f) end
+      if child then
+        walk(child, join(path, name), f,
+          name == unnamed(m) and plain or join(plain, name))
+      end
     end
-  end)
+  end, dotted(plain))
+end
+
+-- The entries of a wrapper's state go by the names of what is inside.
+local function unwrap_names(d, prefix, child)
+  local long, keys = prefix .. child .. ".", {}
+  for k in V.each(d) do
+    if k:sub(1, #long) == long then keys[#keys + 1] = k end
+  end
+  for _, k in ipairs(keys) do
+    local v = V.dict_get(d, k)
+    V.dict_remove(d, k)
+    V.dict_set(d, prefix .. k:sub(#long + 1), v)
+  end
 end
 
 local function any_hooks(m, kind)
@@ -84,11 +106,12 @@ end
 
 local EXTRA <const> = "_extra_state"
 
--- The entries of one module, in the order in which they were registered.
-local function add_own(sub, prefix, state, d, start)
+-- The entries of one module, in the order in which they were registered; the
+-- engine names them without wrappers, `plain`.
+local function add_own(sub, prefix, state, d, start, plain)
   for _, map in ipairs {sub._parameters, sub._buffers} do
     for name in map:each() do
-      local t = state[prefix .. name]
+      local t = state[plain .. name]
       if t ~= nil then V.dict_set(d, start .. prefix .. name, t) end
     end
   end
@@ -142,11 +165,12 @@ function of_module.state_dict(m, a, kw)
     V.list({}, 0))
   d._metadata = versions_of(m, start)
   local before = any_hooks(m, "state_dict_pre")
-  walk(m, "", function (sub, prefix, below)
+  walk(m, "", function (sub, prefix, below, plain)
     run_hooks(sub, "state_dict_pre", start .. prefix, false)
     if before then state = m:state_dict() end     -- a hook may replace tensors
-    add_own(sub, prefix, state, d, start)
+    add_own(sub, prefix, state, d, start, plain)
     below()
+    if unnamed(sub) then unwrap_names(d, start .. prefix, unnamed(sub)) end
     if not any_hooks(m, "state_dict_post") then return end
     run_hooks(sub, "state_dict_post", d, start .. prefix, V.dict())
   end)

@@ -152,6 +152,10 @@ local function read(text, path, weights_only)
   return torch_values.decode(torch_file.open(text, path, weights_only), host)
 end
 
+-- bytes(v), value(bytes): a value as a file of torch.save's, and what one holds.
+function M.bytes(v) return table.concat(written(v, "archive")) end
+function M.value(bytes) return read(bytes, "state dict", false) end
+
 -- ---- torch.save and torch.load ----
 
 -- Files of other kinds are dt's.

@@ -53,9 +53,9 @@ local function each_entry(model)
   local own, list = {}, {}
   -- First: state_dict's hooks put FSDP's parts back where whole parameters are.
   local state = V.call(attrs.get(model, "state_dict"), V.list({}, 0))
-  each_parameter(model, function (name, p) own[name] = p end)
+  each_parameter(model, function (name, p) own[clean(name)] = p end)
   for name, t in V.each(state) do
-    if util.is_tensor(t) then list[#list + 1] = {name, own[name] or t} end
+    if util.is_tensor(t) then list[#list + 1] = {name, own[clean(name)] or t} end
   end
   return list
 end
@@ -204,6 +204,40 @@ local function flattened(states, groups)
           V.dict_set(out, ("param_groups.%s.%s"):format(names[i], key), v)
         end
       end
+    end
+  end
+  return out
+end
+
+-- What is below a prefix of the names of a flat state: a value, or the dict of
+-- the names that go on.
+local function below(state, prefix)
+  local v = V.dict_get(state, prefix)
+  if v ~= nil then return v end
+  local out = V.dict()
+  for name, item in V.each(state) do
+    if name:sub(1, #prefix + 1) == prefix .. "." then
+      local at, rest = out, name:sub(#prefix + 2)
+      for part in rest:gmatch "([^.]+)%." do
+        if V.dict_get(at, part) == nil then V.dict_set(at, part, V.dict()) end
+        at = V.dict_get(at, part)
+      end
+      V.dict_set(at, rest:match "[^.]+$", item)
+    end
+  end
+  return out
+end
+
+-- The settings of one group in a flat state: those of its first parameter.
+local function flat_group(state, names, group)
+  local out = V.dict()
+  V.dict_set(out, "params", V.list(names))
+  for key in V.each(group) do
+    if key ~= "params" then
+      local name = ("param_groups.%s.%s"):format(names[1], key)
+      local v = V.dict_get(state, name)
+      if v == nil then util.raise("KeyError", "'%s'", name) end
+      V.dict_set(out, key, v)
     end
   end
   return out
@@ -401,7 +435,30 @@ local function refuse_missing(p, name, all, options)
     .. "state. To load anyway, use StateDictOptions(strict=False)."):format(name))
 end
 
+-- A state with one key for each value as one with dicts; others as they are.
+local function unflattened(opt, names, state)
+  if not V.truth(state) or V.dict_get(state, "state") ~= nil then return state end
+  local out, states, groups = V.dict(), V.dict(), V.list({}, 0)
+  for i, group, params in groups_of(opt) do
+    local own_names = {}
+    for k, p in ipairs(params) do
+      local own, name = V.dict(), names[p._id]
+      own_names[k] = name
+      for _, row in ipairs(p.requires_grad and entries_of(opt, p) or {}) do
+        V.dict_set(own, row[1], below(state, ("state.%s.%s"):format(name, row[1])))
+      end
+      if p.requires_grad then V.dict_set(states, name, own) end
+    end
+    groups.n, groups[i] = i, flat_group(state, own_names, group)
+  end
+  V.dict_set(out, "state", states)
+  V.dict_set(out, "param_groups", groups)
+  return out
+end
+
 local function load_states(opt, names, given_state, options)
+  init_state(opt)
+  given_state = unflattened(opt, names, given_state)
   local all = V.dict_get(given_state, "state") or V.dict()
   local given_groups = V.dict_get(given_state, "param_groups")
   if option(options, "broadcast_from_rank0") then
@@ -411,7 +468,6 @@ local function load_states(opt, names, given_state, options)
     util.raise("ValueError", "loaded state dict has a different number of "
       .. "parameter groups")
   end
-  init_state(opt)
   for _, g, params in groups_of(opt) do
     for _, p in ipairs(params) do
       refuse_missing(p, names[p._id], all, options)

@@ -119,6 +119,7 @@ attrs.provide("_dtrepl", namespace {
   world = builtin(world, "world"), home = builtin(home, "home"),
   grow = builtin(grow, "grow"), group = builtin(group, "group"),
   enter = builtin(function (a) return attrs.enter(a[1]) end, "enter"),
+  is_guard = builtin(function (a) return attrs.is_guard(a[1]) end, "is_guard"),
   leave = builtin(leave, "leave"),
   has_methods = builtin(has_methods, "has_methods"),
   groups = builtin(groups, "groups"),

@@ -76,7 +76,9 @@ for _, path in ipairs {"torch.nn.utils.stateless"} do
 end
 recompute.CheckpointImpl = namespace(recompute.CheckpointImpl)
 attrs.provide("torch.distributed.algorithms._checkpoint.checkpoint_wrapper",
-  over({}, recompute))
+  over({CheckpointWrapper = recompute.Wrapper,
+    _CHECKPOINT_WRAPPED_MODULE = recompute.Wrapper.unnamed_in_states,
+    _CHECKPOINT_PREFIX = recompute.Wrapper.unnamed_in_states .. "."}, recompute))
 names.torch.utils = names.torch.utils or namespace {}
 names.torch.utils.checkpoint = attrs.module "torch.utils.checkpoint"
 attrs.provide("torch.utils", names.torch.utils)

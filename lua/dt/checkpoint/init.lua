@@ -16,11 +16,20 @@ local M = {}
 local INDEX = "checkpoint.json"
 local FORMAT = 1
 
+local sealed = {}                   -- metatable
+
+-- sealed(bytes): a value of a state dict that the caller has as bytes; a load
+-- gives one back, whose `bytes` are those.
+function M.sealed(bytes) return setmetatable({bytes = bytes}, sealed) end
+
+-- is_sealed(v)
+function M.is_sealed(v) return getmetatable(v) == sealed end
+
 -- state {a = {b = t}} -> {["a.b"] = t}; numbers and texts stay as they are.
 local function flatten(state, prefix, out)
   for key, v in pairs(state) do
     local name = prefix .. tostring(key)
-    if type(v) == "table" and not util.is_tensor(v) then
+    if type(v) == "table" and not util.is_tensor(v) and not M.is_sealed(v) then
       flatten(v, name .. ".", out)
     else
       out[name] = v
@@ -66,6 +75,14 @@ local function index_text(path)
   return text
 end
 
+local function hex(bytes)
+  return (bytes:gsub(".", function (c) return ("%02x"):format(c:byte()) end))
+end
+
+local function unhex(text)
+  return (text:gsub("%x%x", function (x) return string.char(tonumber(x, 16)) end))
+end
+
 local function read_index(path)
   local text = index_text(path)
   if not text then
@@ -79,6 +96,9 @@ local function read_index(path)
   if index.format ~= FORMAT then
     util.raise("ValueError", "%s was written in format %s; this program reads "
       .. "format %d", path, tostring(index.format), FORMAT)
+  end
+  for _, entry in pairs(index.tensors) do
+    if entry.sealed then entry.value = M.sealed(unhex(entry.sealed)) end
   end
   return index
 end
@@ -108,6 +128,7 @@ end
 -- A value of a state dict that is no tensor as the index has it, exactly; nil
 -- for what is not saved.
 local function value_text(v, name)
+  if M.is_sealed(v) then return ('"%s"'):format(hex(v.bytes)) end
   if type(v) == "string" then
     if not utf8.len(v) then
       util.raise("ValueError", "save: the text of '%s' is not UTF-8", name)
@@ -169,7 +190,8 @@ function M.save(state, where, told)
       else
         local value = value_text(t, name)
         entries[#entries + 1] = value
-          and ('%q:{"value":%s}'):format(name, value)
+          and ('%q:{"%s":%s}'):format(name, M.is_sealed(t) and "sealed"
+            or "value", value)
       end
     end
     dt._write_file(path .. "/" .. INDEX, ('{"format":%d,"turn":%d,"told":%s,'
@@ -312,7 +334,7 @@ function M.load(state, where)
         if util.is_tensor(v) then
           fill(v:detach(), name, index, open)
           dt._filled(v, name)
-        elseif type(v) == "table" then
+        elseif type(v) == "table" and not M.is_sealed(v) then
           walk(v, name .. ".")
         elseif index.tensors[name] and index.tensors[name].value ~= nil then
           map[key] = index.tensors[name].value

@@ -17,6 +17,30 @@ end
 -- them before the stack ends.
 local DEEPEST = 900
 
+-- The child that no name in a state_dict says: what a wrapper has inside.
+local function unnamed(m) return m._class.unnamed_in_states end
+
+-- renamed(name, path, child): a name of a state_dict with the child, which is
+-- below `path`, in it.
+local function renamed(name, path, child)
+  local prefix = path == "" and "" or path .. "."
+  if name:sub(1, #prefix) ~= prefix then return name end
+  return prefix .. child .. "." .. name:sub(#prefix + 1)
+end
+
+-- with_wrappers(m, state): a state with the names that members have, wrappers
+-- among them.
+local function with_wrappers(m, state)
+  for path, sub in m:named_modules() do
+    if unnamed(sub) then
+      local all = {}
+      for name, v in pairs(state) do all[renamed(name, path, unnamed(sub))] = v end
+      state = all
+    end
+  end
+  return state
+end
+
 local function collect_into(m, prefix, out, depth)
   if depth > DEEPEST then
     util.raise("RecursionError",
@@ -32,12 +56,14 @@ local function collect_into(m, prefix, out, depth)
     end
   end
   for name, child in m._modules:each() do
-    if child then collect_into(child, M.join(prefix, name), out, depth + 1) end
+    local path = name == unnamed(m) and prefix or M.join(prefix, name)
+    if child then collect_into(child, path, out, depth + 1) end
   end
   return out
 end
 
--- collect(m): a table from names to tensors that share the data.
+-- collect(m): a table from names to tensors that share the data; what a wrapper
+-- has inside is named without it.
 function M.collect(m) return collect_into(m, "", {}, 1) end
 
 -- A text as Python's repr() has it.
@@ -71,6 +97,22 @@ local function quoted(names)
   return table.concat(out, ", ") .. ". "
 end
 
+-- Members in the order of the modules that they are of.
+local function by_module(m, list)
+  local place, n = {}, 0
+  for path in m:named_modules {remove_duplicate = false} do
+    n = n + 1
+    place[path] = n
+  end
+  local rank = {}
+  for i, item in ipairs(list) do
+    local path = item[1]:match("^(.*)%.[^.]+$") or ""
+    rank[item] = (place[path] or n + 1) * (#list + 1) + i
+  end
+  table.sort(list, function (a, b) return rank[a] < rank[b] end)
+  return list
+end
+
 -- The members that a state_dict holds: all parameters, and the buffers that
 -- were registered to be kept.
 local function kept_members(m, members)
@@ -80,7 +122,7 @@ local function kept_members(m, members)
     local at = m:get_submodule(item[1]:match("^(.*)%.[^.]+$") or "")
     if not at._transient[leaf] then own[#own + 1] = item end
   end
-  return own
+  return by_module(m, own)
 end
 
 -- Raise what PyTorch raises of all that did not fit, its lines in its order.
@@ -109,6 +151,7 @@ function M.load(m, state, kw, members)
       hook(sub)
     end
   end
+  state = with_wrappers(m, state)
   local missing, unexpected, errors = {}, {}, {}
   local own = kept_members(m, members)
   local known = {}

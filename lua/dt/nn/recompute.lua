@@ -223,6 +223,9 @@ end
 
 local Wrapper = nnm.Module:extend("CheckpointWrapper")
 
+-- A state_dict has the names of the module inside.
+Wrapper.unnamed_in_states = "_checkpoint_wrapped_module"
+
 function Wrapper:__init__(module, kw)
   self._checkpoint_wrapped_module = module
   self.use_reentrant = kw ~= nil

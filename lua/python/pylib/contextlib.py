@@ -196,6 +196,8 @@ class suppress(AbstractContextManager):
 
 def _check_scope(scope):
     kind = type(scope)
+    if _dtrepl.is_guard(scope):
+        return
     for name in ("__enter__", "__exit__"):
         own = hasattr(kind, name) or (kind.__module__ != "__main__"
                                       and hasattr(scope, name))

@@ -4,6 +4,8 @@
 A schedule is a list of (what, stage, microbatch) for this rank.  Each stage takes
 its microbatches in the order that gradients are added up in.
 """
+from abc import ABC
+
 import _absent
 import torch
 from torch.distributed.pipelining.microbatch import (
@@ -12,7 +14,7 @@ from torch.distributed.pipelining.microbatch import (
 F, B = "F", "B"
 
 
-class _PipelineSchedule:
+class _PipelineSchedule(ABC):
     def __init__(self, stages, n_microbatches, loss_fn, args_chunk_spec,
                  kwargs_chunk_spec, output_merge_spec, scale_grads):
         self._stages = stages
@@ -229,3 +231,23 @@ class ScheduleInterleaved1F1B(PipelineScheduleMulti):
                   + 2 * (self.pp_group_size - 1 - self.rank))
         return _one_forward_one_backward(forwards, backwards,
                                          min(warmup, len(forwards)))
+
+
+# None: those that split a backward pass in two, which are not part of dtrepl.
+_CLASSES = {"1F1B": Schedule1F1B, "Interleaved1F1B": ScheduleInterleaved1F1B,
+            "GPipe": ScheduleGPipe, "LoopedBFS": ScheduleLoopedBFS,
+            "InterleavedZeroBubble": None,
+            "PipelineScheduleSingle": PipelineScheduleSingle,
+            "PipelineScheduleMulti": PipelineScheduleMulti,
+            "ZBVZeroBubble": None, "DualPipeV": None}
+
+
+def get_schedule_class(schedule_name):
+    """By its name, in letters of any size."""
+    for name, its_class in _CLASSES.items():
+        if name.lower() == schedule_name.lower():
+            if its_class is None:
+                raise _absent.error(f"Schedule{name} is not part of dtrepl")
+            return its_class
+    raise ValueError(f"Unknown schedule name '{schedule_name}'. The valid options are "
+                     f"{list(_CLASSES)}")
