@@ -553,6 +553,15 @@ local function instance(f, args, kw)
 end
 M.instance = instance
 
+-- call_native(f, args, kw): a call of what is called by Lua's rules, whatever
+-- __call__ its class has.
+function M.call_native(f, args, kw)
+  if type(f) == "table" and takes_packed[callee(f)] then
+    return several(table.pack(f(packed(args, kw))))
+  end
+  return call_lua(f, args, kw)
+end
+
 -- Call any callable.
 function M.call(f, args, kw)
   local mt = getmetatable(f)
@@ -594,10 +603,7 @@ function M.call(f, args, kw)
   if type(f) == "table" and not (type(mt) == "table" and mt.__call) then
     util.raise("TypeError", "'%s' object is not callable", V.type_name(f))
   end
-  if type(f) == "table" and takes_packed[callee(f)] then
-    return several(table.pack(f(packed(args, kw))))
-  end
-  return call_lua(f, args, kw)
+  return M.call_native(f, args, kw)
 end
 V.set_caller(M.call)
 

@@ -156,6 +156,7 @@ local of_module = {
     "prefix recurse remove_duplicate"),
 }
 
+function of_module.__call__(m, args, kw) return calls.call_native(m, args, kw) end
 M.of_module = of_module                 -- module_hooks.lua has more
 
 -- Methods of the modules that have one of this name in Lua, too.
@@ -420,6 +421,7 @@ function module.get(v, name)
   if type(held) == "function" or type(held) == "userdata" then
     return held, true
   end
+  if name == "__call__" and v._class.__call__ then return nil end
   local f = of_module[name]
     or M.of_some_modules[name] and v[name] and M.of_some_modules[name]
   if f then return method(v, f, name), true end
@@ -436,7 +438,7 @@ for name in ([[parameters buffers children modules named_parameters
   LISTED[name] = true
 end
 function module.above(v, name)
-  return LISTED[name] and method(v, of_module[name], name) or nil
+  return (LISTED[name] or name == "__call__") and method(v, of_module[name], name) or nil
 end
 
 function module.names(v)

@@ -8,7 +8,9 @@ local util = require "dt.util"
 local V = require "python.values"
 local args = require "python.args"
 local attrs = require "python.attrs"
+local calls = require "python.call"
 local nn = require "dt.nn"
+local nnm = require "dt.nn.module"
 local parallel = require "dt.nn.parallel"
 
 local facts = attrs.class_fact_of_library
@@ -28,6 +30,16 @@ local function offer(name, of)
     if not f then return nil end
     return V.builtin(function (a, kw) return f(class, a, kw) end, name)
   end
+end
+
+-- ---- calls ----
+
+-- nn.Module.__call__(module, ...), past what the module's class has instead.
+function facts.__call__(class)
+  if not origin(class, {[nnm.Module] = true}) then return nil end
+  return V.builtin(function (a, kw)
+    return calls.call_native(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
+  end, "__call__")
 end
 
 -- ---- tables of rows ----
