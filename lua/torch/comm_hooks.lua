@@ -8,6 +8,7 @@ local V = require "python.values"
 local args = require "python.args"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
+local reducer = require "dt.nn.reducer"
 
 local builtin = V.builtin
 
@@ -36,6 +37,55 @@ local function tensor_of(result)
   end
   return V.is_seq(result) and result[1] or result
 end
+
+-- ---- Join (pylib/torch/distributed/algorithms/join.py) ----
+
+local of_some = attributes.of_some_modules
+
+local function number_or_nil(v) return v ~= dt.None and v or nil end
+
+-- _reducer_join(f): f(synced) -> (ranks, source) before each forward; gives the
+-- process group, None where none was given.
+function of_some._reducer_join(m, a)
+  local s = m._attrs._ddp
+  reducer.set_join(s, function (synced)
+    local got = V.call(a[1], V.list {synced})
+    return number_or_nil(got[1]), number_or_nil(got[2])
+  end)
+  return s.group or dt.None
+end
+
+function of_some._reducer_buffers(m)
+  local s = m._attrs._ddp
+  return s.broadcast_buffers and #s.buffers > 0
+end
+
+-- _reducer_shadow(synced, source)
+function of_some._reducer_shadow(m, a)
+  reducer.shadow(m._attrs._ddp, V.truth(a[1]), number_or_nil(a[2]))
+  return dt.None
+end
+
+local function join_module() return attrs.module "torch.distributed.algorithms.join" end
+
+-- join_hook(divide_by_initial_world_size=True)
+function of_some.join_hook(m, _, kw)
+  local divide = kw and V.dict_get(kw, "divide_by_initial_world_size")
+  if divide == nil then divide = true end
+  return V.call(attrs.get(join_module(), "_DDPJoinHook"), V.list {m, divide})
+end
+
+-- join(divide_by_initial_world_size=True, enable=True, throw_…=False)
+of_some.join = args.method("DistributedDataParallel.join",
+  {"divide_by_initial_world_size?", "enable?", "throw_on_early_termination?"},
+  function (m, a)
+    local kw = V.dict()
+    for name, default in pairs {divide_by_initial_world_size = true, enable = true,
+      throw_on_early_termination = false} do
+      V.dict_set(kw, name, a[name] == nil and default or a[name])
+    end
+    return V.call(attrs.get(join_module(), "Join"), V.list {V.list {m}}, kw)
+  end)
 
 attributes.of_some_modules.register_comm_hook = args.method(
   "DistributedDataParallel.register_comm_hook", {"state", "hook"},

@@ -106,6 +106,7 @@ local function state_of(a)
   local s = reducer.new(mesh, cap, a.find_unused_parameters, a.static_graph,
     a.gradient_as_bucket_view)
   s.broadcast_buffers, s.init_sync = a.broadcast_buffers, a.init_sync
+  s.group = not util.is_none(a.process_group) and a.process_group or nil
   return s, sliced
 end
 
@@ -280,6 +281,12 @@ function M.replicate(module, ...)
   end)
   dress(module)
   return module
+end
+
+-- What Python's DistributedDataParallel has more (torch.comm_hooks).
+for _, name in ipairs {"join", "join_hook", "_reducer_join", "_reducer_buffers",
+  "_reducer_shadow"} do
+  DDP[name] = function () util.refuse("%s is of Python programs", name) end
 end
 
 -- local guard <close> = m:no_sync(): gradients stay local meanwhile.

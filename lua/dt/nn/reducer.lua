@@ -201,6 +201,9 @@ local function finish(self)
   if self.unused then A.fill_.Scalar(self.used, 0) end
 end
 
+-- What gradients are divided by: the ranks, or those of them that have inputs.
+local function divisor(self) return self.among or self.mesh:size() end
+
 -- p's place in its bucket holds this rank's part.
 local function ready(self, p)
   local b = self.bucket_of[p]
@@ -209,9 +212,9 @@ local function ready(self, p)
     if not p.grad then A.zero_.default(into)
     elseif p.grad:_data_id() ~= into:_data_id() then A.copy_.default(into, p.grad) end
   elseif p.grad and p.grad:_data_id() == into:_data_id() then
-    A.div_.Scalar(into, self.mesh:size())
+    A.div_.Scalar(into, divisor(self))
   elseif p.grad then
-    A.mul.out(p.grad, 1 / self.mesh:size(), {out = into})
+    A.mul.out(p.grad, 1 / divisor(self), {out = into})
   else
     if self.unused then used_at(self, self.index[p]):item() end
     A.zero_.default(into)
@@ -252,7 +255,7 @@ local function send(s, group)
   local flat = {}
   for i, t in ipairs(group) do flat[i] = A.view.default(t, {-1}) end
   return dt._coll("broadcast", #flat == 1 and flat[1] or dt.cat(flat), s.mesh,
-    0, {src = 0, name = "broadcast_"})
+    0, {src = s.source or 0, name = "broadcast_"})
 end
 
 local function receive(group, flat)
@@ -409,9 +412,36 @@ local function raise_unfinished(s)
     s.mesh:get_local_rank(0), table.concat(missing, " "))
 end
 
+-- f(synced) before each forward: how many ranks have inputs (nil: it does not
+-- matter), and the rank whose buffers are taken (torch's Join).
+function M.set_join(s, f) s.join = f end
+
+-- The collectives of an iteration of the others, of a rank without inputs:
+-- `synced`: they reduce gradients; `source`: whose buffers are taken.
+function M.shadow(s, synced, source)
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  s.source = source
+  if not s.unused and #s.came == #s.params and not s.rebuilt then rebuild(s) end
+  if s.synced and s.broadcast_buffers and #s.buffers > 0 then
+    broadcast_all(s, s.buffers)
+  end
+  if not synced then return end
+  for i = #s.params, #s.came + 1, -1 do
+    s.came[#s.params - i + 1] = s.params[i]
+  end
+  s.next = 1
+  for _, b in ipairs(s.buckets) do
+    A.zero_.default(b.flat)
+    b.left = 0
+  end
+  if s.unused then A.fill_.Scalar(s.used, 0) end
+  launch(s)
+end
+
 -- A forward begins: the iteration before must be complete.
 function M.before_forward(s)
   s.grads = dt.is_grad_enabled()
+  if s.join then s.among, s.source = s.join(s.synced) end
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   if s.grads and not s.unused and #s.came == #s.params and not s.rebuilt then
     rebuild(s)

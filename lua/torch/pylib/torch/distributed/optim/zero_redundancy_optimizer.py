@@ -4,6 +4,7 @@ of a part of the parameters, updates these and sends them to the others."""
 import _absent
 import torch
 import torch.distributed as dist
+from torch.distributed.algorithms.join import Join, JoinHook, Joinable, _JoinConfig
 
 
 def _smallest_first(params, size):
@@ -17,7 +18,17 @@ def _smallest_first(params, size):
     return parts
 
 
-class ZeroRedundancyOptimizer(torch.optim.Optimizer):
+class _ZeROJoinHook(JoinHook):
+    """Ranks without inputs update their part and send it on."""
+
+    def __init__(self, zero):
+        self.zero = zero
+
+    def main_hook(self):
+        self.zero.step()
+
+
+class ZeroRedundancyOptimizer(torch.optim.Optimizer, Joinable):
     def __init__(self, params, optimizer_class, process_group=None,
                  parameters_as_bucket_view=False, overlap_with_ddp=False,
                  **defaults):
@@ -30,6 +41,7 @@ class ZeroRedundancyOptimizer(torch.optim.Optimizer):
         self.world_size = dist.get_world_size(self.process_group)
         self.rank = dist.get_rank(self.process_group)
         self.global_rank = dist.get_rank()
+        self._join_config = _JoinConfig()
         self._optim_defaults = defaults
         self._optim_constructor = optimizer_class
         self._all_state_dicts = []
@@ -67,6 +79,7 @@ class ZeroRedundancyOptimizer(torch.optim.Optimizer):
         return zip(mine, self.optim.param_groups)
 
     def step(self, closure=None, **kwargs):
+        Join.notify_join_context(self)
         for group, own in self._pairs_of_groups():
             for name, value in group.items():
                 if name != "params":
@@ -87,8 +100,15 @@ class ZeroRedundancyOptimizer(torch.optim.Optimizer):
                                    group=self.process_group)
 
     def join_hook(self, **kwargs):
-        raise _absent.error("ZeroRedundancyOptimizer.join_hook is not "
-                            "part of dtrepl")
+        return _ZeROJoinHook(self)
+
+    @property
+    def join_device(self):
+        return torch.device("cpu")
+
+    @property
+    def join_process_group(self):
+        return self.process_group
 
     def consolidate_state_dict(self, to=0):
         raise _absent.error("ZeroRedundancyOptimizer."
