@@ -367,6 +367,12 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
     print_overview(r, out);
     return dt_buf_ok(out);
   }
+  size_t n = strlen(what);
+  char front[64];
+  if (n > 1 && n < sizeof front && what[n - 1] == '.') {  /* "F.": the module */
+    snprintf(front, sizeof front, "%.*s", (int)(n - 1), what);
+    return dt_help_page(r, front, out);
+  }
   if (topic_help(what, out) || dt_user_help(r->L, what, out) ||
       command_help(r, what, *what == ':', out) ||
       live_help(r, what, out) || name_help(r, what, out) ||

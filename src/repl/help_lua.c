@@ -93,7 +93,7 @@ static int find_definitions (const char *what, Def *out) {
   const char *name = dot ? dot + 1 : what;
   const DtEmbed *all = dt_embed_all(&nmod);
   int n = 0;
-  for (i = 0; i < nmod && n < MOST; i++)
+  for (i = 0; i < nmod && n < MOST && *name != '\0'; i++)
     if (prefix_fits(what, nprefix, all[i].name))
       n += scan_module(&all[i], name, strlen(name), out + n, MOST - n);
   return n;

@@ -30,6 +30,9 @@ return {
   {"F", "F.linear, F.relu, F.cross_entropy, …",
    "torch.nn.functional: layers as functions; Tab after F. lists them.",
    "F.relu(dt.ones(2))"},
+  {"dt", "dt.tensor, dt.randn, dt.init_device_mesh, dt.distribute_tensor, …",
+   "torch, and torch.distributed's meshes and DTensors; Tab after dt. lists "
+   .. "it. :help lua has what differs from Python.", "dt.ones(2, 2)"},
   {"nn", "nn.Linear, nn.Module, nn.init, nn.utils, nn.parallel",
    "torch.nn: modules; Tab after nn. lists them.", "nn.Linear(4, 2)"},
   {"nn.init", "nn.init.normal_, kaiming_uniform_, …",
