@@ -1053,7 +1053,10 @@ function M.member(module, name)
     local mt = getmetatable(m)
     -- A module of the program's: what it bound, even where a file of the
     -- package is called the same (from .peer import peer).
-    if v == nil and type(mt) == "table" and mt.all then v = m[name] end
+    -- So for one whose names are all known: what Python adds is not read for them.
+    if v == nil and type(mt) == "table" and (mt.all or mt.known) then
+      v = m[name]
+    end
     if v == nil then v = added(m, name) end
     if v == nil then v = modules[module .. "." .. name] or m[name] end
   end

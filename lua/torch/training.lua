@@ -126,12 +126,14 @@ local unshard_handle = namespace {__name__ = "UnshardHandle"}
 for _, path in ipairs {"torch.distributed.fsdp",
   "torch.distributed._composable.fsdp",
   "torch.distributed.fsdp._fully_shard"} do
-  attrs.provide(path, over({FSDPModule = names.FSDPModule,
+  local all = over({FSDPModule = names.FSDPModule,
     CPUOffloadPolicy = names.flat.CPUOffloadPolicy,
     OffloadPolicy = names.flat.OffloadPolicy,
     register_fsdp_forward_method = builtin(forward_method,
       "register_fsdp_forward_method"),
-    UnshardHandle = unshard_handle}, fsdp))
+    UnshardHandle = unshard_handle}, fsdp)
+  getmetatable(all).known = true        -- FSDP1, which is Python, is read late
+  attrs.provide(path, all)
 end
 attrs.provide("torch.distributed._composable", over({
   replicate = parallel.replicate}, fsdp))
