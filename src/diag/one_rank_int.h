@@ -107,6 +107,9 @@ DtStatus dt_runs_relate_rows (DtRuns *u, int i, int j, DtRelation *out);
 ** part: f->op, or -1.  u->why: they may part by right.  NOMEM.  Local. */
 DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f);
 
+/* Do they part at operator `i`, and does that lead to the result?  As above. */
+DtStatus dt_runs_search_at (DtRuns *u, int end, int out, int i, DtParting *f);
+
 /* The same where the program gave each rank a range of its own: the mask that is
 ** no partition, or what is summed; f->own.  NOMEM.  Local. */
 DtStatus dt_runs_search_own (DtRuns *u, int end, int out, DtParting *f);

@@ -16,6 +16,7 @@ typedef struct Walk {
   uint32_t *own;                /* results that are each rank's own, a bit each */
   bool met;                     /* they were used with a part of a tensor */
   int mask;                     /* what made a mask that is no partition; -1 */
+  int parted;                   /* where what is explained became what is not; -1 */
   DtParting *f;
 } Walk;
 
@@ -111,6 +112,17 @@ static int find_cut (const Walk *w, int i, int j) {
   return found;
 }
 
+/* What made the mask that operator `i` takes, but for views of it and casts. */
+static int mask_maker (const DtRuns *u, int i, int j) {
+  static const char *const casts[] = { "aten._to_copy.", NULL };
+  int key = key_of(u, i, j), k = dt_op_of_key(key);
+  while (u->op[k]->nin == 1 && key_of(u, k, 0) > 0 &&
+         (begins(u->op[k], casts) ||
+          (u->op[k]->op && (u->op[k]->op->flags & DT_OP_VIEW) != 0)))
+    k = dt_op_of_key(key_of(u, k, 0));
+  return k;
+}
+
 /* A mask that is one rank's own meets numbers: is it a partition of the items? */
 static DtStatus look_at_mask (Walk *w, int i, int j) {
   static const char *const names[] = {
@@ -128,7 +140,7 @@ static DtStatus look_at_mask (Walk *w, int i, int j) {
   }
   DtStatus st = count_owners(w, i, j, &f, &known);
   if (st != DT_OK || !known || f.many + f.none == 0) return st;
-  w->mask = dt_op_of_key(key_of(w->u, i, j));
+  w->mask = mask_maker(w->u, i, j);
   w->f->many = f.many;
   w->f->none = f.none;
   w->f->of = f.of;
@@ -186,7 +198,8 @@ static DtStatus look_at_operator (Walk *w, int i, bool *go) {
     } else if (own || takes_range(u, i)) {
       w->own[i] |= dt_bit_of_key(dt_result_key(i, j));
     } else if (out.kind == DT_REL_NONE) {
-      *go = false;                      /* the runs part for another reason */
+      w->parted = i;                    /* the runs part for another reason */
+      *go = false;
     }
   }
   return st;
@@ -207,7 +220,7 @@ static void set_place (Walk *w, const char *why) {
 }
 
 DtStatus dt_runs_search_own (DtRuns *u, int end, int out, DtParting *f) {
-  Walk w = {.u = u, .mask = -1, .f = f};
+  Walk w = {.u = u, .mask = -1, .parted = -1, .f = f};
   DtStatus st = DT_OK;
   const char *why = u->why;
   bool go = true;
@@ -220,6 +233,11 @@ DtStatus dt_runs_search_own (DtRuns *u, int end, int out, DtParting *f) {
     if (u->past[i] == 0) continue;
     if (dt_runs_draws_otherwise(u, i)) break;
     st = look_at_operator(&w, i, &go);
+  }
+  if (st == DT_OK && w.parted >= 0) {
+    st = dt_runs_search_at(u, end, out, w.parted, f);
+    if (f->op < 0) u->why = why;
+    return st;
   }
   set_place(&w, why);
   return st;

@@ -415,6 +415,12 @@ static DtStatus search_way (DtRuns *u, int end, int out, DtParting *f) {
   return st == DT_OK ? search_past(u, end, f) : st;
 }
 
+DtStatus dt_runs_search_at (DtRuns *u, int end, int out, int i, DtParting *f) {
+  DtStatus st = narrow_past(u, end, out);
+  f->op = -1;
+  return st == DT_OK && u->past[i] != 0 ? look_at_operator(u, i, f) : st;
+}
+
 /* A gradient is wrong because the loss is, where that is nothing of one rank's: its
 ** value leads to no parameter, so it is not on the way. */
 static DtStatus search_loss (DtRuns *u, int end, DtParting *f) {

@@ -263,6 +263,12 @@ static bool makes_counts (const DtDiag *g, const DtOpDef *op) {
          dt_diag_op_is(g, op, DT_DO_SUM_DIM) || dt_diag_op_is(g, op, DT_DO_CLONE);
 }
 
+/* Was it divided by the number of ranks before? */
+static bool is_share (DtDiag *g, const DtEvent *e) {
+  const double n = (double)e->mesh->shape[e->mdim < 0 ? 0 : e->mdim];
+  return fabs(dt_diag_share_total(g, e->local[0]) * n - 1) < 1e-4;
+}
+
 static void summed_copies (DtDiag *g, const DtEvent *e) {
   enum { METER = 4 };           /* numbers that one keeps, a sum and a count */
   int before;
@@ -275,7 +281,8 @@ static void summed_copies (DtDiag *g, const DtEvent *e) {
       (dt_idset_has(&g->checksums, e->local[0]->storage->id) &&
        dt_meta_numel(&e->local[0]->m) == 1) ||
       !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype) ||
-      dt_idset_has(&g->counts, e->local[0]->storage->id)) return;
+      dt_idset_has(&g->counts, e->local[0]->storage->id) ||
+      is_share(g, e)) return;
   named.text = known ? known->does : e->coll;
   before = g->nclaim;
   dt_diag_claim(g, &named, DT_FIND_ID_SUMMED_COPIES, true, e->mesh, e->mdim,
