@@ -403,6 +403,7 @@ DtStatus dt_diag_settle (DtDiag *g) {
   dt_diag_drifts(g);
   dt_diag_schedule(g);
   dt_diag_groups(g);
+  dt_diag_rates(g);
   dt_diag_answers(g);
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);

@@ -321,6 +321,9 @@ double dt_diag_share_total (DtDiag *g, const DtTensor *t);
 ** was there had been scaled? */
 void dt_diag_gradient_scaled (DtDiag *g, const DtEvent *e, DtLearn *l);
 void dt_diag_scaled_added (DtDiag *g, DtLearn *l, int64_t storage);
+/* rules_steps.c.  An update of a parameter; turn its rate into a claim. */
+void dt_diag_rate_used (DtDiag *g, const DtEvent *e, const DtLearn *l);
+void dt_diag_rates (DtDiag *g);
 /* rules_steps.c.  A gradient is reduced over the ranks: were its values cut off? */
 void dt_diag_bounded_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *grad,
                               DtLearn *l);

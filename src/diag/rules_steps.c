@@ -130,6 +130,36 @@ static void tell_uneven (DtDiag *g, const DtLearn *l) {
                  dt_diag_place_name(g, g->root_id), &b);
 }
 
+/* --- rates --- */
+
+void dt_diag_rate_used (DtDiag *g, const DtEvent *e, const DtLearn *l) {
+  const int alpha = named(e, "alpha");
+  const int value = alpha > 0 ? alpha : named(e, "value");
+  DtRate *r = &g->rate;
+  if (!g->piped || l != &g->learn[0] || value < 1 ||
+      !dt_arg_is_number(e->args, value)) return;
+  r->last = dt_arg_float(e->args, value);
+  r->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
+                      .seq = e->seq };
+  r->name = l->name;
+  if (r->times++ == 0) r->first = r->last;
+}
+
+/* Stages begin with one rate and end with several; their parameters have nothing to be
+** compared with. */
+void dt_diag_rates (DtDiag *g) {
+  const DtRate *r = &g->rate;
+  const DtFact facts[3] = {
+    { false, dt_hash_bytes(DT_HASH_SEED, &r->last, sizeof r->last) | 1 },
+    { true, dt_hash_bytes(DT_HASH_SEED, &r->first, sizeof r->first) | 1 },
+    { true, (uint64_t)r->times + 1 } };
+  const DtEvent e = dt_diag_origin(&r->at, "update");
+  if (r->times > 1 && !g->averaged)
+    dt_diag_claim_all(g, &e, DT_FIND_ID_RATES_APART, NULL, -1, 0, 3, facts,
+                      r->name ? r->name : "", "the learning rate of the last update, of "
+                      "stages that began with one");
+}
+
 /* --- values of gradients that are cut off --- */
 
 /* Is an element as large as a number among the arguments? */

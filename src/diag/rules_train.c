@@ -86,6 +86,7 @@ void dt_diag_learn_free (DtDiag *g) {
   g->alone_at.line = g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
   g->frozen = 0;
   g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;
+  g->rate = (DtRate){ .times = 0 };
   g->accumulates = g->told_pieces = g->filled = false;
   g->nfactors = g->nsummed = g->padded = g->ndealt = g->nnorms = 0;
   memset(g->summed, 0, sizeof g->summed);
@@ -295,6 +296,7 @@ static void on_write (DtDiag *g, const DtEvent *e) {
         }
       }
       l->steps++;
+      dt_diag_rate_used(g, e, l);
       dt_diag_drift_updated(g, e);
       note_update(e, v, l);
       dt_diag_look_still(l, v);

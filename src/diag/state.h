@@ -461,6 +461,13 @@ typedef struct DtSummed {
   const char *file; int line;
 } DtSummed;
 
+/* By how much an update scales a gradient: the first time, and the last. */
+typedef struct DtRate {
+  int times; double first, last;
+  DtOrigin at;
+  const char *name;
+} DtRate;
+
 /* A number that was scaled by another. */
 enum { DT_TERMS = 16 };
 typedef struct DtTerm { int64_t storage; double by; bool divided; } DtTerm;
@@ -628,6 +635,7 @@ struct DtDiag {
   int64_t piece_of, piece_off;  /* the batch that losses take pieces of, one after
                                 ** the other; how many, also at the update: */
   int pieces, pieces_taken; bool told_pieces;
+  DtRate rate;                  /* of the updates of the first parameter */
   bool uneven;                  /* ... the means of some of them count more; the first */
   double piece_weight, piece_total; int piece_line;     /* one's, and its line */
   int since_update; bool accumulates;   /* backward calls since parameters were
