@@ -200,10 +200,11 @@ static bool bounds (const DtDiag *g, const DtOpDef *op) {
 
 void dt_diag_bounded_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *grad,
                               DtLearn *l) {
-  const DtFact fact = { false, dt_diag_hash(grad->local, false) };
   const DtEvent at = dt_diag_origin(&l->bounded_at, "clamp");
+  DtFact fact = { false, 0 };
   l->met = true;
   if (l->bounded_at.line == 0) return;
+  fact.hash = dt_diag_hash(grad->local, false);
   l->bounded_at.line = 0;
   dt_diag_claim_all(g, &at, DT_FIND_ID_BOUNDED_FIRST, raw->mesh, raw->mdim,
                     l - g->learn, 1, &fact, l->name, "values of its gradient are cut off "
