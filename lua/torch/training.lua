@@ -122,6 +122,8 @@ local function forward_method(args, kw)
 end
 
 -- A table for each: what pylib/more adds is found by a module's name.
+-- What stands in it itself is found without pylib/more, whose FSDP1 takes longer
+-- to read than all else of a small program.
 local unshard_handle = namespace {__name__ = "UnshardHandle"}
 for _, path in ipairs {"torch.distributed.fsdp",
   "torch.distributed._composable.fsdp",
@@ -129,6 +131,10 @@ for _, path in ipairs {"torch.distributed.fsdp",
   local all = over({FSDPModule = names.FSDPModule,
     CPUOffloadPolicy = names.flat.CPUOffloadPolicy,
     OffloadPolicy = names.flat.OffloadPolicy,
+    fully_shard = fsdp.fully_shard,
+    MixedPrecisionPolicy = fsdp.MixedPrecisionPolicy,
+    DataParallelMeshDims = fsdp.DataParallelMeshDims,
+    share_comm_ctx = fsdp.share_comm_ctx,
     register_fsdp_forward_method = builtin(forward_method,
       "register_fsdp_forward_method"),
     UnshardHandle = unshard_handle}, fsdp)

@@ -105,5 +105,18 @@ b'123'
 E2
 "$DTREPL" -n 1 writes.py >out 2>err
 check "what files and streams hold" cmp out want
+# FSDP1's texts take longer to read than a small program to run.
+cat >imports.py <<'E2'
+import sys
+from torch.distributed.fsdp import (
+    fully_shard, FSDPModule, OffloadPolicy, CPUOffloadPolicy,
+    MixedPrecisionPolicy, UnshardHandle, register_fsdp_forward_method)
+print([name for name in sys.modules if "fully_sharded" in name])
+from torch.distributed.fsdp import FullyShardedDataParallel
+print(FullyShardedDataParallel.__name__)
+E2
+printf '[]\nFullyShardedDataParallel\n' >want
+"$DTREPL" -n 1 imports.py >out 2>err
+check "a package's texts are read where one of their names is used" cmp out want
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
