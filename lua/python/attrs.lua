@@ -778,6 +778,10 @@ function M.set_plain(v, name, x)
     missing(v, name)
   end
   if class and classes.set(v, class, name, x) then return end
+  if V.is_generator(v) and (name == "__name__" or name == "__qualname__")
+     and type(V.unbox(x)) ~= "string" then
+    util.raise("TypeError", "%s must be set to a string object", name)
+  end
   if getmetatable(v) == V.builtin_mt then refuse_set(v, name) end
   local other = foreign.of(v)
   if other and other.set and other.set(v, name, x, class) then return end
@@ -824,6 +828,9 @@ function M.delete_plain(v, name)
   end
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.delete(v, class, name) then return end
+  if V.is_generator(v) and (name == "__name__" or name == "__qualname__") then
+    util.raise("TypeError", "%s must be set to a string object", name)
+  end
   if V.is_tuple(v) and rawget(v, "record") and V.of_record(v, name) ~= nil then
     util.raise("AttributeError", "can't delete attribute")
   end

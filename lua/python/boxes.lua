@@ -485,8 +485,9 @@ local function thrown(kind, value)
   if value == nil or value == None then
     local e = exceptions.is_class(kind) and kind.make(V.list({}, 0)) or kind
     if not V.is_error(e) then
-      util.raise("TypeError", "calling %s should have returned an instance of "
-        .. "BaseException, not %s", V.repr(kind), V.type_name(e))
+      e = dt.error("TYPE", ("calling %s should have returned an instance of "
+        .. "BaseException, not %s"):format(V.repr(kind), V.type_name(e)),
+        "TypeError")
     end
     return exceptions.raised(e)
   end

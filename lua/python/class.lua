@@ -27,7 +27,7 @@ calls.set_classes(M)
 local descriptor_mt = {__name = "descriptor"}
 
 local function descriptor(kind, f)
-  return setmetatable({kind = kind, get = f, __name__ = kind}, descriptor_mt)
+  return setmetatable({kind = kind, get = f}, descriptor_mt)
 end
 attrs.set_descriptor_mt(descriptor_mt)
 
@@ -45,7 +45,8 @@ local FACTS = {property = {fget = "get", fset = "set", fdel = "del"},
   classmethod = {__func__ = "get", __wrapped__ = "get"}}
 
 -- What a static or class method has from its function.
-local OF_WRAPPED <const> = {__annotations__ = true, __qualname__ = true,
+local OF_WRAPPED <const> = {__annotations__ = true, __name__ = true,
+  __qualname__ = true,
   __module__ = true, __doc__ = true, __isabstractmethod__ = true}
 
 function descriptor_mt.__tostring(d)
@@ -362,6 +363,23 @@ function M.subclasses(class)
   end, "__subclasses__")
 end
 
+-- Is the member of a class abstract: a function, one that a property or a class
+-- method keeps, an object that says so?
+local function is_abstract(x)
+  if is_descriptor(x) then
+    for _, slot in ipairs {"get", "set", "del"} do
+      local f = rawget(x, slot)
+      if type(f) == "table" and f ~= None and is_abstract(f) then return true end
+    end
+    return false
+  elseif V.is_object(x) and rawget(x, "_native") == nil then
+    local ok, said = pcall(attrs.get, x, "__isabstractmethod__")
+    return ok and said == true
+  end
+  local f = V.raw(x) or x
+  return type(f) == "table" and rawget(f, "abstract") == true
+end
+
 -- The names of abstract methods that nothing replaces, in order.
 local function abstract_of(class)
   local out, seen = {}, {}
@@ -369,9 +387,7 @@ local function abstract_of(class)
     for name, v in pairs(c) do
       local now = type(name) == "string" and not seen[name] and class[name]
       seen[name] = true
-      local f = now and (is_descriptor(now) and rawget(now, "get")
-        or V.raw(now))
-      if v ~= nil and f and rawget(f, "abstract") then out[#out + 1] = name end
+      if v ~= nil and now and is_abstract(now) then out[#out + 1] = name end
     end
   end
   table.sort(out)

@@ -88,6 +88,7 @@ local function remembering(f, most, typed)
   b.binds = true                    -- in a class it is a method
   b.__wrapped__ = f
   b.name, b.plain = rawget(f, "name"), rawget(f, "plain")
+  b.__annotations__ = attrs.get(f, "__annotations__")
   b.doc, b.__module__ = rawget(f, "doc"), attrs.get(f, "__module__")
   for key, v in next, f do          -- what the program wrote on it
     if not attrs.own_of_function[key] and b[key] == nil then b[key] = v end

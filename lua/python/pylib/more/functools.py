@@ -100,7 +100,12 @@ class partialmethod:
 
         def method(own, /, *args, **keywords):
             return func(own, *self.args, *args, **{**self.keywords, **keywords})
+        method.__isabstractmethod__ = self.__isabstractmethod__
         return method
+
+    @property
+    def __isabstractmethod__(self):
+        return getattr(self.func, "__isabstractmethod__", False)
 
 
 # By the order that a class has: how each other one follows from what it says
@@ -342,6 +347,10 @@ class singledispatchmethod:
         self.dispatcher = singledispatch(func)
         self.func = func
 
+    @property
+    def __isabstractmethod__(self):
+        return getattr(self.func, "__isabstractmethod__", False)
+
     def register(self, cls, method=None):
         return self.dispatcher.register(cls, func=method)
 
@@ -357,4 +366,5 @@ class singledispatchmethod:
             return chosen(obj, *args, **kwargs)
         update_wrapper(method, self.func)
         method.register = self.register
+        method.__isabstractmethod__ = self.__isabstractmethod__
         return method
