@@ -57,7 +57,7 @@ NAMES = {
     torch.float8_e4m3fn: "f8_e4m3fn", torch.float8_e5m2: "f8_e5m2",
 }
 TORCH_DIR = os.path.dirname(torch.__file__)
-OWN_FILE = os.path.abspath(__file__)
+OWN_FILE = sys._getframe().f_code.co_filename
 PYTHON_DIR = os.path.dirname(os.__file__)
 SMALL = 16                      # elements of a result whose numbers are kept
 LONG_REPRO = 1500               # operators a repro holds at most
@@ -324,7 +324,9 @@ class Recorder(TorchDispatchMode):
         self.find_names(frame, args, row["in"])
         if kw:
             row["kw"] = self.value(kw, line)
-        row.update({k: v for k, v in (("plain", plain), ("at", line)) if v})
+        row.update({k: v for k, v in (
+            ("plain", plain), ("at", line),
+            ("inference", torch.is_inference_mode_enabled())) if v})
         if self.modules:
             row["module"] = self.modules[-1]
         node = torch._C._current_autograd_node()
@@ -1008,6 +1010,12 @@ class Repro:
         return lua_number(v)
 
     def call(self, row):
+        text = self.plain_call(row)
+        # in inference mode composite operators are not taken apart
+        return f"dt.inference_mode(function () return {text} end)" \
+            if row.get("inference") else text
+
+    def plain_call(self, row):
         op = row["op"]
         args = [self.value(a) for a in row["in"]]
         if op.startswith("dtensor."):
@@ -1030,6 +1038,8 @@ class Repro:
         t = args[0] if args else None
         out = row.get("out") or {}
         if what in ("to_local", "from_local_backward"):
+            for moved in row.get("redist") or ():       # a gradient, as its input was
+                t += f":redistribute({t}.device_mesh, {quoted(' '.join(moved['dst']))})"
             return f"{t}:to_local()"
         to = row.get("to") or out.get("pl", [])
         mesh = self.mesh(row.get("mesh", out.get("m", 0)))

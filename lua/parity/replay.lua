@@ -122,10 +122,14 @@ function Replay:leaf(id)
     stride = given(s.stride) or contiguous_stride(s.shape)})
 end
 
-function Replay:tensor(id)
+-- `device`: where the call that wants it says that it lies.
+function Replay:tensor(id, device)
   local t = self.tensors[id]
   if not t then
     t = self:leaf(id)
+    if device == "meta" and not t.is_dtensor then
+      t = dt.empty_like(t, {device = "meta"})
+    end
     self.tensors[id] = t
   end
   return t
@@ -133,7 +137,7 @@ end
 
 function Replay:value(v)
   if type(v) ~= "table" or v == None then return v end
-  if v.id then return self:tensor(v.id) end
+  if v.id then return self:tensor(v.id, v.device) end
   if v.dtype then return dtype_of(v.dtype) end
   if v.memory_format then return (v.memory_format:gsub("_format$", "")) end
   if v.layout then return v.layout end
@@ -181,6 +185,9 @@ function Replay:dtensor(row)
   if what == "to_local" or what == "from_local_backward" then
     local wanted = self.last_from or t
     if wanted ~= t then t = wanted end
+    for _, moved in ipairs(row.redist or {}) do     -- a gradient, as its input was
+      t = t:redistribute(t.device_mesh, table.concat(moved.dst, " "))
+    end
     return table.pack(t:to_local())
   end
   local mesh = self:mesh(row.mesh or out.m)
@@ -194,6 +201,7 @@ function Replay:dtensor(row)
     return table.pack(t:redistribute(mesh, to))
   elseif what == "distribute_tensor" then
     local src = row.src and (row.src < 0 and dt.None or row.src)
+    if t.device == "meta" then src = dt.None end      -- nothing is sent
     return table.pack(dt.distribute_tensor(t, mesh, to, src
       and {src_data_rank = src} or nil))
   end
@@ -206,6 +214,14 @@ function Replay:dtensor(row)
 end
 
 function Replay:run(row)
+  if row.inference then
+    local guard <close> = dt.inference_mode()   -- luacheck: ignore guard
+    return self:call(row)
+  end
+  return self:call(row)
+end
+
+function Replay:call(row)
   if row.op:find("^dtensor%.") then return self:dtensor(row) end
   return self:aten(row)
 end

@@ -22,7 +22,7 @@ end
 
 local function replay(path) return run(program .. " replay " .. path) end
 
-for _, name in ipairs {"matmul", "uneven", "toy_mlp"} do
+for _, name in ipairs {"matmul", "uneven", "toy_mlp", "meta_inference"} do
   local out, code = replay(dir .. name .. ".json")
   assert(code == 0 and out:find("no difference"), out)
 end
