@@ -71,6 +71,7 @@ void dt_diag_learn_free (DtDiag *g) {
   for (int i = 0; i < g->nlearn; i++) {
     dt_free(g->s->cx, g->learn[i].first);
     dt_mesh_unref(g->s->cx, g->learn[i].mesh);
+    dt_mesh_unref(g->s->cx, g->learn[i].near);
   }
   g->nflat = 0;
   g->kept_aside = false;
@@ -430,7 +431,11 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
     set_over(g, raw->mesh, raw->mdim);
   if ((l = by_grad(g, in->local->storage->id)) == NULL) return;
   l->reduced = true;
-  if (l->mesh == NULL) l->reduced_at = dt_diag_here(g, raw->kind);
+  if (l->mesh == NULL) {
+    l->reduced_at = dt_diag_here(g, raw->kind);
+    l->near = dt_mesh_ref(raw->mesh);
+    l->near_dim = raw->mdim;
+  }
   dt_mesh_unref(g->s->cx, l->mesh);
   l->mesh = dt_mesh_ref(raw->mesh);
   l->mdim = raw->mdim;
@@ -594,6 +599,21 @@ static void updates_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
           "updates (backward at %s:%d); what it is now");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_UPDATES_APART, g->over,
                               g->over_dim, nr, 4, facts, l->name, what);
+}
+
+/* Equal at first, and its gradient was reduced over these ranks; what it is updated
+** with differs all the same, as where only some of them went on to reduce it. */
+static void reduced_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const DtFact facts[3] = { { false, l->used }, { true, l->start },
+                            { false, l->last } };
+  DtEvent e = dt_diag_origin(&l->reduced_at, "all_reduce");
+  const char *what;
+  if (l->drawn || l->near == NULL || l->synced || l->numel < 2) return;
+  what = dt_diag_learn_words(
+    g, l, "%s was equal, and its gradient (backward at %s:%d) is reduced over these "
+          "ranks here; it is another on them when it is used");
+  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, l->near, l->near_dim, nr, 3,
+                              facts, l->name, what);
 }
 
 /* Some ranks do not train what the others do. */
@@ -775,6 +795,7 @@ void dt_diag_train (DtDiag *g) {
     dt_diag_kept(g, &g->learn[i], i);
     steps_apart(g, &g->learn[i], i);
     updates_apart(g, &g->learn[i], i);
+    reduced_apart(g, &g->learn[i], i);
     claim_equal_clip(g, &g->learn[i], i);
   }
   frozen_apart(g);

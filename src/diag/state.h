@@ -287,7 +287,8 @@ typedef struct DtLearn {
   int over, times;              /* ranks it was reduced over; micro-batches */
   DtOrigin made, step;          /* the first update */
   DtMesh *mesh; int mdim;       /* its gradient was reduced over (owned); NULL */
-  DtOrigin reduced_at;          /* ... there, the first time */
+  DtOrigin reduced_at;          /* ... there, the first time; over (owned): */
+  DtMesh *near; int near_dim;
   bool read;                    /* somebody looked at the gradient that came last */
   int cleared;                  /* gradients that were cleared before that */
   int steps_before, came_line;  /* updates when it came; from which line */
