@@ -195,6 +195,13 @@ static DtStatus gradient_decomp (DtDecompCall *c) {
     for (; n < m.ndim; n++) dims[n] = n;
   else
     n = op_ints(c->args, which, dims);
+  if (spacing >= 0 && c->args->v[spacing].kind == DT_V_LIST) {
+    int given = c->args->v[spacing].u.list.n;
+    DT_CHECK(CX, given == n, DT_E_RUNTIME, "torch.gradient expected spacing to "
+             "be unspecified, a scalar or it's spacing and dim arguments to "
+             "have the same length, but got a spacing argument of length %d "
+             "and a dim argument of length %d.", given, n);
+  }
   DT_CHECK(CX, order == 1 || order == 2, DT_E_RUNTIME, "torch.gradient only "
            "supports edge_order=1 and edge_order=2.");
   for (int i = 0; i < n; i++) {

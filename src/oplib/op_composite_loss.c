@@ -72,6 +72,13 @@ static DtHandle *distance (DtDecompCall *c, DtHandle *a, DtHandle *b) {
 }
 
 static DtStatus triplet_decomp (DtDecompCall *c) {
+  int nd[3];
+  for (int i = 0; i < 3; i++) nd[i] = meta_of(c, c->in[i]).ndim;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_CHECK(CX, nd[0] == nd[1] && nd[1] == nd[2], DT_E_RUNTIME, "The anchor, "
+           "positive, and negative tensors are expected to have the same "
+           "number of dimensions, but got: anchor %dD, positive %dD, and "
+           "negative %dD inputs", nd[0], nd[1], nd[2]);
   DtHandle *pos = distance(c, c->in[0], c->in[1]);
   DtHandle *neg = distance(c, c->in[0], c->in[2]), *r;
   if (dt_arg_bool(c->args, 6)) {

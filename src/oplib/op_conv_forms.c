@@ -108,6 +108,12 @@ static DtStatus same_padding (DtDecompCall *c, const DtMeta *w,
            "non-positive groups is not supported");
   DT_CHECK(c->e->cx, nd >= 1 && nd <= 3, DT_E_RUNTIME,
            "weight should have at least three dimensions");
+  const DtMeta *m = dt_emit_meta(c->e, *x);
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_CHECK(c->e->cx, m->ndim == w->ndim, DT_E_RUNTIME, "Expected %d-dimensional "
+           "input for %d-dimensional weight%s, but got %d-dimensional input of "
+           "size %s instead", w->ndim, w->ndim, op_shape_text(w).s, m->ndim,
+           op_shape_text(m).s);
   for (int d = 0; d < nd; d++)
     DT_CHECK(c->e->cx, entry(c->args, 3, d) == 1, DT_E_RUNTIME,
              "padding='same' is not supported for strided convolutions");

@@ -81,6 +81,12 @@ static DtStatus gn_meta (DtMetaCall *c) {
            "shape %s and num_groups%s%lld", op_size_text(c, m).s,
            c->fake ? " = " : "=", (long long)shape[1]);
   int64_t each = dt_arg_int(c->args, GN_GROUP - 1);
+  if (!c->fake && (c->op->flags & DT_OP_LATER) != 0) {
+    DT_CHECK(c->cx, channels > 0, DT_E_RUNTIME, "Expected number of channels "
+             "to be greater than 0, got %lld", (long long)channels);
+    DT_CHECK(c->cx, each > 0, DT_E_RUNTIME, "Expected HxW to be greater than "
+             "0, got %lld", (long long)each);
+  }
   if (!c->fake) DT_TRY(c->cx, gn_affine(c, channels));
   if (!c->fake)
     DT_TRY(c->cx, gn_real(c, dt_sat_mul(dt_sat_mul(shape[0], channels), each)));

@@ -155,6 +155,12 @@ static DtStatus check_dims (DtCtx *cx, const Pool *v, const DtMeta *in,
                    : "max_pool3d_with_indices_out_cpu_template()";
   DT_CHECK(cx, fits, DT_E_RUNTIME, "%s: Expected 4D or 5D tensor for input, "
            "but got: %s%s%s", fn, size, shape.s, end);
+  if (v->max && !fake) {
+    int d = op_sp_empty_dim(in, v->nd, true);
+    DT_CHECK(cx, !empty, DT_E_RUNTIME, "%s: Expected input to have non-zero "
+             "size for non-batch dimensions, but input has sizes %s with "
+             "dimension %d being empty", fn, shape.s, d);
+  }
   DT_CHECK(cx, !empty, DT_E_RUNTIME, "%s: Expected input's non-batch "
            "dimensions to have positive length, but input has a shape of %s%s%s "
            "and non-batch dimension 0 has length zero!", fn, size, shape.s,
@@ -482,12 +488,17 @@ static DtStatus max1_check (DtDecompCall *c) {
            "kernel_size=%lld", (long long)v[2], (long long)v[0]);
   DT_CHECK(cx, v[3] > 0, DT_E_RUNTIME, "max_pool1d() dilation must be greater "
            "than zero, but got %lld", (long long)v[3]);
-  Pool p = { .nd = 1, .max = true, .ceil = dt_arg_bool(c->args, 5),
-             .k = { v[0] }, .s = { v[1] }, .p = { v[2] }, .d = { v[3] },
-             .in = { m->shape[m->ndim - 1] } };
-  DT_TRY(cx, out_size(cx, &p, 0));
-  DT_CHECK(cx, p.out[0] > 0, DT_E_RUNTIME, "max_pool1d() Invalid computed "
-           "output size: %lld", (long long)p.out[0]);
+  int64_t reach = dt_sat_mul(v[3], v[0] - 1), in = m->shape[m->ndim - 1];
+  DT_CHECK(cx, reach < INT64_MAX, DT_E_RUNTIME, "effective kernel size "
+           "overflows, but got kernel_size=%lld and dilation=%lld",
+           (long long)v[0], (long long)v[3]);
+  bool ceil = dt_arg_bool(c->args, 5);
+  int64_t padded = dt_sat_add(in, dt_sat_mul(2, v[2]));
+  int64_t out = dt_sat_add(padded - reach - 1, ceil ? v[1] - 1 : 0);
+  out = floor_div(out, v[1]) + 1;
+  if (ceil && dt_sat_mul(out - 1, v[1]) >= dt_sat_add(in, v[2])) out--;
+  DT_CHECK(cx, out > 0, DT_E_RUNTIME, "max_pool1d() Invalid computed output "
+           "size: %lld", (long long)out);
   return op_sp_dtype(cx, "max_pool1d_impl", (DtDtype)m->dtype, OP_T_FLOAT);
 }
 

@@ -27,6 +27,10 @@ static DtStatus aminmax_decomp (DtDecompCall *c) {
   DT_CHECK(CX, !all || dt_meta_numel(&m) > 0, DT_E_RUNTIME, "aminmax(): cannot "
            "compute aminmax over an empty dimension as the operation has no "
            "identity.");
+  int64_t at = d < 0 ? d + m.ndim : d;
+  DT_CHECK(CX, all || c->e->pretend || at < 0 || at >= m.ndim || m.shape[at] > 0,
+           DT_E_INDEX, "aminmax: Expected reduction dim %lld to have non-zero "
+           "size.", (long long)at);
   for (int i = 0; i < 2; i++)
     c->out[i] = all ? EMIT(op[i], keep ? "tIb" : "t", c->in[0], 0,
                            (int64_t *)NULL, 1)

@@ -34,16 +34,33 @@ local function pool(op)
   end
 end
 
+-- The sizes that an adaptive pooling is asked for; None keeps the input's.  One
+-- dim is taken as it is, a list of more has a dim of the input each.
+local function adaptive_sizes(op, x, asked, nd)
+  if type(asked) ~= "table" then return list(asked, nd) end
+  local size, n = {}, asked.n or #asked
+  if nd == 1 then
+    if n ~= 1 and op:find("max") then
+      raise("RuntimeError", "%s() argument 'output_size' should contain one "
+        .. "int (got %d)", op, n)
+    end
+    return asked
+  elseif x.ndim <= n then
+    raise("ValueError", "Input dimension should be at least %d", n + 1)
+  end
+  for i = 1, n do
+    size[i] = asked[i]
+    if size[i] == nil or size[i] == dt.None then
+      size[i] = x.shape[x.ndim - n + i]
+    end
+  end
+  return size
+end
+
 local function adaptive(op, nd, max)
   return function (x, ...)
     local a = util.bind(op, {"output_size", "return_indices"}, {}, ...)
-    local size = list(a.output_size, nd)
-    for i = 1, nd do            -- None keeps the input's size
-      if size[i] == nil or size[i] == dt.None then
-        size[i] = x.shape[x.ndim - nd + i]
-      end
-    end
-    local y, index = torch[op](x, size)
+    local y, index = torch[op](x, adaptive_sizes(op, x, a.output_size, nd))
     if max and a.return_indices then return y, index end
     return y
   end
