@@ -108,10 +108,11 @@ static bool number_of (DtCtx *cx, const DtVar *t, DtValue *out) {
   const DtMeta *m = dt_var_meta(t);
   DtScalar x;
   if (m->ndim != 0 || t->spec != NULL || t->requires_grad ||
-      !dt_tensor_has_data(t->local) || dt_dtype_is_complex((DtDtype)m->dtype))
+      !dt_tensor_has_data(t->local))
     return false;
   if (dt_tensor_item(cx, t->local, &x) != DT_OK) return false;
-  if (dt_dtype_is_float((DtDtype)m->dtype)) *out = dt_v_float(x.re);
+  if (dt_dtype_is_complex((DtDtype)m->dtype)) *out = dt_v_complex(x.re, x.im);
+  else if (dt_dtype_is_float((DtDtype)m->dtype)) *out = dt_v_float(x.re);
   else *out = dt_v_int(x.i);
   return m->dtype != DT_BOOL;
 }

@@ -213,6 +213,10 @@ static DtStatus alpha_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, dt_arg_scalar(c->args, 2).kind <= DT_K_INT, DT_E_RUNTIME,
              "For integral input tensors, argument alpha must not be a "
              "floating point number.");
+  DT_CHECK(c->cx, dt_dtype_is_complex(t) || dt_arg_is_none(c->args, 2) ||
+           dt_arg_scalar(c->args, 2).kind != DT_K_COMPLEX, DT_E_RUNTIME,
+           "For non-complex input tensors, argument alpha must not be a "
+           "complex number.");
   return op_pw_meta(c);
 }
 

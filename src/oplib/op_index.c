@@ -23,7 +23,7 @@ static DtStatus gather_meta (DtMetaCall *c) {
   int d;
   const DtMeta *x = dt_in(c, 2);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
-  if (!c->fake)
+  if (!c->fake && dt_meta_numel(x) > 0)
     DT_TRY(c->cx, check_index(c->cx, x, "gather(): Expected dtype int32/int64 "
                               "for index"));
   DT_CHECK(c->cx, (x->ndim ? x->ndim : 1) ==
@@ -133,7 +133,7 @@ static DtStatus scatter_meta (DtMetaCall *c) {
   int d;
   const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
-  if (!c->fake)
+  if (!c->fake && dt_meta_numel(x) > 0)
     DT_TRY(c->cx, check_index(c->cx, x, "scatter(): Expected dtype int32/"
                               "int64 for index"));
   DT_CHECK(c->cx, !s || s->dtype == m->dtype, DT_E_RUNTIME,

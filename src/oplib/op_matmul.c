@@ -211,6 +211,12 @@ static DtStatus mm_kernel (DtKernelCall *c) {
     return dt_raise(c->cx, DT_E_NOTIMPL, "\"%s\" not implemented for '%s'",
                     c->op->row[MM_BATCH] == 0 ? "addmm_impl_cpu_"
                     : at == 1 ? "baddbmm" : "bmm", op_dtype_word(t));
+  if (at == 1 && dt_dtype_is_complex(t)) {      /* gemm's factors are real */
+    DT_TRY(c->cx, dt_k_gemm(c->cx, 1, dt_kin(c, at), dt_kin(c, at + 1), 0,
+                            c->out[0]));
+    return op_k_combine(c, dt_kin(c, 0), dt_arg_scalar(c->args, 3),
+                        dt_arg_scalar(c->args, 4));
+  }
   if (at == 1) {
     beta = dt_arg_float(c->args, 3);
     alpha = dt_arg_float(c->args, 4);

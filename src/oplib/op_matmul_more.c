@@ -17,26 +17,6 @@ static DtHandle *conj_of (DtEmit *e, DtHandle *h) {
   return dt_emit(e, "aten._conj.default", "t", h);
 }
 
-/* beta * self + alpha * x, x already in out; self is not read when beta is
-** 0. */
-static DtStatus combine (DtKernelCall *c, const DtTensor *self, DtScalar beta,
-                         DtScalar alpha) {
-  DtTensor *out = c->out[0], *t = NULL;
-  DtDtype ty = (DtDtype)out->m.dtype;
-  DtStatus st = DT_OK;
-  if (alpha.re != 1 || alpha.im != 0)
-    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, ty, &alpha, out, out));
-  if (beta.re == 0 && beta.im == 0) return DT_OK;
-  DT_TRYG(c->cx, op_temp(c->cx, ty, out->m.ndim, out->m.shape, &t));
-  DT_TRYG(c->cx, dt_k_copy(c->cx, self, t));
-  if (beta.re != 1 || beta.im != 0)
-    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, ty, &beta, t, t));
-  DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_add, ty, NULL, out, t, out));
-done:
-  dt_tensor_unref(c->cx, t);
-  return st;
-}
-
 /* ---- addmv ---- */
 
 static DtStatus addmv_meta (DtMetaCall *c) {
@@ -76,7 +56,7 @@ static DtStatus addmv_kernel (DtKernelCall *c) {
   DT_TRYG(c->cx, op_restride(c->cx, v, 2, sa, ta, 0, &a));
   DT_TRYG(c->cx, op_restride(c->cx, out, 2, so, to, 0, &b));
   DT_TRYG(c->cx, dt_k_gemm(c->cx, 1, m, a, 0, b));
-  DT_TRYG(c->cx, combine(c, c->in[0], dt_arg_scalar(c->args, 3),
+  DT_TRYG(c->cx, op_k_combine(c, c->in[0], dt_arg_scalar(c->args, 3),
                          dt_arg_scalar(c->args, 4)));
 done:
   dt_tensor_unref(c->cx, a);
@@ -157,7 +137,7 @@ static DtStatus addr_kernel (DtKernelCall *c) {
   DT_TRYG(c->cx, op_restride(c->cx, a, 2, shape, stride, 0, &col));
   DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_mul, (DtDtype)c->out[0]->m.dtype,
                              NULL, col, c->in[2], c->out[0]));
-  DT_TRYG(c->cx, combine(c, c->in[0], dt_arg_scalar(c->args, 3),
+  DT_TRYG(c->cx, op_k_combine(c, c->in[0], dt_arg_scalar(c->args, 3),
                          dt_arg_scalar(c->args, 4)));
 done:
   dt_tensor_unref(c->cx, col);
@@ -240,22 +220,9 @@ static DtStatus addbmm_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
-static DtStatus addbmm_kernel (DtKernelCall *c) {
-  DtTensor *out = c->out[0], *t = NULL;
-  DtDtype ty = (DtDtype)out->m.dtype;
+/* t += alpha times the sum of the products. */
+static DtStatus add_products (DtKernelCall *c, double alpha, DtTensor *t) {
   int64_t n = c->in[1]->m.shape[0];
-  double alpha = dt_arg_float(c->args, 4), beta = dt_arg_float(c->args, 3);
-  DtScalar s = dt_scalar_float(beta);
-  DtStatus st = DT_OK;
-  if (dt_dtype_is_integral(ty, true)) {
-    alpha = trunc(alpha);
-    s = dt_scalar_int((int64_t)beta);
-  }
-  DT_TRYG(c->cx, op_temp(c->cx, ty, 2, out->m.shape, &t));
-  if (beta == 0) DT_TRYG(c->cx, dt_k_fill(c->cx, t, dt_scalar_int(0)));
-  else DT_TRYG(c->cx, dt_k_copy(c->cx, c->in[0], t));
-  if (beta != 0 && beta != 1)
-    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, ty, &s, t, t));
   for (int64_t i = 0; i < n; i++) {
     DtTensor v[2];
     for (int k = 0; k < 2; k++) {
@@ -267,8 +234,33 @@ static DtStatus addbmm_kernel (DtKernelCall *c) {
       }
       v[k].m.ndim = 2;
     }
-    DT_TRYG(c->cx, dt_k_gemm(c->cx, alpha, &v[0], &v[1], 1, t));
+    DT_TRY(c->cx, dt_k_gemm(c->cx, alpha, &v[0], &v[1], 1, t));
   }
+  return DT_OK;
+}
+
+static DtStatus addbmm_kernel (DtKernelCall *c) {
+  DtTensor *out = c->out[0], *t = NULL;
+  DtDtype ty = (DtDtype)out->m.dtype;
+  double alpha = dt_arg_float(c->args, 4), beta = dt_arg_float(c->args, 3);
+  DtScalar s = dt_scalar_float(beta);
+  DtStatus st = DT_OK;
+  if (dt_dtype_is_complex(ty)) {
+    DT_TRY(c->cx, dt_k_fill(c->cx, out, dt_scalar_int(0)));
+    DT_TRY(c->cx, add_products(c, 1, out));
+    return op_k_combine(c, c->in[0], dt_arg_scalar(c->args, 3),
+                        dt_arg_scalar(c->args, 4));
+  }
+  if (dt_dtype_is_integral(ty, true)) {
+    alpha = trunc(alpha);
+    s = dt_scalar_int((int64_t)beta);
+  }
+  DT_TRYG(c->cx, op_temp(c->cx, ty, 2, out->m.shape, &t));
+  if (beta == 0) DT_TRYG(c->cx, dt_k_fill(c->cx, t, dt_scalar_int(0)));
+  else DT_TRYG(c->cx, dt_k_copy(c->cx, c->in[0], t));
+  if (beta != 0 && beta != 1)
+    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, ty, &s, t, t));
+  DT_TRYG(c->cx, add_products(c, alpha, t));
   DT_TRYG(c->cx, dt_k_copy(c->cx, t, out));
 done:
   dt_tensor_unref(c->cx, t);

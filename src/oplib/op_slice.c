@@ -7,6 +7,7 @@
 ** cat and stack look for one placement all operands can share. */
 #include "base/error_shard.h"
 #include "base/sat.h"
+#include "oplib/op_spatial.h"
 #include "oplib/oplib_int.h"
 #include "oplib/second.h"
 
@@ -465,6 +466,13 @@ static DtStatus cat_check_fake (DtMetaCall *c, int n, const int *slot) {
   return DT_OK;
 }
 
+/* What all are laid out like, the result is. */
+static bool all_channels_last (const DtMetaCall *c, int n, const int *slot) {
+  for (int i = 0; i < n; i++)
+    if (!op_sp_channels_last(c->in[slot[i]])) return false;
+  return true;
+}
+
 static DtStatus cat_meta (DtMetaCall *c) {
   int slot[DT_MAX_OUTS], d = 0, n;
   const DtMeta *first = NULL;
@@ -498,8 +506,12 @@ static DtStatus cat_meta (DtMetaCall *c) {
   if (!skipped(first)) r.shape[d] = total;
   DT_TRY(c->cx, list_promotable(c->cx, n, slot, c->in));
   c->nout = 1;
-  return op_new_meta(c->cx, &c->out[0], list_dtype(c->cx, n, c->in), r.ndim, r.shape,
-                     first);
+  DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], list_dtype(c->cx, n, c->in),
+                            r.ndim, r.shape, first));
+  if (!c->fake && all_channels_last(c, n, slot))
+    DT_TRY(c->cx, op_sp_result(c->cx, first, (DtDtype)c->out[0].dtype,
+                               r.ndim, r.shape, true, &c->out[0]));
+  return DT_OK;
 }
 
 static DtStatus cat_kernel (DtKernelCall *c) {

@@ -101,6 +101,10 @@ DtStatus op_has_dim (DtCtx *cx, const DtMeta *m, int d);
 /* The shapes of a matrix times a vector, in the words of PyTorch's
 ** propagation.  Local.  Errors: SHAPE. */
 DtStatus op_check_mv (DtCtx *cx, const DtMeta *a, const DtMeta *b);
+/* beta * self + alpha * x into the output, where x is already: self is
+** broadcast, and not read when beta is 0.  Local. */
+DtStatus op_k_combine (DtKernelCall *c, const DtTensor *self, DtScalar beta,
+                       DtScalar alpha);
 /* out := shape of m without (keepdim: with size 1 at) the dims of mask. */
 DtStatus op_reduced (DtCtx *cx, const DtMeta *m, uint32_t mask, bool keepdim,
                      DtDtype t, DtMeta *out);
