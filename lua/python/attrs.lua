@@ -877,7 +877,7 @@ function M.super(class, self)
           return classes.native_new(a[1], V.list({table.unpack(a, 2, a.n)},
             a.n - 1), kw)
         end
-        return classes.bare(a[1])
+        return classes.new_object(a, kw)
       end, name)
     elseif name == "__setattr__" or name == "__getattribute__" then
       return V.builtin(function (a)

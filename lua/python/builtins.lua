@@ -898,7 +898,8 @@ def("type", function (a, kw)
 end)
 B.object = namespace(setmetatable({__name__ = "object",
   test = function () return true end,
-  __new__ = builtin(function (a) return classes.bare(a[1]) end, "__new__")},
+  __new__ = builtin(function (a, kw) return classes.new_object(a, kw) end,
+    "__new__")},
   {__call = function (_, more)
     if more ~= nil then
       util.raise("TypeError", "object() takes no arguments")

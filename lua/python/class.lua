@@ -903,6 +903,21 @@ function M.delete(v, class, name)
   return true
 end
 
+-- object.__new__(class, …): an instance, where nothing else is given.
+function M.new_object(a, kw)
+  local class = a[1]
+  if (a.n > 1 or kw and V.count(kw) > 0) and object.is_plain_class(class)
+     and not class.__native then
+    if class.__new__ ~= nil then
+      util.raise("TypeError", "object.__new__() takes exactly one argument (the "
+        .. "type to instantiate)")
+    elseif not V.raw(class.__init__) then
+      util.raise("TypeError", "%s() takes no arguments", class.__name)
+    end
+  end
+  return M.bare(class)
+end
+
 -- An instance before its __init__.
 function M.bare(class)
   if class.__native then return M.native_new(class, V.list({}, 0)) end
