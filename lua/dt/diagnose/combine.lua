@@ -164,7 +164,8 @@ end
 
 local LISTED <const> = 3        -- nearest classes
 local FEW <const> = 12          -- facts below which words alone say nothing
-local APART <const> = 0.36      -- least share of the first of all classes
+local APART <const>, CHANGE <const> = 0.36, 0.6 -- least shares of the first class
+local SOME <const> = 0.02       -- least share of one that is listed
 local TELLING <const> = 4       -- words that are shown
 local WORST <const>, SPAN <const> = 0.3, 0.3 -- confidence, and what is added
 
@@ -172,9 +173,10 @@ local function nearest_of(list)
   local out, total = {}, 0
   for _, c in ipairs(list) do total = total + math.exp(c.score - list[1].score) end
   for i = 1, math.min(LISTED, #list) do
-    local c = list[i]
-    out[i] = {id = c.id, decides = c.decides, score = math.floor(100
-      * math.exp(c.score - list[1].score) / total + 0.5) / 100}
+    local share = math.exp(list[i].score - list[1].score) / total
+    if share < SOME then break end
+    out[i] = {id = list[i].id, decides = list[i].decides,
+      score = math.floor(100 * share + 0.5) / 100}
   end
   return out
 end
@@ -193,10 +195,11 @@ function M.weigh(self, r, full, hint)
   local first = list[1]
   if not first then return nil, {} end
   local near = nearest_of(list)
+  if #facts.list == 0 then return hint.id and hint or nil, near end
   local marked = marks(r, list, near[1].score, ours, hint.id, hint.confidence)
   local sum = sum_of(marked)
-  local enough = sum > 0 and (hint.id or #facts.list >= FEW
-    and near[1].score >= APART)
+  local enough = sum > 0 and marked.announces == 0 and (hint.id or #facts.list >= FEW
+    and near[1].score >= (marked.change > 0 and CHANGE or APART))
   if not enough and (not hint.sign or marked.announces > 0) then
     return nil, near
   end
