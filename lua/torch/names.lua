@@ -422,6 +422,9 @@ attrs.provide("torchao.float8.float8_tensor_parallel", space({},
 attrs.provide("torchao", namespace {__version__ = "0.18.0"})
 
 M.cpa = space({}, require "dt.cp")
+-- context_parallel puts a function of its own into dt's F: what F has read from
+-- there before is looked up again, as an attribute of a module is.
+require("dt.cp").on_replace(function (name) rawset(M.F, name, nil) end)
 M.cpa._cp_options = namespace(M.cpa._cp_options or require("dt.cp").options)
 
 for _, path in ipairs {"_attention", "_context_parallel._attention",

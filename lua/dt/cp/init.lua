@@ -315,6 +315,16 @@ local function cut(mesh, a, length, balance)
   return saved
 end
 
+local told = {}                         -- who has copies of F's functions
+
+-- on_replace(f): f(name) is called when a function of F becomes another one.
+function M.on_replace(f) told[#told + 1] = f end
+
+local function replace_attention(f)
+  F.scaled_dot_product_attention = f
+  for _, tell in ipairs(told) do tell "scaled_dot_product_attention" end
+end
+
 -- context_parallel(mesh, {buffers=, buffer_seq_dims=, no_restore_buffers=}
 -- [, f]): a scope, or f run inside.  Buffers are cut in place and restored.
 function M.context_parallel(mesh, kw, f, ...)
@@ -331,11 +341,11 @@ function M.context_parallel(mesh, kw, f, ...)
     saved = cut(mesh, a, length, balance)
   end)
   local original = F.scaled_dot_product_attention
-  F.scaled_dot_product_attention = wrapper(original, mesh)
+  replace_attention(wrapper(original, mesh))
   M._enable_context_parallel_dispatcher()
   local guard = util.guard(function ()
     M._disable_context_parallel_dispatcher()
-    F.scaled_dot_product_attention = original
+    replace_attention(original)
     options.enable_load_balance = was_balance
     dt.no_grad(function ()
       for _, pair in ipairs(saved) do become(pair[1], pair[2]) end
