@@ -188,6 +188,21 @@ static int l_written (lua_State *L) {
   return 0;
 }
 
+/* dt._uncounted(tensor, kind, f): f() writes into it, which autograd does not
+** count. */
+static int l_uncounted (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  DtVar *v = dtL_check_tensor(L, 1);
+  const char *kind = luaL_checkstring(L, 2);
+  const uint64_t was = g ? dt_diag_look(g, v) : 0;
+  const int64_t version = v->local->storage->version;
+  lua_pushvalue(L, 3);
+  lua_call(L, 0, 0);
+  v->local->storage->unseen += v->local->storage->version - version;
+  if (g) dt_diag_uncounted(g, v, kind, was);
+  return 0;
+}
+
 /* dt._carry(from, to): `from` was copied into `to`, whole. */
 static int l_carry (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -487,7 +502,7 @@ void dtL_open_diag (lua_State *L, int dt) {
   static const luaL_Reg own[] = {
     {"_finding", l_finding}, {"_finding_made", l_finding_made},
     {"_unfound", l_unfound},
-    {"_written", l_written}, {"_carry", l_carry},
+    {"_written", l_written}, {"_carry", l_carry}, {"_uncounted", l_uncounted},
     {"_stepping", l_stepping}, {"_steps_on", l_steps_on}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_piece", l_piece}, {"_scattered", l_scattered},
     {"_buffer", l_buffer}, {"_padded", l_padded}, {"_mapped", l_mapped},

@@ -94,7 +94,8 @@ static void a_origin (lua_State *L, DtVar *v) {
   dtL_set_str(L, "op", v->origin.op ? v->origin.op : "");
 }
 static void a_version (lua_State *L, DtVar *v) {
-  lua_pushinteger(L, v->local->storage ? v->local->storage->version : 0);
+  const DtStorage *st = v->local->storage;
+  lua_pushinteger(L, st ? st->version - st->unseen : 0);
 }
 static void a_id (lua_State *L, DtVar *v) { lua_pushinteger(L, v->id); }
 

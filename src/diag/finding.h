@@ -229,6 +229,10 @@ void dt_diag_dealt_out (DtDiag *g, const DtVar *rows);
 void dt_diag_claim_excuse (DtDiag *g, DtFindId id, uint64_t hash);
 /* Its memory was written past the operators.  Local. */
 void dt_diag_written (DtDiag *g, const DtVar *v);
+/* A collective wrote into its memory, past autograd's count of versions; `was`:
+** dt_diag_look() at it before.  Local. */
+uint64_t dt_diag_look (const DtDiag *g, const DtVar *v);
+void dt_diag_uncounted (DtDiag *g, const DtVar *v, const char *kind, uint64_t was);
 /* Remember a tensor as such a source.  Local. */
 void dt_diag_source (DtDiag *g, const DtVar *v);
 

@@ -17,11 +17,14 @@ void dt_diag_places_free (DtDiag *g) {
 }
 
 /* The same memory in the same shape: a Parameter made of a part, or its
-** `.data`, is another variable. */
+** `.data`, is another variable.  A square weight turned is not. */
 static int64_t memory_of (const DtTensor *t) {
   uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)t->storage->id);
   h = dt_hash_u64(h, (uint64_t)t->offset);
-  for (int d = 0; d < t->m.ndim; d++) h = dt_hash_u64(h, (uint64_t)t->m.shape[d]);
+  for (int d = 0; d < t->m.ndim; d++) {
+    h = dt_hash_u64(h, (uint64_t)t->m.shape[d]);
+    if (t->m.shape[d] > 1) h = dt_hash_u64(h, (uint64_t)t->m.stride[d]);
+  }
   return (int64_t)(h | 1ull << 63);     /* below 0, unlike a variable's id */
 }
 

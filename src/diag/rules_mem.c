@@ -185,6 +185,40 @@ static void temp_written (DtDiag *g, const DtEvent *e) {
               (long long)g->temp.v[k].at.seq);
 }
 
+/* --- written after it was kept for backward --- */
+
+uint64_t dt_diag_look (const DtDiag *g, const DtVar *v) {
+  if (!g->on || g->d->muted || v->spec || dt_session_no_data(g->s)) return 0;
+  return dt_meta_numel(&v->local->m) == 1 ? dt_diag_hash(v->local, false)
+                                          : dt_diag_sample(v->local);
+}
+
+void dt_diag_uncounted (DtDiag *g, const DtVar *v, const char *kind, uint64_t was) {
+  DtUnseen *u = &g->unseen[g->nunseen % DT_UNSEEN];
+  const char *name;
+  if (dt_diag_look(g, v) == was) return;
+  name = dt_session_intern(g->s, dt_diag_name(g, v));
+  if (name == NULL) dt_error_clear(g->s->cx);
+  *u = (DtUnseen){ .storage = v->local->storage->id, .at = dt_diag_here(g, kind),
+                   .name = name ? name : "" };
+  g->nunseen++;
+}
+
+/* The last write is named: it is what is there now. */
+static void overwritten (DtDiag *g, const DtEvent *e) {
+  const unsigned n = g->nunseen < DT_UNSEEN ? g->nunseen : DT_UNSEEN;
+  for (unsigned i = 1; i <= n; i++) {
+    const DtUnseen *u = &g->unseen[(g->nunseen - i) % DT_UNSEEN];
+    DtEvent at;
+    if (u->storage != e->in[0]->local->storage->id) continue;
+    at = dt_diag_origin(&u->at, u->at.op);
+    dt_diag_add(g, &at, DT_FIND_ID_KEPT_OVERWRITTEN, e->in[0], 0, NULL,
+                "%s wrote here into what backward reads at %s:%d as it was kept",
+                u->at.op, e->file ? e->file : "", e->line);
+    return;
+  }
+}
+
 /* --- which operators --- */
 
 static bool is_item (const DtDiag *g, const DtOpDef *op) {
@@ -197,6 +231,7 @@ static bool leaves_blank (const DtDiag *g, const DtOpDef *op) {
 
 const DtDiagRule dt_rules_mem[] = {
   { DT_EV_FUNC_END, partial_local, NULL, DT_CALLED(TO_LOCAL) },
+  { DT_EV_OVERWRITTEN, overwritten, NULL, DT_WHEN(nunseen) },
   { DT_EV_FUNC_END, blank_spread, NULL, DT_WHEN(blank.n) },
   { DT_EV_OP, on_item, is_item, 0 },
   { DT_EV_OP, blank_read, NULL, DT_WHEN(blank.n) },

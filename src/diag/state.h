@@ -502,6 +502,10 @@ typedef struct DtNamed { uint64_t key; int asked; const char *name; } DtNamed;
 enum { DT_OPKINDS = 64 };
 typedef struct DtOpKind { const DtOpDef *op; int kind; } DtOpKind;
 
+/* What a collective wrote last into memory, past autograd's count of versions. */
+enum { DT_UNSEEN = 64 };
+typedef struct DtUnseen { int64_t storage; DtOrigin at; const char *name; } DtUnseen;
+
 struct DtDiag {
   DtSession *s;
   DtDebug *d;
@@ -561,6 +565,7 @@ struct DtDiag {
   int nlow; DtLow low[DT_LOWS];
   int nflat; DtFlat flat[DT_FLATS];
   DtIdSet sent_some; DtOrigin sent_at;  /* broadcast within a group of some ranks */
+  unsigned nunseen; DtUnseen unseen[DT_UNSEEN];
   DtOne one[DT_ONES]; unsigned nones; int64_t ratio;    /* of two such sums, */
   uint64_t ratio_of;            /* the larger of which had this hash */
   int64_t chosen[8]; unsigned nchosen;  /* sizes of flat tensors whose largest were sent */

@@ -147,18 +147,22 @@ static bool shares_written (const DtVar *v, DtVar *const *in,
          v->local->storage == in[g->written]->local->storage;
 }
 
+static struct DtSavedVersion saved_at (const DtVar *v, int64_t version) {
+  return (struct DtSavedVersion){ version - v->local->storage->unseen, version };
+}
+
 static DtStatus save_inputs (DtSession *s, DtNode *n, int nin,
                              DtVar *const *in, const DtGradCtx *g) {
   n->saved_in = DT_NEWN(s->cx, DtVar *, nin + 1);
-  n->saved_version = DT_NEWN(s->cx, int64_t, nin + n->nout + 1);
+  n->saved_version = DT_NEWN(s->cx, struct DtSavedVersion, nin + n->nout + 1);
   if (n->saved_in == NULL || n->saved_version == NULL) return DT_E_NOMEM;
   for (int i = 0; i < nin; i++) {
     bool was = g && g->written == i && g->before;
     DtVar *v = was ? g->before : in[i];
     if (v == NULL) continue;
     DT_TRY(s->cx, dt_var_alias(v, &n->saved_in[i]));
-    n->saved_version[i] = shares_written(v, in, g)
-                          ? g->version : v->local->storage->version;
+    n->saved_version[i] = saved_at(v, shares_written(v, in, g)
+                                      ? g->version : v->local->storage->version);
   }
   return DT_OK;
 }
@@ -203,7 +207,7 @@ static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
       DT_TRY(s->cx, dt_detach(s, out[i], &n->saved_out[i]));
     else
       DT_TRY(s->cx, dt_var_alias(out[i], &n->saved_out[i]));
-    n->saved_version[n->nin + i] = out[i]->local->storage->version;
+    n->saved_version[n->nin + i] = saved_at(out[i], out[i]->local->storage->version);
   }
   return DT_OK;
 }

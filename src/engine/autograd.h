@@ -13,6 +13,9 @@ typedef struct DtEdge { DtNode *fn; int nr; } DtEdge;
 typedef DtStatus (*DtBackwardFn) (DtSession *s, void *ud, int nout,
                                   DtVar *const *gout, int nin, DtVar **gin);
 
+/* Of the memory when it was kept: as autograd counts, and all writes. */
+struct DtSavedVersion { int64_t counted, whole; };
+
 struct DtNode {
   int64_t refs, seq;
   const char *name;             /* "MmBackward0" */
@@ -20,7 +23,8 @@ struct DtNode {
   int nout;
   /* operator node: the saved call */
   const DtOpDef *op; DtArgs args; DtArena arena;
-  DtVar **saved_in, **saved_out; int64_t *saved_version;  /* in, then out */
+  DtVar **saved_in, **saved_out;
+  struct DtSavedVersion *saved_version;         /* in, then out */
   DtMeta *out_meta;
   /* custom node */
   DtBackwardFn fn; void *ud; void (*ud_free) (void *);

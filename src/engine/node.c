@@ -139,6 +139,11 @@ static void add_short_name (DtBuf *b, const char *name) {
   dt_buf_addf(b, "%.*s", (int)(end ? end - name : (long)strlen(name)), name);
 }
 
+/* How often its memory was written, as autograd counts. */
+static int64_t counted (const DtVar *v) {
+  return v->local->storage->version - v->local->storage->unseen;
+}
+
 /* `maker`: the node that made the variable, NULL for none. */
 static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want,
                                const DtNode *maker, int nr) {
@@ -164,7 +169,7 @@ static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want,
               "enable anomaly detection to find the operation that failed to "
               "compute its gradient, with torch.autograd.set_detect_anomaly"
               "(True, check_nan=False).",
-              (long long)v->local->storage->version, (long long)want);
+              (long long)counted(v), (long long)want);
   st = dt_buf_ok(&b);
   if (st == DT_OK)
     st = dt_raise(s->cx, DT_E_AUTOGRAD, "%s", dt_buf_str(&b));
@@ -179,21 +184,30 @@ static bool is_saved (const DtSession *s, const DtVar *saved, const DtVar *v) {
          (s->create_graph && saved != NULL && saved->local == v->local);
 }
 
+/* As it was kept?  `in` and `nr`: whose output it is. */
+static DtStatus check_version (DtSession *s, const DtVar *v,
+                               struct DtSavedVersion was, const DtNode *in, int nr) {
+  if (counted(v) != was.counted)
+    return version_error(s, v, was.counted, in, nr);
+  if (v->local->storage->version != was.whole && dt_session_heard(s)) {
+    DtVar *of = (DtVar *)v;
+    DtEvent e = { .kind = DT_EV_OVERWRITTEN, .nin = 1, .in = &of };
+    return dt_event_emit(s, &e);
+  }
+  return DT_OK;
+}
+
 DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v) {
-  int64_t now = v->local->storage->version;
   if (n->saved_version == NULL) return DT_OK;
   for (int i = 0; n->saved_in && i < n->nin; i++) {
     if (!is_saved(s, n->saved_in[i], v)) continue;
     if (n->released) return dt_node_freed(s);
-    if (now == n->saved_version[i]) return DT_OK;
-    return version_error(s, v, n->saved_version[i], n->next[i].fn,
-                         n->next[i].nr);
+    return check_version(s, v, n->saved_version[i], n->next[i].fn, n->next[i].nr);
   }
   for (int i = 0; n->saved_out && i < n->nout; i++) {
     if (!is_saved(s, n->saved_out[i], v)) continue;
     if (n->released) return dt_node_freed(s);
-    if (now == n->saved_version[n->nin + i]) return DT_OK;
-    return version_error(s, v, n->saved_version[n->nin + i], n, i);
+    return check_version(s, v, n->saved_version[n->nin + i], n, i);
   }
   return DT_OK;
 }

@@ -19,6 +19,8 @@ typedef struct DtStorage {
   size_t nbytes;
   DtBlock *block;         /* NULL: no data (meta, fake) */
   int64_t version;        /* bumped by every in-place write */
+  int64_t unseen;         /* of these, the ones that autograd does not count:
+                          ** what c10d's collectives write */
   int64_t id;             /* unique per context */
   bool drawn;             /* of random numbers that nobody seeded: kept by
                           ** diag/ */

@@ -135,6 +135,13 @@ local function write(t, result)
   return t
 end
 
+-- The same, in the ways of c10d that autograd does not see: `kind` writes into t
+-- itself, where others copy what has come.
+local function write_unseen(t, result, kind)
+  dt._uncounted(t, kind, function () write(t, result) end)
+  return t
+end
+
 -- A call of c10d's as one operator in traces, whatever it is made of here.
 local function whole(op, tensors, f) return (dt._named(op, tensors, f)) end
 
@@ -243,9 +250,8 @@ function M.all_reduce(t, ...)
   refuse("c10d.allreduce_.default", t)
   local a = options("all_reduce", {"op", "group", "async_op"}, ...)
   dt._replica(t)
-  return later(write(t, run("all_reduce", t, a.group, {op = a.op,
-    name = "allreduce_"})),
-    a.async_op)
+  return later(write_unseen(t, run("all_reduce", t, a.group, {op = a.op,
+    name = "allreduce_"}), "all_reduce"), a.async_op)
 end
 
 -- distributed.reduce(t, dst, {op =, group =, group_dst =}): in place on rank
@@ -258,7 +264,7 @@ function M.reduce(t, ...)
   local root = root_of(a, "dst")
   check_root("reduce", root, n)
   local sum = run("all_reduce", t, a.group, {op = a.op, name = "reduce_"})
-  if me == root then write(t, sum) end
+  if me == root then write_unseen(t, sum, "reduce") end
   return later(t, a.async_op)
 end
 
@@ -270,7 +276,8 @@ function M.broadcast(t, ...)
     "group_src"}, ...)
   local src = a.group_src or place_in(a.group, a.src or 0)
   if seat(a.group) ~= src then dt._written(t) end       -- it may be empty()
-  write(t, run("broadcast", t:clone(), a.group, {src = src, of = t}))
+  write_unseen(t, run("broadcast", t:clone(), a.group, {src = src, of = t}),
+    "broadcast")
   dt._replica(t, where(a.group))
   return later(t, a.async_op)
 end
@@ -386,9 +393,9 @@ function M.scatter(t, ...)
   end
   local each = t:numel()
   local mine = me == root and flat(list) or flat({t}):narrow(0, 0, 0)
-  write(t, run("all_to_all_v", mine, a.group, {name = "scatter_",
+  write_unseen(t, run("all_to_all_v", mine, a.group, {name = "scatter_",
     input_splits = only(n, me ~= root and -1, each),
-    output_splits = only(n, root, each)}))
+    output_splits = only(n, root, each)}), "scatter")
   return later(t, a.async_op)
 end
 
@@ -479,7 +486,8 @@ function M.all_to_all_single(out, t, ...)
     input_splits = splits(a.input_split_sizes, t),
     output_splits = splits(a.output_split_sizes, out)}
   return later(whole("c10d.alltoall_base_.default", {out, t}, function ()
-    return write(out, run("all_to_all_v", t, a.group, o))
+    return write_unseen(out, run("all_to_all_v", t, a.group, o),
+      "all_to_all_single")
   end), a.async_op)
 end
 

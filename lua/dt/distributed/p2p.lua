@@ -45,7 +45,9 @@ function Work:wait()
   if self.receives and not self.over then
     local guard <close> = dt.no_grad()          -- luacheck: ignore guard
     dt._mark(self.tensor, "pending", false)
-    self.tensor:detach():copy_(came)
+    dt._uncounted(self.tensor, "recv", function ()
+      self.tensor:detach():copy_(came)
+    end)
   end
   self.over = true
   return true
