@@ -113,6 +113,17 @@ static void lsm_made (DtDiag *g, const DtEvent *e) {
   g->lsm.n++;
 }
 
+/* Where it was taken: its backward only feels it. */
+static void lsm_alone (DtDiag *g, const DtEvent *e, const DtOrigin *made) {
+  DtEvent at = *e;
+  at.file = made->file;
+  at.line = made->line;
+  dt_diag_add(g, made->line > 0 ? &at : e, DT_FIND_ID_LOSS_PARALLEL_SCOPE, e->in[1],
+              0, NULL, "log_softmax at %s:%d never met nll_loss; its gradient, at "
+              "%s:%d, is given on as it came", made->file ? made->file : "",
+              made->line, e->file ? e->file : "", e->line);
+}
+
 static void lsm_used (DtDiag *g, const DtEvent *e) {
   int k;
   if (e->nin < 1 || e->in[0] == NULL) return;
@@ -123,10 +134,7 @@ static void lsm_used (DtDiag *g, const DtEvent *e) {
     void *ud;
     k = lsm_find(g, e->in[1]);
     if (k >= 0 && !g->lsm.v[k].used && dt_handler_get(g->s, e->op, &ud))
-      dt_diag_add(g, e, DT_FIND_ID_LOSS_PARALLEL_SCOPE, e->in[1], 0, NULL,
-                  "log_softmax at %s:%d never met nll_loss",
-                  g->lsm.v[k].at.file ? g->lsm.v[k].at.file : "",
-                  g->lsm.v[k].at.line);
+      lsm_alone(g, e, &g->lsm.v[k].at);
   }
 }
 

@@ -563,6 +563,10 @@ static void told_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   if (g->s->where) g->s->where(g->s->where_ud, &file, &line);
   e.file = file ? file : "";
   e.line = line;
+  if (e.backward && g->root_at.line > 0) {      /* the library reduces: the loss is */
+    e.file = g->root_at.file ? g->root_at.file : "";    /* where it is to be mended */
+    e.line = g->root_at.line;
+  }
   claim_weight(g, &e, raw->mesh, raw->mdim, in, s->weight);
 }
 
