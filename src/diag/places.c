@@ -23,7 +23,8 @@ static int64_t memory_of (const DtTensor *t) {
   h = dt_hash_u64(h, (uint64_t)t->offset);
   for (int d = 0; d < t->m.ndim; d++) {
     h = dt_hash_u64(h, (uint64_t)t->m.shape[d]);
-    if (t->m.shape[d] > 1) h = dt_hash_u64(h, (uint64_t)t->m.stride[d]);
+    if (d > 0 && t->m.shape[d] > 1 && t->m.shape[d] == t->m.shape[d - 1])
+      h = dt_hash_u64(h, (uint64_t)t->m.stride[d]);
   }
   return (int64_t)(h | 1ull << 63);     /* below 0, unlike a variable's id */
 }
