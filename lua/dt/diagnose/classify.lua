@@ -8,18 +8,18 @@
 -- report is not classed, and the nearest classes are named.
 
 local clean = require "dt.diagnose.clean"
-local combine = require "dt.diagnose.combine"
 local fallback = require "dt.diagnose.fallback"
 local frameworks = require "dt.diagnose.frameworks"
 local match = require "dt.diagnose.match"
 local particular = require "dt.diagnose.particular"
+local prose = require "dt.diagnose.prose"
 local tests = require "dt.diagnose.tests"
 
 local M = {}
 
 local MIN = 0.45
 local SURE = 0.85               -- known by an exact message
-local DECIDED <const> = 0.81    -- by a sign that needs no other evidence
+local WEAK = 0.75               -- known by words that others use too
 local NEXT <const> = 0.1        -- less weight, and a sign is as narrow still
 
 -- ---- signs, prepared once ----------------------------------------------
@@ -487,30 +487,17 @@ local function settle_class(r, class, c, why)
   return r
 end
 
--- What one kind of evidence alone says: a sign that is sure enough, or what
--- hints at a class; nil when neither does.
-local function hint_of(self, r, top, c)
-  if c >= MIN then
-    return {id = top.class.id, confidence = c, why = top.sign, sign = top}
+-- No sign is sure enough: what file, wording and frames say, and the nearest.
+local function fall_back(self, r)
+  if r.plain or r.framework then return r end
+  local class, c, why = fallback.find(self, r, M.run)
+  if class then
+    settle_class(r, class, c, why)
+  elseif #r.doc.squash > 0 then
+    local list = fallback.nearest(self, r)
+    if #list > 0 then r.nearest = list end
   end
-  local id, likely, why = fallback.find(self, r, M.run)
-  return id and {id = id, confidence = likely, why = why} or nil
-end
-
--- No message settles it: the class that all evidence speaks for, and the
--- nearest.  Returns the sign, if that is what decided.
-local function settle_together(self, r, list, top, c)
-  local told, near = combine.weigh(self, r, list, hint_of(self, r, top, c))
-  if not told then
-    r.nearest = #r.doc.squash > 0 and near or {}
-    return nil
-  end
-  if told.sign then return told.sign end
-  for _, class in ipairs(self.classes) do
-    if class.id == told.id then
-      settle_class(r, class, told.confidence, told.why)
-    end
-  end
+  return r
 end
 
 -- Reads `r` = {doc=, op=, exceptions=}: sets r.found, r.class (or nil),
@@ -531,16 +518,14 @@ function M.run(self, r)
   -- what is the same everywhere
   r.framework = not r.plain and c < SURE and not (top and top.class.anywhere
     and c >= MIN) and frameworks.find(r.doc.flat) or nil
-  if r.framework then
-    r.nearest = {}
-    return r
+  if r.framework then r.nearest = {} end
+  if c < MIN or r.framework or c < WEAK and prose.announces(r) then
+    return fall_back(self, r)
   end
-  if c < DECIDED and not r.plain then
-    top = settle_together(self, r, list, top, c)
-  elseif c < MIN then
-    top = nil
+  if c < WEAK and not r.plain then
+    local class, likely, why = fallback.contradict(self, r, top.class.id)
+    if class then return settle_class(r, class, likely, why) end
   end
-  if not top then return r end
   r.class, r.sign, r.conditions = top.class, top.sign, top.conditions
   r.because = {}
   for _, name in ipairs(top.named) do

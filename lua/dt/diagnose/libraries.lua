@@ -61,7 +61,6 @@ return {
    "~memory|unsharded|resharded", "~stays|stay unsharded|still|remain|"
    .. "not freed|not released|does not reshard|not resharded|doesn't reshard", "!=raises"},
   {"mesh-arguments", 0.88, "Cannot pass both process_group and device_mesh"},
-  {"mesh-arguments", 0.88, "Expected device_mesh to have ndim="},
   {"dtensor-serialization", 0.84,
    "Attempted to access the data pointer on an invalid python storage",
    "~DTensor|FSDP2|fully_shard|tensor parallel"},

@@ -112,8 +112,7 @@ end
 function M.is_change(r)
   local head = r.doc.flat:sub(1, 200):lower():gsub("^%s+", "")
   local tagged = head:find "^%[[%w ,_/%.%-]+%]" or head:find "^%l+%b():"
-  return tagged and #r.exceptions == 0 and not head:find "%f[%a]fix"
-    and not concepts_of(r) "fault"
+  return tagged and #r.exceptions == 0 and not concepts_of(r) "fault"
 end
 
 -- The class that the report's words suggest: id, confidence, the words.

@@ -405,7 +405,7 @@ return {
        .. "save_model|model saving|saving the model",
       "~hangs|deadlock|stuck|blocks forever|freezes", "=dt"},
      {0.6, "~full_tensor()|aten.equal|torch.equal|redistribute", "~hang|deadlock|stuck|"
-       .. "freezes|timeout", "=dt", "!wrong size"},
+       .. "freezes|timeout", "=dt"},
      {0.5, "~hangs|deadlock|Watchdog caught", "=dt",
       "~CollectiveFingerPrint|fr_trace|flight recorder shows|missing ranks"},
    },
