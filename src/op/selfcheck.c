@@ -30,9 +30,7 @@ static DtStatus check_fields (DtCtx *cx, const DtOpDef *op) {
       (f & (DT_OP_VIEW | DT_OP_SHARES | DT_OP_HANDLER)) == 0)
     return bad(cx, op, "no kernel and not VIEW");
   if (!sharded_somehow(op)) return bad(cx, op, "no rules and not NOSTRATEGY");
-  /* a gradient without one of its own raises when that is asked for */
   if (op->grad == NULL && op->decomp == NULL &&
-      strstr(op->schema, "_backward") == NULL &&
       (f & (DT_OP_NOGRAD | DT_OP_COMPOSITE | DT_OP_FACTORY)) == 0)
     return bad(cx, op, "no gradient and not NOGRAD");
   if (op->grad != NULL && op->base == NULL && strcmp(op->sig->ns, "aten") == 0 &&

@@ -7,6 +7,7 @@
 #include "base/error_tool.h"
 #include "oplib/casting.h"
 #include "oplib/pw_rows.h"
+#include "oplib/op_unwritten.h"
 #include "oplib/second.h"
 
 /* ---- gradients ---- */
@@ -43,14 +44,6 @@ static DtStatus g_hardshrink_backward (DtGradCall *c) {
 static DtStatus g_softshrink_backward (DtGradCall *c) {
   return shrink_grad(c, "aten.softshrink_backward.default");
 }
-
-#define NO_GRADIENT(id) \
-  static DtStatus g_##id (DtGradCall *c) { \
-    return dt_raise(c->e->cx, DT_E_AUTOGRAD, "derivative for aten::" #id \
-                    " is not implemented"); \
-  }
-NO_GRADIENT(logit_backward)
-NO_GRADIENT(hardsigmoid_backward)
 
 /* ---- metas and kernels that need more than their row ---- */
 
@@ -326,7 +319,7 @@ const DtOpDef dt_op_rrelu_with_noise_functional = {
 static const int row_logit_backward[PWR_LEN] = { DT_B_logit_backward,
                                                  PK_SAME, 2, 0, 1, 0, 1, 2 };
 DEF(logit_backward, "logit_backward(Tensor grad_output, Tensor self, float? "
-    "eps=None) -> Tensor", "Gradient of logit.", 0, NONE, g_logit_backward,
+    "eps=None) -> Tensor", "Gradient of logit.", 0, NONE, op_g_absent,
     back_samples);
 
 /* The result has the input's type, whatever the gradient's. */
@@ -350,7 +343,7 @@ static DtStatus mish_backward_meta (DtMetaCall *c) {
     .meta = meta_, .kernel = op_pw_kernel, .decomp = decomp_, \
     .grad = grad_, .samples = back_samples, .row = row_##id }
 BACK(hardsigmoid_backward, DT_OP_NOSTRATEGY, "Gradient of hardsigmoid.", NULL,
-     op_pw_meta, g_hardsigmoid_backward);
+     op_pw_meta, op_g_absent);
 BACK(mish_backward, 0, "Gradient of mish.", mish_backward_decomp,
      mish_backward_meta, op_gg_mish_backward);
 static const int row_rrelu_with_noise_backward[PWR_LEN] = {

@@ -9,6 +9,7 @@
 ** In the schemas of the gradients, tensors that PyTorch passes undefined
 ** (bias, lengths, seeds) are written Tensor?. */
 #include "oplib/oplib_int.h"
+#include "oplib/op_unwritten.h"
 
 #include <math.h>
 #include <string.h>
@@ -557,7 +558,7 @@ OP(_scaled_dot_product_flash_attention_for_cpu_backward,
    QARGS "Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, "
    "Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor "
    "grad_key, Tensor grad_value)", "Gradients of fused attention on the cpu.",
-   DT_OP_NOSTRATEGY, fused_back_meta, fused_back_kernel, NULL,
+   DT_OP_NOSTRATEGY, fused_back_meta, fused_back_kernel, op_g_absent,
    cpub_samples, row_cpub, .strategy = NULL);
 OP(_scaled_dot_product_flash_attention, "_scaled_dot_product_flash_attention("
    QARGS "float dropout_p=0., bool is_causal=False, bool "

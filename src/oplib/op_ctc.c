@@ -258,7 +258,7 @@ static const char *const back_t_samples[] = {
          " target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int " \
          "blank, bool zero_infinity=False) -> Tensor", \
          "Gradient of the loss of unaligned sequences.", DT_OP_NOSTRATEGY, \
-         back_meta, back_kernel, NULL, samples_, .row = NULL)
+         back_meta, back_kernel, op_g_absent, samples_, .row = NULL)
 #define PUBLIC(id, form_, type_, samples_) \
   const DtOpDef dt_op_##id = { \
     .schema = "aten::ctc_loss." form_ "(Tensor log_probs, Tensor targets, " \

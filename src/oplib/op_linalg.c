@@ -7,6 +7,7 @@
 ** passes too.  Shapes are data: each output is rows x columns out of M, N,
 ** K = min(M, N) of the matrix, in column-major (as LAPACK leaves it) or
 ** row-major order. */
+#include "base/error_tool.h"
 #include "oplib/op_linalg_int.h"
 
 #include <math.h>
@@ -17,6 +18,12 @@
 DtStatus op_g_unwritten (DtGradCall *c) {
   return dt_raise(c->e->cx, DT_E_NOTIMPL, "%s has no gradient",
                   c->op->sig->full);
+}
+
+DtStatus op_g_absent (DtGradCall *c) {
+  return dt_raise(c->e->cx, DT_E_AUTOGRAD,
+                  "derivative for %s::%s is not implemented", c->op->sig->ns,
+                  c->op->sig->base);
 }
 
 /* ---- shapes ---- */

@@ -5,6 +5,7 @@
 **
 ** The classes are the last dim; a vector is one sample. */
 #include "oplib/oplib_int.h"
+#include "oplib/op_unwritten.h"
 #include "oplib/emitting.h"
 
 
@@ -388,7 +389,8 @@ OP(multi_margin_loss_backward, "multi_margin_loss_backward(Tensor grad_output, "
    "Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? weight=None, "
    "int reduction=1) -> Tensor", "Gradient of multi_margin_loss.",
    DT_OP_NOSTRATEGY, .meta = one_back_meta,
-   .kernel = one_back_kernel, .samples = one_back_samples);
+   .kernel = one_back_kernel, .grad = op_g_absent,
+   .samples = one_back_samples);
 OP(multilabel_margin_loss, "multilabel_margin_loss(Tensor self, Tensor target, "
    "int reduction=1) -> Tensor", "Margins of right classes over the others.",
    DT_OP_COMPOSITE | DT_OP_NOSTRATEGY, .decomp = many_decomp,
@@ -402,4 +404,5 @@ OP(multilabel_margin_loss_backward, "multilabel_margin_loss_backward(Tensor "
    "grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) "
    "-> Tensor", "Gradient of multilabel_margin_loss_forward.",
    DT_OP_NOSTRATEGY, .meta = many_back_meta,
-   .kernel = many_back_kernel, .samples = many_back_samples);
+   .kernel = many_back_kernel, .grad = op_g_absent,
+   .samples = many_back_samples);

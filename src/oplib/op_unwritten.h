@@ -6,8 +6,10 @@
 
 #include "oplib/oplib_int.h"
 
-/* A kernel and a gradient that raise NOTIMPL with the operator's name. */
+/* A gradient that raises NOTIMPL with the operator's name. */
 DtStatus op_g_unwritten (DtGradCall *c);
+/* A gradient that PyTorch has no formula for: AUTOGRAD, in its words. */
+DtStatus op_g_absent (DtGradCall *c);
 
 /* One definition of the families that share these fields. */
 #define OP_DEF(id, schema_, brief_, flags_, meta_, kernel_, grad_, samples_, \
