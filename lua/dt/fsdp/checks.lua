@@ -260,6 +260,9 @@ local files = {linear = "Linear Bilinear Identity", container = "Sequential "
   activation = "ReLU GELU SiLU Tanh Sigmoid Softmax LogSoftmax "
     .. "MultiheadAttention", flatten = "Flatten Unflatten"}
 
+-- Where PyTorch makes the classes of modules that are sharded.
+M.CLASS_MODULE = "torch.distributed.fsdp._fully_shard._fsdp_init"
+
 -- type(v) as Python prints it.
 function M.type_text(v)
   if not nnm.is_module(v) then
@@ -267,8 +270,7 @@ function M.type_text(v)
   end
   local name = v._class.__name
   if v._attrs._fsdp_state then
-    return ("<class 'torch.distributed.fsdp._fully_shard._fsdp_init.%s'>")
-      :format(name)
+    return ("<class '%s.%s'>"):format(M.CLASS_MODULE, name)
   end
   for file, list in pairs(files) do
     if (" " .. list .. " "):find(" " .. name .. " ", 1, true) then

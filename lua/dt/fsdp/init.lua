@@ -502,7 +502,7 @@ end
 
 local function dress(m, prefix)
   local class = setmetatable({__name = prefix .. m._class.__name,
-    __base = m._class}, {__index = function (_, key)
+    __module__ = checks.CLASS_MODULE, __base = m._class}, {__index = function (_, key)
       return find_method(key) or m._class_plain[key]
     end})
   rawset(m, "_class_plain", m._class)
