@@ -18,7 +18,8 @@ ok () {
 ran () { "$DTREPL" "$@" >out 2>err </dev/null; code=$?; }
 told () { grep -q "^DT1150 $1:$2 " err; }
 
-# A function that is not linear of addends; the mesh says 4, the run has one rank.
+# A function that is not linear of addends, which is told where they are made;
+# the mesh says 4, the run has one rank.
 cat >wrong.py <<'EOF'
 import torch, torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
@@ -33,19 +34,19 @@ dist.all_reduce(total, group=group)
 print("result %.4f" % total.item())
 EOF
 ran -n 4 wrong.py
-told wrong.py 8; ok "told" $?
+told wrong.py 7; ok "told" $?
 sed 's/^load = x.sum(0)/&\ndist.all_reduce(load)/; s/^dist.all_reduce(total.*/#/' \
   wrong.py >right.py
 ran -n 4 right.py
 ok "right: nothing is said" "$([ "$code" = 0 ] && [ ! -s err ]; echo $?)"
 sed 's/(dist.get_world_size(),)/(4,)/' wrong.py >four.py
 ran -n 4 four.py
-told four.py 8; ok "a mesh of 4 is cut down" $?
+told four.py 7; ok "a mesh of 4 is cut down" $?
 
 # What is compared is a claim as well as a number that is read.
 sed 's/^print.*/torch.equal(total, total)/' wrong.py >compared.py
 ran -n 4 compared.py
-told compared.py 8; ok "a compared tensor" $?
+told compared.py 7; ok "a compared tensor" $?
 sed 's/^print.*/torch.equal(total, total)/' right.py >compared_right.py
 ran -n 4 compared_right.py
 ok "a compared tensor, right: nothing is said" \

@@ -151,6 +151,9 @@ return {
   {"torch.utils.data.default_collate", "default_collate(list of samples)",
    "Samples as one batch: tensors are stacked, tuples and dicts part by part.",
    "torch.utils.data.default_collate([1, 2])"},
+  {"torch.utils.data.default_convert", "default_convert(sample)",
+   "A sample as it is, numbers of numpy as tensors: for batch_size=None.",
+   "torch.utils.data.default_convert([1, 2])"},
   {"torch.utils.checkpoint.checkpoint torch.utils.checkpoint.CheckpointPolicy "
    .. "torch.utils.checkpoint.create_selective_checkpoint_contexts "
    .. "torch.utils.checkpoint.set_checkpoint_early_stop",
