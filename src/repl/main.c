@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include "bind/tool.h"
@@ -108,11 +109,14 @@ static int begin_again (int ranks, int argc, char **argv) {
 }
 
 /* The head of a script may set ranks, release, device; read before the world
-** is made.  A script that cannot be read is reported later, on all ranks. */
+** is made.  A script that cannot be read is reported later, on all ranks.  What
+** can be read once only, a pipe as of `dtrepl <(command)`, is left to them. */
 static DtStatus look_at_script (DtCtx *cx, DtOptions *o) {
   char head[4096];
+  struct stat kind;
   const char *path = o->script != NULL ? o->script : o->check;
-  if (path == NULL || strcmp(path, "-") == 0)
+  if (path == NULL || strcmp(path, "-") == 0 || stat(path, &kind) != 0 ||
+      !S_ISREG(kind.st_mode))
     return DT_OK;
   FILE *f = fopen(path, "rb");
   if (f == NULL)

@@ -29,6 +29,11 @@ if [ -e "$(dirname "$DTREPL")/dtrepl-mpi.so" ] &&
 fi
 input='print("in")\n'
 is "- is stdin" 0 "in" "$DTREPL -n 2 -"
+# A pipe by its name can be read once: as a script, as a report, as one of two.
+is "a pipe is a script" 0 "in" "cat | $DTREPL -n 2 /dev/stdin"
+input='RuntimeError: aten.mul.Tensor got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators!\n'
+is "a pipe is a report" 0 "/dev/stdin: mixed-tensor-dtensor" \
+  "cat | $DTREPL diagnose /dev/stdin | sed -n '1s/  .*//p'"
 # A session that was saved with its prompts and its output is run again.
 input='dtrepl 0.1.0  4 ranks (threads)  :help for help\ndt> a = 20\ndt> a + 1\n21\ndt> for i = 1, 2 do\n..>   print(i)\n..> end\n1\n2\ndt#12> 5\n'
 is "a transcript" 0 "21

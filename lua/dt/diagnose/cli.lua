@@ -62,12 +62,11 @@ local function read_file(name)
 end
 
 -- The files of a folder, in the order of their names; nil when `name` is none.
+-- A file is not opened: a pipe can be read once.
 local function folder(name)
-  local f = name ~= "-" and io.open(name, "rb")
+  local f = name ~= "-" and io.open(name .. "/.", "rb")
   if not f then return nil end
-  local ok, _, code = f:read(0)
   f:close()
-  if ok or code ~= 21 then return nil end         -- EISDIR
   local list = {}
   local p = io.popen(("ls -1p -- '%s' 2>/dev/null"):format(
     name:gsub("'", "'\\''")))
