@@ -187,7 +187,7 @@ local function release_of(h)
   if h.torch then return h.torch end
   if not opt.full or not has(split(h.needs or ""), "torch") then return nil end
   installed = installed or capture(quote(os.getenv("DTREPL_PYTHON") or "python3")
-    .. " -c 'import importlib.metadata as m; print(m.version(\"torch\"))'")
+    .. " -c 'import importlib.metadata as m; print(m.version(\"torch\"))' 2>/dev/null")
   return installed:match("^%d+%.%d+")
 end
 

@@ -3,7 +3,9 @@
 # setup.sh [run|test|full|nightly]: install what dtrepl needs and is missing.
 # Debian 12 and Ubuntu 24.04, as root or with sudo; on other systems it says
 # exactly what is missing and fails.  Does nothing when all is there.
-# `full` and `nightly` include `test`, which includes `run`.
+# `full` and `nightly` include `test`, which includes `run`.  What is marked
+# `extra` goes with `full` where the system has it (Ubuntu has no chromium):
+# without it the tests that need it are skipped.
 set -eu
 
 # package, level, how to see that it is there on a system without dpkg:
@@ -32,6 +34,9 @@ procps                 test     ps
 python3                full     python3
 python3-venv           full     python3
 iproute2               full     ip
+chromium               extra    chromium
+emacs-nox              extra    emacs
+elpa-dap-mode          extra    emacs
 valgrind               nightly  valgrind
 '
 
@@ -44,9 +49,12 @@ case ${1:-test} in
   *) echo "usage: setup.sh [run|test|full|nightly]" >&2; exit 2 ;;
 esac
 
-list=$(echo "$packages" | while read -r name level rest; do
-  case " $want " in *" ${level:-none} "*) echo "$name" ;; esac
-done)
+# names LEVELS: the packages of these levels.
+names () {
+  echo "$packages" | while read -r name level rest; do
+    case " $1 " in *" ${level:-none} "*) echo "$name" ;; esac
+  done
+}
 
 # On a system without dpkg: look for the things themselves.
 there () {
@@ -72,21 +80,26 @@ EOF
   exit 1
 fi
 
-# One query for all; a package dpkg has never heard of makes it fail, which
-# only means that it is missing.
-have=$(dpkg-query -W -f '${Package} ${Status}\n' $list 2>/dev/null |
-  sed -n 's/ install ok installed$//p' || true)
-missing=
-for p in $list; do
-  case "
+# lacking PACKAGE...: those that are not installed, a blank before each.  One
+# query for all; a package dpkg has never heard of makes it fail, which only
+# means that it is missing.
+lacking () {
+  have=$(dpkg-query -W -f '${Package} ${Status}\n' "$@" 2>/dev/null |
+    sed -n 's/ install ok installed$//p' || true)
+  for p in "$@"; do
+    case "
 $have
 " in *"
 $p
-"*) ;; *) missing="$missing $p" ;; esac
-done
-[ -z "$missing" ] && exit 0
+"*) ;; *) printf ' %s' "$p" ;; esac
+  done
+}
+missing=$(lacking $(names "$want"))
+extra=
+case " $want " in *" full "*) extra=$(lacking $(names extra)) ;; esac
+[ -z "$missing$extra" ] && exit 0
 
-echo "setup: installing$missing"
+echo "setup: installing$missing$extra"
 as_root=
 if [ "$(id -u)" != 0 ]; then
   if command -v sudo >/dev/null 2>&1; then
@@ -98,10 +111,17 @@ if [ "$(id -u)" != 0 ]; then
 fi
 install () {
   $as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends $missing
+    apt-get install -y -q --no-install-recommends "$@"
 }
 # Package lists may be old or absent: fetch them only when that shows.
-install >/dev/null 2>&1 || { $as_root apt-get update -q; install; } || {
+[ -z "$missing" ] || install $missing >/dev/null 2>&1 ||
+  { $as_root apt-get update -q; install $missing; } || {
   echo "setup: could not install:$missing" >&2
   exit 1
+}
+[ -z "$extra" ] || install $extra >/dev/null 2>&1 || {
+  $as_root apt-get update -q >/dev/null 2>&1 || true
+  for p in $extra; do
+    install "$p" >/dev/null 2>&1 || echo "setup: this system has no $p"
+  done
 }
