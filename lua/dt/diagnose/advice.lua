@@ -189,17 +189,19 @@ end
 -- unless the former stand alone.  `allows(f)`: does a fix's condition hold?
 local function candidates(r, allows)
   local list, alone = {}, false
-  for _, f in ipairs(particular) do
-    if f.class == r.class.id and allows(f) then
-      if not is_among(list, f) then list[#list + 1] = f end
-      alone = alone or f.alone
-      r.cause = f.cause or r.cause
+  local function add(fixes)
+    for _, f in ipairs(fixes) do
+      if not is_among(list, f) and allows(f) then list[#list + 1] = f end
     end
   end
-  if alone then return list end
-  for _, f in ipairs(r.class.fixes) do
-    if not is_among(list, f) and allows(f) then list[#list + 1] = f end
+  for _, row in ipairs(particular.of(r.class.id)) do
+    if allows(row) then
+      add(row.fixes)
+      alone = alone or row.alone
+      r.cause = row.cause or r.cause
+    end
   end
+  if not alone then add(r.class.fixes) end
   return list
 end
 

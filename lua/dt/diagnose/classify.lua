@@ -241,7 +241,8 @@ function M.new(classes)
     prepare(c.fixes)
     prepare(c.causes or {})
   end
-  prepare(particular)
+  prepare(particular.rows)
+  for _, row in ipairs(particular.rows) do prepare(row.fixes) end
   self.foreign = {}
   for _, f in ipairs(M.foreign_errors) do
     self.foreign[#self.foreign + 1] = {any(self.set, f[1]), f[2]}

@@ -1,0 +1,193 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/particular/fsdp.lua: FSDP, its parameters and the optimizer's.
+-- The form of a row: particular/init.lua.
+
+local FOUR_BITS <const> = "BitsAndBytesConfig(load_in_4bit=True,\n"
+  .. "    bnb_4bit_quant_storage=torch.bfloat16)"
+
+local TWO_TYPES <const> = "With a reduce_dtype of its own, gradients that were "
+  .. "accumulated have that type; one that is first made in the last microbatch, or a "
+  .. "placeholder of an unused parameter, still has param_dtype."
+
+local of_two_types = {
+  {"one type for gradients: reduce_dtype the same as param_dtype (sums then are "
+     .. "made in it, less exactly)",
+   torch = "MixedPrecisionPolicy(param_dtype=torch.bfloat16,\n"
+     .. "    reduce_dtype=torch.bfloat16)"},
+  {"or let every parameter take part in each microbatch: add what it computes "
+     .. "times zero to the loss",
+   torch = "loss = loss + 0.0 * branch(x).sum()"},
+}
+
+return {
+  {class = "fsdp2-usage", alone = true,
+   only = {"setStorage: sizes", "out of bounds for storage of size 0"},
+   cause = "The gathered parameters of a group are freed when the group's forward "
+     .. "is over; a module of it that runs once more finds no storage.",
+   fixes = {{"give the module that is used again a group of its own",
+     lua = "dt.fully_shard(norm); dt.fully_shard(head)",
+     torch = "fully_shard(norm); fully_shard(head)  # not fully_shard([norm, "
+       .. "head])"}}},
+  {class = "fsdp2-usage", alone = true,
+   only = {"~attributes|attribute", "~Parameter|parameter",
+     "~drops|lost|not copied|without them|not kept"},
+   cause = "fully_shard puts a new Parameter in place of each one; only "
+     .. "requires_grad goes with it.",
+   fixes = {{"set them again after fully_shard, by name",
+     torch = "for name, p in model.named_parameters(): p.tag = tags[name]"}}},
+  {class = "fsdp2-usage", alone = true,
+   only = {"reshard", "~unsharded|not reshard|stays up|stay unsharded"},
+   cause = "The root keeps its parameters after the forward, since its backward "
+     .. "comes next. A model of which only the forward runs, or several roots, "
+     .. "stay unsharded.",
+   fixes = {{"reshard by hand after the forward",
+     torch = "out = model(x)\nmodel.reshard()"}}},
+  {class = "fsdp2-usage", only = {"unexpected keyword argument"}, alone = true,
+   fixes = {{"upgrade to a release whose fully_shard has that setting, or leave it out"}}},
+
+  {class = "fsdp2-mixed-dtype-group", alone = true,
+   only = {"~Must flatten tensors with uniform dtype|requires uniform dtype",
+     "~torch.int8|torch.uint8|torch.int32"},
+   cause = "FSDP1 packs the parameters of a unit into one vector of one dtype; "
+     .. "integers of a quantised layer do not fit in, and no cast makes them.",
+   fixes = {
+     {"leave integer parameters out",
+      torch = "FSDP(model, ignored_states=[p for p in model.parameters()\n"
+        .. "    if not p.is_floating_point()])"},
+     {"or store the quantised weights in the dtype of the others",
+      torch = FOUR_BITS},
+   }},
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"attempting to assign a gradient with dtype"}, alone = true,
+   cause = "A group of parameters settles its types at its first forward, and for "
+     .. "frozen ones settles none: what is unfrozen later gets its gradient in the "
+     .. "type of the computation, not in that of the parameter.",
+   fixes = {
+     {"decide what is trained before the first forward runs",
+      torch = "module.requires_grad_(True)  # before the first model(x)"},
+     {"or compute in the type the parameters are stored in",
+      torch = "MixedPrecisionPolicy(param_dtype=torch.float32)"},
+   }},
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"reduce-scatter expects uniform gradient dtype"}, alone = true,
+   cause = TWO_TYPES, fixes = of_two_types},
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"~Must flatten tensors with uniform dtype|requires uniform dtype"},
+   fixes = {
+     {"one dtype for all parameters before FSDP wraps the model",
+      torch = "model.to(torch.bfloat16)  # before FSDP(model, ...)"},
+     {"store the quantised weights in the dtype of the others",
+      only = {"~qlora|load_in_4bit|bnb|bitsandbytes|quantiz"},
+      torch = FOUR_BITS},
+   }},
+  {class = "fsdp2-mixed-dtype-group",
+   only = {"~uniform `requires_grad`|uniform requires_grad"}, alone = true,
+   cause = "FSDP1 puts the parameters of a unit into one vector, which needs a "
+     .. "gradient as a whole or not at all; here frozen ones and trained ones "
+     .. "(adapters) are in one unit.",
+   fixes = {
+     {"keep the parameters as they are inside the unit",
+      torch = "FSDP(model, use_orig_params=True)"},
+     {"or wrap what is trained in units of its own",
+      torch = "FSDP(model, auto_wrap_policy=partial(lambda_auto_wrap_policy,\n"
+        .. "    lambda_fn=lambda m: any(p.requires_grad\n"
+        .. "        for p in m.parameters(recurse=False))))"},
+     {"or fully_shard, which keeps each parameter by itself",
+      lua = "dt.fully_shard(model)", torch = "fully_shard(model)"},
+   }},
+  {class = "fsdp2-mixed-dtype-group", alone = true,
+   only = {"~reduce_dtype|foreach_reduce", "~accumulat|microbatch",
+     "!requires uniform dtype"},
+   cause = TWO_TYPES, fixes = of_two_types},
+
+  {class = "fsdp2-non-float-parameter",
+   only = {"~load_in_8bit|load_in_4bit|bnb|bitsandbytes|qlora"},
+   fixes = {{"4 bit with a floating point storage: 8 bit weights are integers and "
+       .. "cannot be sharded",
+     torch = FOUR_BITS}}},
+
+  {class = "fsdp1-dtensor-legacy", only = {"SHARD_GRAD_OP"},
+   fixes = {{"migrate to fully_shard; this is its SHARD_GRAD_OP",
+     lua = "dt.fully_shard(model, {reshard_after_forward = false})",
+     torch = "fully_shard(model, reshard_after_forward=False)"}}},
+
+  {class = "meta-device-not-materialised",
+   only = {"Cannot copy out of meta tensor",
+     "~left empty|empty local|empty shard|rank is empty|fewer rows than|more than "
+       .. "X|experts than"},
+   fixes = {{"shard a dimension in which every rank gets a piece: a rank whose "
+       .. "shard is empty has nothing to materialise",
+     torch = "fully_shard(m, mesh=mesh, shard_placement_fn=lambda p: Shard(1))"}}},
+  {class = "meta-device-not-materialised", alone = true,
+   only = {"~uninitialised|uninitialized|not initialised|not initialized|"
+       .. "empty_like|garbage|never set|nan",
+     "!~materialized from meta|on meta device: "},
+   cause = "to_empty() and empty_like() hand out memory as it was found. What no "
+     .. "reset_parameters and no state dict writes afterwards keeps that: buffers "
+     .. "that are not saved (a rotary inv_freq), modules without reset_parameters, "
+     .. "ranks that read no file.",
+   fixes = {
+     {"write each parameter and buffer after to_empty(): initialise on all ranks, "
+        .. "or send rank 0's",
+      torch = "for b in model.buffers(): dist.broadcast(b, src=0)"},
+     {"find what was not written: fill it with NaN first, and see what stays",
+      torch = 'for t in model.state_dict().values(): t.fill_(float("nan"))'},
+   }},
+
+  {class = "cpu-offload-no-cpu-backend",
+   only = {"attempting to assign a gradient with device type"}, alone = true,
+   cause = "FSDP put the reduced gradient where its group computes, and the "
+     .. "parameter lies on the CPU: the parameter was moved, or its group was "
+     .. "wrapped without the offload policy that the others have.",
+   fixes = {{"one offload policy in every fully_shard call, and no .to() or .cpu() "
+       .. "after it",
+     torch = "for m in [*model.layers, model]:\n"
+       .. "    fully_shard(m, offload_policy=CPUOffloadPolicy())"}}},
+  {class = "cpu-offload-no-cpu-backend", alone = true,
+   only = {"~set the storage of a tensor on device|on a storage on different "
+       .. "device|to a storage on different device"},
+   cause = "The parameters of a group lie on the CPU where FSDP expects its own "
+     .. "device, or the reverse: with an offload policy FSDP moves them itself, "
+     .. "and a .to() or .cpu() in between gets in its way.",
+   fixes = {
+     {"leave moving to the policy: no model.to(), .cpu() or .cuda() after "
+        .. "fully_shard",
+      torch = "fully_shard(model, offload_policy=CPUOffloadPolicy())  # and no "
+        .. ".to()"},
+     {"or move by hand and use no policy",
+      torch = 'fully_shard(model)  # then model.to("cpu") between the steps'},
+   }},
+
+  {class = "optimizer-built-before-sharding",
+   only = {"~configure_optimizers|LightningModule|lightning"},
+   fixes = {{"make the optimizer where Lightning has wrapped the model already",
+     torch = "def configure_optimizers(self):\n"
+       .. "    return AdamW(self.trainer.model.parameters())"}}},
+  {class = "optimizer-built-before-sharding", only = {"~accelerate|accelerator"},
+   fixes = {{"hand both to one prepare(), which exchanges the optimizer's parameters",
+     done = "accelerator.prepare(model, optimizer)",
+     torch = "model, optimizer = accelerator.prepare(model, optimizer)"}}},
+  {class = "optimizer-built-before-sharding",
+   only = {"KeyError", "~accelerate|accelerator"}, alone = true,
+   cause = "prepare() exchanges the parameters in the optimizer's groups, not in "
+     .. "its state: an optimizer that makes its state when it is built (Adagrad) "
+     .. "keeps entries of the old ones.",
+   fixes = {{"prepare the model first, and build the optimizer from what comes back",
+     torch = "model = accelerator.prepare(model)\n"
+       .. "optimizer = accelerator.prepare(Adagrad(model.parameters()))"}}},
+
+  {class = "grad-norm-is-partial-dtensor", alone = true,
+   only = {"~counted tp|tp_size times|counted twice|counts them|counted several|"
+       .. "counted as often", "~replicated|duplicate|the same on each"},
+   cause = "A parameter that every rank of the axis holds whole is counted by each "
+     .. "of them, although it is one.",
+   fixes = {
+     {"sum what is cut over the axis, and add what is whole once",
+      torch = "cut = sum(g.norm()**2 for g in cut_grads)\n"
+        .. "dist.all_reduce(cut, group=tp_group)\n"
+        .. "norm = (cut + sum(g.norm()**2 for g in whole_grads)).sqrt()"},
+     {"or let DTensors say it: their placement tells what is replicated",
+      lua = "total = dt.nn.utils.get_total_norm(grads):full_tensor()",
+      torch = "torch.nn.utils.get_total_norm(grads).full_tensor()"},
+   }},
+}

@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/particular/parallel.lua: tensor and context parallelism.
+-- The form of a row: particular/init.lua.
+
+return {
+  {class = "tp-heads-not-divisible",
+   only = {"~vllm|sglang", "!~vocab_parallel|vocab_size|vocabulary|VocabParallel"},
+   fixes = {{"a degree that divides the heads, and the other GPUs by pipeline "
+       .. "parallelism, which cuts no head"}}},
+  {class = "tp-heads-not-divisible",
+   only = {"~vocab_parallel|vocab_size|vocabulary|VocabParallel"}, alone = true,
+   cause = "The rows of the embedding, the vocabulary, are cut over the ranks, and "
+     .. "their number does not divide.",
+   fixes = {
+     {"choose a degree that divides the vocabulary"},
+     {"or pad the vocabulary to a multiple of the degree; rows that are added are "
+        .. "never looked up",
+      torch = "model.resize_token_embeddings(pad_to_multiple_of=tp)"},
+   }},
+
+  {class = "vocab-parallel-mask", only = {"padding_idx"}, alone = true,
+   cause = "padding_idx counts rows of the whole table, and the embedding was "
+     .. "given a rank's own rows: it is out of range, or another row's.",
+   fixes = {
+     {"give each rank the index among its own rows, or none",
+      torch = "first = rank * w.size(0)  # w: this rank's rows\n"
+        .. "own = pad - first if first <= pad < first + w.size(0) else None\n"
+        .. "F.embedding(ids, w, padding_idx=own)"},
+     {"or shard the feature dimension, which leaves every row where it is",
+      lua = "tp.ColwiseParallel()", torch = "ColwiseParallel()"},
+   }},
+
+  {class = "global-shape-as-local",
+   only = {"~n_heads|num_heads|head_dim|heads", "~view|reshape"}, alone = true,
+   cause = "The number of heads is that of the whole layer, and the tensor holds "
+     .. "this rank's heads only.",
+   fixes = {
+     {"let the number of heads follow from what is there",
+      lua = "q:view{b, -1, heads // tp, head_dim}",
+      torch = "q.view(b, s, -1, head_dim)  # not n_heads"},
+     {"or keep DTensors in between: their views take global sizes",
+      torch = "ColwiseParallel(use_local_output=False)"},
+   }},
+
+  {class = "cp-seq-divisibility", only = {"~cu_seqlens|thd", "pad"},
+   fixes = {{"tell the kernel both lengths: where the tokens end, and where the padding",
+     torch = "attn(q, k, v, qkv_format=\"thd\", cu_seqlens_q=lengths,\n"
+       .. "     cu_seqlens_q_padded=padded)"}}},
+
+  {class = "cp-backend-or-mask", alone = true,
+   only = {"~thrown away|dropped|discard|ignored|removed|silently|= None",
+     "~attention_mask|sliding window|chunked|mask is"},
+   cause = "Ring attention knows full causal attention only. Whoever hands it "
+     .. "layers with another mask has to take the mask away, and attention is "
+     .. "another one, without an error.",
+   fixes = {
+     {"refuse such layers instead of computing something else",
+      torch = 'if mask is not None: raise NotImplementedError("context parallel "\n'
+        .. '    "knows causal masks only")'},
+     {"or gather k and v and apply the mask to this rank's queries",
+      torch = "from torch.distributed.nn.functional import all_gather\n"
+        .. "k, v = (torch.cat(all_gather(t), dim=2) for t in (k, v))\n"
+        .. "F.scaled_dot_product_attention(q, k, v, attn_mask=mask[own_rows])"},
+   }},
+}
