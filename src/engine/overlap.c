@@ -100,24 +100,34 @@ static bool same_memory (const DtTensor *a, const DtTensor *b) {
          dt_meta_is_dense(&a->m) && dt_meta_is_dense(&b->m);
 }
 
-/* One number at the places of a mask: index_put fills, and does not look. */
-static bool fills_mask (const DtOpDef *op, int nin, DtTensor *const *in) {
-  return strncmp(op->sig->base, "index_put", 9) == 0 && nin == 3 &&
-         in[1] != NULL && in[2] != NULL && in[1]->m.dtype == DT_BOOL &&
-         dt_meta_numel(&in[2]->m) == 1;
+/* A call that writes. */
+typedef struct Write {
+  DtSession *s;
+  const DtOpDef *op;
+  Apart apart;
+  int nin;
+  DtTensor *const *in;
+} Write;
+
+/* One number at the places of a mask, nothing added: index_put fills, and does
+** not look. */
+static bool fills_mask (const Write *w, const DtArgs *args) {
+  return strncmp(w->op->sig->base, "index_put", 9) == 0 && w->nin == 3 &&
+         w->in[1] != NULL && w->in[2] != NULL &&
+         w->in[1]->m.dtype == DT_BOOL && dt_meta_numel(&w->in[2]->m) == 1 &&
+         !dt_arg_bool(args, 3);
 }
 
-/* `t` is written, from slot `at`. */
-static DtStatus check_read (DtSession *s, const DtOpDef *op, const DtTensor *t,
-                            int at, int nin, DtTensor *const *in) {
-  Apart apart = read_apart(op);
-  if (apart == MAY_OVERLAP || fills_mask(op, nin, in)) return DT_OK;
-  for (int i = 0; i < nin; i++) {
-    if (in[i] == NULL || i == at || (apart == NOT_BUT_SELF && i == 0) ||
-        (apart == NOT_SELF && i != 0))
+/* The tensor in slot `at` is written. */
+static DtStatus check_read (const Write *w, int at) {
+  const DtTensor *t = w->in[at];
+  for (int i = 0; i < w->nin && w->apart != MAY_OVERLAP; i++) {
+    const DtTensor *x = w->in[i];
+    if (x == NULL || i == at || (w->apart == NOT_BUT_SELF && i == 0) ||
+        (w->apart == NOT_SELF && i != 0))
       continue;
-    bool same = apart != NOT_PARTLY && same_memory(t, in[i]);
-    DT_CHECK(s->cx, !same && (in[i] == t || !overlaps_partly(t, in[i])),
+    bool same = w->apart != NOT_PARTLY && same_memory(t, x);
+    DT_CHECK(w->s->cx, !same && (x == t || !overlaps_partly(t, x)),
              DT_E_RUNTIME, "unsupported operation: some elements of the input "
              "tensor and the written-to tensor refer to a single memory "
              "location. Please clone() the tensor before performing the "
@@ -126,26 +136,24 @@ static DtStatus check_read (DtSession *s, const DtOpDef *op, const DtTensor *t,
   return DT_OK;
 }
 
-static DtStatus check_written (DtSession *s, const DtOpDef *op, int at,
-                               int nin, DtTensor *const *in) {
-  DT_CHECK(s->cx, writes_expanded(op) || !is_expanded(&in[at]->m), DT_E_RUNTIME,
-           "unsupported operation: more "
+static DtStatus check_written (const Write *w, int at) {
+  DT_CHECK(w->s->cx, writes_expanded(w->op) || !is_expanded(&w->in[at]->m),
+           DT_E_RUNTIME, "unsupported operation: more "
            "than one element of the written-to tensor refers to a single "
            "memory location. Please clone() the tensor before performing the "
            "operation.");
-  return check_read(s, op, in[at], at, nin, in);
+  return check_read(w, at);
 }
 
-static DtStatus check_value (DtSession *s, const DtOpDef *op,
-                             const DtValue *v, int nin, DtTensor *const *in) {
+static DtStatus check_value (const Write *w, const DtValue *v) {
   if (v->kind == DT_V_LIST) {
     for (int i = 0; i < v->u.list.n; i++)
-      DT_TRY(s->cx, check_value(s, op, &v->u.list.v[i], 0, in));
+      DT_TRY(w->s->cx, check_value(w, &v->u.list.v[i]));
     return DT_OK;
   }
-  if (v->kind != DT_V_TENSOR || v->u.slot < 0 || in[v->u.slot] == NULL)
+  if (v->kind != DT_V_TENSOR || v->u.slot < 0 || w->in[v->u.slot] == NULL)
     return DT_OK;
-  return check_written(s, op, v->u.slot, nin, in);
+  return check_written(w, v->u.slot);
 }
 
 DtStatus dt_check_overlap (DtSession *s, const DtOpDef *op,
@@ -154,8 +162,12 @@ DtStatus dt_check_overlap (DtSession *s, const DtOpDef *op,
   bool writes = sig->inplace || sig->is_out ||  /* or sort.values(*, values) */
                 (sig->nargs > 0 && sig->arg[sig->nargs - 1].write);
   if (!writes || skips_overlap_check(op)) return DT_OK;
-  for (int i = 0; i < sig->nargs; i++)
-    if (sig->arg[i].write)
-      DT_TRY(s->cx, check_value(s, op, &args->v[i], nin, in));
+  Write w = { s, op, read_apart(op), nin, in };
+  if (fills_mask(&w, args)) w.apart = MAY_OVERLAP;
+  for (int i = 0; i < sig->nargs; i++) {
+    if (!sig->arg[i].write) continue;
+    w.nin = args->v[i].kind == DT_V_LIST ? 0 : nin;     /* lists read aside */
+    DT_TRY(s->cx, check_value(&w, &args->v[i]));
+  }
   return DT_OK;
 }

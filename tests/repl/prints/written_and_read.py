@@ -18,8 +18,9 @@ def i(x): x[0]=x[5]; x[x>1]=x[0]
 def j(x): x[torch.tensor([True,False]*3)]=x[:3]
 def k(x): x.scatter_(0,I,x[3:].clone())
 def l(x): x[[0,1]]=x[[1,0]]
+def m(x): x.index_put_((x>2,),x[5],accumulate=True)
 for n,v in list(globals().items()):
-    if len(n)==1 and n in "abcdefghijkl": q(n,v)
+    if len(n)==1 and n in "abcdefghijklm": q(n,v)
 
 
 def out(n, f):
