@@ -562,9 +562,10 @@ static DtStatus unpool_meta (DtMetaCall *c) {
   int nd = ND;
   bool ok = true;
   DT_TRY(c->cx, unpool_lists(c, size));
-  DT_CHECK(c->cx, ix->dtype == DT_I64, DT_E_RUNTIME, "elements in "
-           "indices should be type int64 but got: %s",
-           op_dtype_word((DtDtype)ix->dtype));
+  bool typed = nd == 2 || (!c->fake && (c->op->flags & DT_OP_LATER) != 0);
+  DT_CHECK(c->cx, ix->dtype == DT_I64, DT_E_RUNTIME, "elements in indices "
+           "should be type int64%s%s", typed ? " but got: " : "",
+           typed ? op_dtype_word((DtDtype)ix->dtype) : "");
   DT_CHECK(c->cx, in->ndim == nd + 1 || in->ndim == nd + 2, DT_E_RUNTIME,
            "Input to max_unpooling%dd should be a %dd or %dd Tensor, but got a "
            "tensor with %d dimensions.", nd, nd + 1, nd + 2, in->ndim);

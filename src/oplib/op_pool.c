@@ -139,28 +139,35 @@ static DtStatus check_positive (DtCtx *cx, const Pool *v) {
   return DT_OK;
 }
 
-static DtStatus check_dims (DtCtx *cx, const Pool *v, const DtMeta *in,
-                            bool fake) {
+/* How an operator over three dims calls itself: max_pool3d_with_indices(). */
+static OpText own_name (const DtOpDef *op, const Pool *v, bool fake) {
+  OpText t;
+  (void)snprintf(t.s, sizeof t.s, "%s%s()", op->sig->base,
+                 v->max && !fake ? "_out_cpu_template" : "");
+  return t;
+}
+
+static DtStatus check_dims (DtCtx *cx, const DtOpDef *op, const Pool *v,
+                            const DtMeta *in, bool fake) {
   OpText shape = op_shape_text(in);
   const char *size = fake ? "torch.Size(" : "", *end = fake ? ")" : "";
   bool fits = in->ndim == v->nd + 1 || in->ndim == v->nd + 2;
-  bool empty = op_sp_empty_dim(in, v->nd, true) >= 0;
+  int none = op_sp_empty_dim(in, v->nd, true);
+  bool empty = none >= 0;
   if (v->nd == 2) {
     DT_CHECK(cx, fits && !empty, DT_E_RUNTIME, "Expected 3D or 4D (batch mode) "
              "tensor with optional 0 dim batch size for input, but got:%s%s%s%s",
              fake ? " " : "", size, shape.s, end);
     return DT_OK;
   }
-  const char *fn = !v->max ? "avg_pool3d()" : fake ? "max_pool3d_with_indices()"
-                   : "max_pool3d_with_indices_out_cpu_template()";
+  OpText name = own_name(op, v, fake);
+  const char *fn = name.s;
   DT_CHECK(cx, fits, DT_E_RUNTIME, "%s: Expected 4D or 5D tensor for input, "
            "but got: %s%s%s", fn, size, shape.s, end);
-  if (v->max && !fake) {
-    int d = op_sp_empty_dim(in, v->nd, true);
-    DT_CHECK(cx, !empty, DT_E_RUNTIME, "%s: Expected input to have non-zero "
-             "size for non-batch dimensions, but input has sizes %s with "
-             "dimension %d being empty", fn, shape.s, d);
-  }
+  DT_CHECK(cx, !empty || (op->flags & DT_OP_LATER) == 0, DT_E_RUNTIME,
+           "%s: Expected input to have non-zero size for non-batch dimensions, "
+           "but input has sizes %s%s%s with dimension %d being empty", fn, size,
+           shape.s, end, none);
   DT_CHECK(cx, !empty, DT_E_RUNTIME, "%s: Expected input's non-batch "
            "dimensions to have positive length, but input has a shape of %s%s%s "
            "and non-batch dimension 0 has length zero!", fn, size, shape.s,
@@ -213,7 +220,7 @@ static DtStatus pool_read (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
     small = small || v->out[d] < 1;
   }
   DT_TRY(cx, check_positive(cx, v));
-  DT_TRY(cx, check_dims(cx, v, in, fake));
+  DT_TRY(cx, check_dims(cx, op, v, in, fake));
   DT_TRY(cx, check_pads(cx, v));
   int64_t planes = in->shape[in->ndim - v->nd - 1];
   DT_CHECK(cx, !small, DT_E_RUNTIME, "Given input size: (%s). Calculated "
