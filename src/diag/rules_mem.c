@@ -193,24 +193,37 @@ uint64_t dt_diag_look (const DtDiag *g, const DtVar *v) {
                                           : dt_diag_sample(v->local);
 }
 
+/* The bytes of its memory from its first element to its last. */
+static void find_range (const DtTensor *t, int64_t *from, int64_t *end) {
+  const int64_t size = (int64_t)dt_dtype_size((DtDtype)t->m.dtype);
+  int64_t last = t->offset;
+  for (int d = 0; d < t->m.ndim; d++) last += (t->m.shape[d] - 1) * t->m.stride[d];
+  *from = t->offset * size;
+  *end = (last + 1) * size;
+}
+
 void dt_diag_uncounted (DtDiag *g, const DtVar *v, const char *kind, uint64_t was) {
   DtUnseen *u = &g->unseen[g->nunseen % DT_UNSEEN];
-  const char *name;
+  const DtStorage *s = v->local->storage;
   if (dt_diag_look(g, v) == was) return;
-  name = dt_session_intern(g->s, dt_diag_name(g, v));
-  if (name == NULL) dt_error_clear(g->s->cx);
-  *u = (DtUnseen){ .storage = v->local->storage->id, .at = dt_diag_here(g, kind),
-                   .name = name ? name : "" };
+  *u = (DtUnseen){ .storage = s->id, .version = s->version,
+                   .at = dt_diag_here(g, kind) };
+  find_range(v->local, &u->from, &u->end);
   g->nunseen++;
 }
 
-/* The last write is named: it is what is there now. */
+/* The last write is named: it is what is there now.  One before the tensor was kept
+** is none, nor one beside it in the same memory, as into the next of several buffers
+** that were made as one. */
 static void overwritten (DtDiag *g, const DtEvent *e) {
   const unsigned n = g->nunseen < DT_UNSEEN ? g->nunseen : DT_UNSEEN;
+  int64_t from, end;
+  find_range(e->in[0]->local, &from, &end);
   for (unsigned i = 1; i <= n; i++) {
     const DtUnseen *u = &g->unseen[(g->nunseen - i) % DT_UNSEEN];
     DtEvent at;
-    if (u->storage != e->in[0]->local->storage->id) continue;
+    if (u->storage != e->in[0]->local->storage->id || u->version <= e->kept ||
+        u->from >= end || u->end <= from) continue;
     at = dt_diag_origin(&u->at, u->at.op);
     dt_diag_add(g, &at, DT_FIND_ID_KEPT_OVERWRITTEN, e->in[0], 0, NULL,
                 "%s wrote here into what backward reads at %s:%d as it was kept",

@@ -19,7 +19,10 @@ static int ranks (const DtDiag *g) { return g->s->comm ? g->s->comm->size : 1; }
 void dt_diag_message_sent (DtDiag *g, int to, const DtVar *v) {
   const DtPlace *w = g->nplaces > 0 ? dt_diag_place_spread(g, v) : NULL;
   DtSentPart *p;
+  DtLearn *l;
   if (!g->on || g->d->muted || v->spec) return;
+  l = g->nlearn > 0 ? dt_diag_by_grad(g, v->local->storage->id) : NULL;
+  if (l) l->read = true;                /* a gradient: that rank goes on with it */
   dt_diag_answer_sent(g, v);
   if (ranks(g) < 3) return;
   p = &g->sent[g->nsent++ % DT_SENT];

@@ -502,9 +502,10 @@ typedef struct DtNamed { uint64_t key; int asked; const char *name; } DtNamed;
 enum { DT_OPKINDS = 64 };
 typedef struct DtOpKind { const DtOpDef *op; int kind; } DtOpKind;
 
-/* What a collective wrote last into memory, past autograd's count of versions. */
+/* What a collective wrote last into memory, past autograd's count of versions: bytes
+** of a storage, which has that version since. */
 enum { DT_UNSEEN = 64 };
-typedef struct DtUnseen { int64_t storage; DtOrigin at; const char *name; } DtUnseen;
+typedef struct DtUnseen { int64_t storage, version, from, end; DtOrigin at; } DtUnseen;
 
 struct DtDiag {
   DtSession *s;

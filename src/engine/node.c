@@ -191,7 +191,8 @@ static DtStatus check_version (DtSession *s, const DtVar *v,
     return version_error(s, v, was.counted, in, nr);
   if (v->local->storage->version != was.whole && dt_session_heard(s)) {
     DtVar *of = (DtVar *)v;
-    DtEvent e = { .kind = DT_EV_OVERWRITTEN, .nin = 1, .in = &of };
+    DtEvent e = { .kind = DT_EV_OVERWRITTEN, .nin = 1, .in = &of,
+                  .kept = was.whole };
     return dt_event_emit(s, &e);
   }
   return DT_OK;
