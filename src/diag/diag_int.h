@@ -147,7 +147,8 @@ void dt_diag_shuffle (DtDiag *g, const DtPlace *part, const DtOrigin *at,
                       const DtVar *out);
 /* rules_p2p.c.  Pieces that came from other ranks are joined along `dim` with a part;
 ** items are moved along `dim` of a part; positions are compared; a mask meets scores:
-** true where it needs no other look; one of two addends was shifted by the maximum of its own block. */
+** true where it needs no other look; one of two addends was shifted by the maximum of
+** its own block. */
 void dt_diag_beside (DtDiag *g, const DtEvent *e, int64_t dim);
 bool dt_diag_positions_compared (DtDiag *g, const DtEvent *e, const DtPlace *was);
 bool dt_diag_block_masked (DtDiag *g, const DtEvent *e, const DtPlace *p,
@@ -249,10 +250,10 @@ void dt_diag_noise_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 void dt_diag_noises_free (DtDiag *g);
 
 /* --- rules_answer.c --- */
-/* A message was sent; one came; turn what is known of them into claims and forget
-** it.  Local. */
-void dt_diag_answer_sent (DtDiag *g, const DtVar *v);
-void dt_diag_answer_came (DtDiag *g, const DtVar *v);
+/* A message was sent to a rank; one came from one; turn what is known of them into
+** claims and forget it.  Local. */
+void dt_diag_answer_sent (DtDiag *g, int to, const DtVar *v);
+void dt_diag_answer_came (DtDiag *g, int from, const DtVar *v);
 void dt_diag_answers (DtDiag *g);
 void dt_diag_answers_free (DtDiag *g);
 /* rules_groups.c.  Parameters whose copies some ranks have, others not: claims. */

@@ -8,7 +8,8 @@
 ** their data: both ranks claim, under the data that were sent, the data of the
 ** gradient, and the claims are equal unless the stage took the gradient of one
 ** micro-batch for that of another.  What is sent twice tells nothing, nor does a
-** gradient that was changed on its way. */
+** gradient that was changed on its way, or that goes to another rank than the data
+** came from, as where a rank hands on what it got and adds to its gradient. */
 #include <string.h>
 #include "base/hash.h"
 #include "diag/diag_int.h"
@@ -20,12 +21,14 @@ typedef struct Answer {
   uint64_t data, grad;
   bool back;                    /* it was sent, and the gradient came back */
   bool given;                   /* the gradient was sent; or one only came */
+  int peer;                     /* the other rank */
   const char *name;
   DtOrigin at;                  /* where the gradient was taken */
 } Answer;
 
-/* Hashes, the last of many. */
-typedef struct Seen { int n; uint64_t v[SEEN]; } Seen;
+/* Messages and the rank at their other end, the last of many. */
+typedef struct Message { uint64_t data; int peer; } Message;
+typedef struct Seen { int n; Message v[SEEN]; } Seen;
 
 struct DtAnswers {
   Seen sent, came;
@@ -46,20 +49,27 @@ static struct DtAnswers *answers_of (DtDiag *g) {
   return g->answers;
 }
 
-static int times_seen (const Seen *s, uint64_t hash) {
-  int n = 0;
-  for (int i = 0; i < s->n && i < SEEN; i++) n += s->v[i] == hash;
-  return n;
+/* The other rank of what was sent, or came, once; -1: not, or more often. */
+static int peer_of (const Seen *s, uint64_t data) {
+  int peer = -1;
+  for (int i = 0; i < s->n && i < SEEN; i++) {
+    if (s->v[i].data != data) continue;
+    if (peer >= 0) return -1;
+    peer = s->v[i].peer;
+  }
+  return peer;
 }
 
-static void keep_seen (Seen *s, uint64_t hash) { s->v[s->n++ % SEEN] = hash; }
+static void keep_seen (Seen *s, uint64_t data, int peer) {
+  s->v[s->n++ % SEEN] = (Message){ data, peer };
+}
 
 /* That of `data`, or a new one; NULL: there are enough. */
-static Answer *answer_to (struct DtAnswers *a, uint64_t data, bool back) {
+static Answer *answer_to (struct DtAnswers *a, uint64_t data, int peer, bool back) {
   for (int i = 0; i < a->n; i++)
     if (a->v[i].data == data && a->v[i].back == back) return &a->v[i];
   if (a->n == ANSWERS) return NULL;
-  a->v[a->n] = (Answer){ .data = data, .back = back, .name = "" };
+  a->v[a->n] = (Answer){ .data = data, .peer = peer, .back = back, .name = "" };
   return &a->v[a->n++];
 }
 
@@ -68,47 +78,50 @@ static uint64_t data_of (const DtVar *v) {
   return v && !v->spec ? dt_diag_hash(v->local, true) : 0;
 }
 
-void dt_diag_answer_sent (DtDiag *g, const DtVar *v) {
+void dt_diag_answer_sent (DtDiag *g, int to, const DtVar *v) {
   struct DtAnswers *a = answers_of(g);
   const uint64_t hash = a ? data_of(v) : 0;
   if (hash == 0) return;
   for (int i = 0; i < a->n; i++)
-    if (a->v[i].grad == hash && !a->v[i].back) a->v[i].given = true;
-  keep_seen(&a->sent, hash);
+    if (a->v[i].grad == hash && a->v[i].peer == to && !a->v[i].back)
+      a->v[i].given = true;
+  keep_seen(&a->sent, hash, to);
 }
 
-void dt_diag_answer_came (DtDiag *g, const DtVar *v) {
+void dt_diag_answer_came (DtDiag *g, int from, const DtVar *v) {
   struct DtAnswers *a = answers_of(g);
   const uint64_t hash = a ? data_of(v) : 0;
   if (hash == 0) return;
   g->nanswers++;
-  keep_seen(&a->came, hash);
+  keep_seen(&a->came, hash, from);
 }
 
 /* What came gets its gradient. */
 static void on_gradient (DtDiag *g, const DtEvent *e) {
   const DtVar *leaf = e->nin > 0 ? e->in[0] : NULL;
   uint64_t hash;
+  int peer;
   Answer *to;
   if (leaf == NULL || leaf->is_param || e->nout < 1 || e->out[0] == NULL ||
-      (hash = data_of(leaf)) == 0 || times_seen(&g->answers->came, hash) != 1 ||
-      (to = answer_to(g->answers, hash, false)) == NULL) return;
+      (hash = data_of(leaf)) == 0 || (peer = peer_of(&g->answers->came, hash)) < 0 ||
+      (to = answer_to(g->answers, hash, peer, false)) == NULL) return;
   to->grad = data_of(e->out[0]);
   to->at = dt_diag_here(g, "backward");
   to->given = false;
 }
 
-/* Backward from what was sent, with a gradient that came. */
+/* Backward from what was sent, with a gradient that came from where it was sent. */
 static void on_backward (DtDiag *g, const DtEvent *e) {
   const DtVar *root = e->nin == 1 ? e->in[0] : NULL;
   const DtVar *seed = e->nout == 1 && e->out ? e->out[0] : NULL;
   uint64_t data, grad;
   const char *name;
+  int peer;
   Answer *to;
   if (root == NULL || seed == NULL || (data = data_of(root)) == 0 ||
-      (grad = data_of(seed)) == 0 || times_seen(&g->answers->sent, data) != 1 ||
-      times_seen(&g->answers->came, grad) != 1 ||
-      (to = answer_to(g->answers, data, true)) == NULL) return;
+      (grad = data_of(seed)) == 0 || (peer = peer_of(&g->answers->sent, data)) < 0 ||
+      peer_of(&g->answers->came, grad) != peer ||
+      (to = answer_to(g->answers, data, peer, true)) == NULL) return;
   name = dt_session_intern(g->s, dt_diag_name(g, root));
   if (name == NULL) dt_error_clear(g->s->cx);
   to->name = name ? name : "";
@@ -121,8 +134,11 @@ static void claim_answer (DtDiag *g, const Answer *a) {
   const DtFact fact = { false, a->grad };
   /* Of no line: the other rank has it at another one. */
   DtEvent e = { .kind = DT_EV_OP, .text = "backward", .file = "", .module = "" };
+  const int me = g->s->comm->rank, from = a->back ? me : a->peer;
+  const uint64_t way = dt_hash_u64(dt_hash_u64(a->data, (uint64_t)from),
+                                   (uint64_t)(a->back ? a->peer : me));
   DtClaim *c = dt_diag_claim_all(g, &e, DT_FIND_ID_OTHERS_ANSWER, NULL, -1,
-                                 (int64_t)a->data, 1, &fact, a->name,
+                                 (int64_t)way, 1, &fact, a->name,
                                  "the gradient that is taken for what was sent is not "
                                  "the one that was sent back for it");
   if (c == NULL) return;
@@ -137,7 +153,7 @@ void dt_diag_answers (DtDiag *g) {
   const struct DtAnswers *a = g->answers;
   for (int i = 0; a && i < a->n; i++)
     if (a->v[i].given && a->v[i].grad != 0 &&
-        times_seen(a->v[i].back ? &a->sent : &a->came, a->v[i].data) == 1)
+        peer_of(a->v[i].back ? &a->sent : &a->came, a->v[i].data) == a->v[i].peer)
       claim_answer(g, &a->v[i]);
   dt_diag_answers_free(g);
 }

@@ -23,7 +23,7 @@ void dt_diag_message_sent (DtDiag *g, int to, const DtVar *v) {
   if (!g->on || g->d->muted || v->spec) return;
   l = g->nlearn > 0 ? dt_diag_by_grad(g, v->local->storage->id) : NULL;
   if (l) l->read = true;                /* a gradient: that rank goes on with it */
-  dt_diag_answer_sent(g, v);
+  dt_diag_answer_sent(g, to, v);
   if (ranks(g) < 3) return;
   p = &g->sent[g->nsent++ % DT_SENT];
   if (g->nsent == 2 * DT_SENT) g->nsent = DT_SENT;
@@ -53,7 +53,7 @@ void dt_diag_message_came (DtDiag *g, int from, const DtVar *v) {
   DtPlace w;
   int64_t each;
   if (!g->on || g->d->muted || v->spec) return;
-  dt_diag_answer_came(g, v);
+  dt_diag_answer_came(g, from, v);
   if (g->nsent == 0 || ranks(g) < 3) return;
   if ((p = matching(g, from, v)) == NULL) return;
   p->matched = true;
