@@ -150,14 +150,27 @@ bool dt_diag_positions_compared (DtDiag *g, const DtEvent *e, const DtPlace *was
   return false;
 }
 
+/* How far the own block's keys are from the positions they are masked by: 0, or as
+** far as a window reaches. */
+static bool is_own_shift (const DtDiag *g, int64_t shift) {
+  for (unsigned i = 0; i < g->nshifts && i < DT_SHIFTS; i++)
+    if (g->shift[i] == shift) return true;
+  return false;
+}
+
+static void keep_own_shift (DtDiag *g, int64_t shift) {
+  if (!is_own_shift(g, shift)) g->shift[g->nshifts++ % DT_SHIFTS] = shift;
+}
+
 /* The rows of the mask are those of the queries; do its columns count from another
-** key than the block's first? */
+** key than the block's first, and is that not so in the own block, too? */
 static bool masked_by_others (DtDiag *g, const DtEvent *e, const DtPlace *p,
                               const DtPlace *mask) {
   DtBuf b;
   if (!mask->compared || p->items != 0 || p->step > 1 || p->first_len > 0 ||
       p->rows != (dt_hash_u64(DT_HASH_SEED, (uint64_t)mask->against) | 1)) return false;
-  if (!p->moved || mask->off == p->off) return true;
+  if (!p->moved) keep_own_shift(g, mask->off - p->off);
+  if (g->nshifts == 0 || is_own_shift(g, mask->off - p->off)) return true;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "the keys came from another rank and are %lld to %lld; they are masked "
               "as %lld to %lld at %s:%d", (long long)p->off,

@@ -507,6 +507,8 @@ typedef struct DtOpKind { const DtOpDef *op; int kind; } DtOpKind;
 enum { DT_UNSEEN = 64 };
 typedef struct DtUnseen { int64_t storage, version, from, end; DtOrigin at; } DtUnseen;
 
+enum { DT_SHIFTS = 4 };
+
 struct DtDiag {
   DtSession *s;
   DtDebug *d;
@@ -550,6 +552,7 @@ struct DtDiag {
                                 ** find nothing */
   int nsent; DtSentPart sent[DT_SENT];
   uint64_t diagonal;            /* the mask of queries and keys of one part */
+  unsigned nshifts; int64_t shift[DT_SHIFTS];   /* its positions less those of keys */
   bool reordered;               /* a parameter got its own rows in another order */
   DtMesh *split; int split_dim; /* over which a trained parameter is cut (owned) */
   bool lse_used;                /* some log-sum-exp of a part, by an operator */
