@@ -114,20 +114,24 @@ static DtStatus all_well (const Saving *s, uint64_t step, DtStatus st) {
   return st != DT_OK ? st : all;
 }
 
-static DtStatus write_part (const Saving *s, int flags, bool head) {
+/* A part goes to its place once; the head, by rank 0, each time sizes are known.
+** `anew`: into a new file. */
+static DtStatus write_part (const Saving *s, bool anew) {
   DtCtx *cx = s->r->cx;
   uint64_t at = dt_dump_head_size(s->n);
   DtBuf b;
-  int fd = open(s->path, O_WRONLY | O_CLOEXEC | flags, 0666);
+  int fd = open(s->path, O_WRONLY | O_CLOEXEC | (anew ? O_CREAT | O_TRUNC : 0),
+                0666);
   bool ok = fd >= 0;
   for (int i = 0; i < s->me; i++)
     at += s->len[i];
   dt_buf_init(&b, cx);
-  if (head)
+  if (s->me == 0)
     dt_dump_head(&b, s->n, s->r->comm->size, s->len, s->hash);
   ok = ok && dt_buf_ok(&b) == DT_OK &&
        write_at(fd, dt_buf_str(&b), b.len, 0) &&
-       write_at(fd, dt_buf_str(&s->part), s->part.len, at);
+       ((s->me == 0 && !anew) ||
+        write_at(fd, dt_buf_str(&s->part), s->part.len, at));
   DtStatus st = ok ? DT_OK : dt_raise(cx, DT_E_IO, "cannot write %s: %s",
                                       s->path, strerror(errno));
   if (fd >= 0)
@@ -145,7 +149,7 @@ static DtStatus write_first (Saving *s) {
   s->packed = true;
   s->len[0] = s->part.len;
   s->hash[0] = dt_dump_hash(dt_buf_str(&s->part), s->part.len);
-  return write_part(s, O_CREAT | O_TRUNC, true);
+  return write_part(s, true);
 }
 
 static DtStatus pack_behind_base (Saving *s) {
@@ -168,8 +172,7 @@ static DtStatus write_parts (Saving *s) {
     if (st == DT_OK)
       st = all_well(s, 3, share_sizes(s));
     if (st == DT_OK)
-      st = all_well(s, 4, mine || s->me == 0 ? write_part(s, 0, s->me == 0)
-                                             : DT_OK);
+      st = all_well(s, 4, mine || s->me == 0 ? write_part(s, false) : DT_OK);
   }
   return st;
 }
