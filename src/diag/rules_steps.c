@@ -56,8 +56,8 @@ static void tell_pieces (DtDiag *g, const DtLearn *l, double x) {
   dt_buf_addf(&b, "each is the mean over one of %d pieces of a batch; the gradient "
               "of %s is their sum when it is updated at %s:%d", g->pieces_taken,
               name_of(l), l->step.file ? l->step.file : "", l->step.line);
-  dt_diag_put_at(g, DT_FIND_ID_MICRO_OF_BATCH, &g->root_at, dt_diag_place_name(g, g->root_id),
-          &b);
+  dt_diag_put_at(g, DT_FIND_ID_MICRO_OF_BATCH, &g->root_at,
+                 dt_diag_place_name(g, g->root_id), &b);
 }
 
 /* Adam and the like do not mind how a gradient is scaled. */
@@ -81,8 +81,8 @@ static void tell_micro_twice (DtDiag *g, const DtLearn *l, const DtTensor *grad)
   dt_buf_addf(&b, "the losses of the %d micro-batches together weigh 1/%d of the mean "
               "over them when %s is updated at %s:%d", n, n,
               name_of(l), l->step.file ? l->step.file : "", l->step.line);
-  dt_diag_put_at(g, DT_FIND_ID_MICRO_TWICE, &g->root_at, dt_diag_place_name(g, g->root_id),
-          &b);
+  dt_diag_put_at(g, DT_FIND_ID_MICRO_TWICE, &g->root_at,
+                 dt_diag_place_name(g, g->root_id), &b);
 }
 
 /* --- scaled between micro-batches --- */

@@ -20,7 +20,8 @@
 #include "repl/input.h"
 
 /* A line longer than HISTORY_LINE is not kept for the next session. */
-enum { IDLE_MS = 200, PASTE_MS = 500, HISTORY_LINE = 64 << 10, CTRL_C = 3, CTRL_Z = 26, CTRL_BACKSLASH = 28 };
+enum { IDLE_MS = 200, PASTE_MS = 500, HISTORY_LINE = 64 << 10 };
+enum { CTRL_C = 3, CTRL_Z = 26, CTRL_BACKSLASH = 28 };
 
 typedef struct Edit {
   DtLine base;

@@ -21,6 +21,5 @@ for _ in range(3):
         #right dist.broadcast(p.grad, lead, group=node)
         p.grad /= world
     opt.step()
-l = F.mse_loss(net(x), y).detach(); dist.all_reduce(l)  # wrong
-#right l = F.mse_loss(net(x), y).detach(); dist.all_reduce(l)
+l = F.mse_loss(net(x), y).detach(); dist.all_reduce(l)
 print("loss %.5f" % (l.item() / world))
