@@ -849,27 +849,39 @@ local function refuse_on_super(_, name)
   util.raise("AttributeError", "'super' object has no attribute '%s'", name)
 end
 
--- super(): what the base class of `class` has, with `self`.
-function M.super(class, self)
-  local is_class = V.type_name(self) == "type"
-  if V.type_name(class) == "type" and not builtin_names.isinstance.call(V.list({
-       self, class}, 2)) and not (is_class and builtin_names.issubclass.call(
-       V.list({self, class}, 2))) then
+-- super(class, self) where self's order of classes does not tell that class is
+-- one of them.
+local function check_super(class, self)
+  if V.type_name(class) ~= "type" then return end
+  local both = V.list({self, class}, 2)
+  if not builtin_names.isinstance.call(both) and not (V.type_name(self) == "type"
+     and builtin_names.issubclass.call(both)) then
     util.raise("TypeError", "super(type, obj): obj must be an instance or "
       .. "subtype of type")
   end
+end
+
+-- What super itself has: the number of each among (class, self, self's class).
+local OF_SUPER <const> = {__thisclass__ = 1, __self__ = 2, __self_class__ = 3}
+
+-- super(): what the base class of `class` has, with `self`.
+function M.super(class, self)
   if is_error(self) or exceptions.is_class(self) then
+    check_super(class, self)
     return M.namespace(setmetatable({}, {__index = function (_, name)
       return errors.above(class, self, name)
     end, __name = "super", __newindex = refuse_on_super}))
   end
-  local owner, own = classes.next_owner(class, self)
-  local facts = {__thisclass__ = class, __self__ = self, __self_class__ = own}
+  local owner, own, is_below = classes.next_owner(class, self)
+  if not is_below then check_super(class, self) end
   return M.namespace(setmetatable({}, {__index = function (_, name)
-    if facts[name] ~= nil and owner(name)[name] == nil then return facts[name] end
-    local new = name == "__new__" and V.raw(owner(name)[name])
+    local base = owner(name)
+    if OF_SUPER[name] and base[name] == nil then
+      return (select(OF_SUPER[name], class, self, own))
+    end
+    local new = name == "__new__" and V.raw(base[name])
     if new then return new end          -- a static method
-    local of_type = rawget(owner(name), name) == nil and meta.above(self, name)
+    local of_type = rawget(base, name) == nil and meta.above(self, name)
     if of_type then return of_type end
     if name == "__new__" then
       return V.builtin(function (a, kw)
@@ -888,7 +900,6 @@ function M.super(class, self)
         return None
       end, name)
     end
-    local base = owner(name)
     local x, found = classes.get(self, base, name, own)
     if found then return x end
     local other = foreign.of(self)

@@ -638,7 +638,7 @@ function M.make(name, bases, members, fields, noted, kw, by)
 end
 
 -- A function that says in which class after `class`, in the order of self's,
--- a name is found.
+-- a name is found; the class of self's; whether `class` is in its order.
 function M.next_owner(class, self)
   local own = type(self) == "table" and (rawget(self, "_class")
     or rawget(self, "__metaclass") and class.__meta and self.__metaclass
@@ -651,7 +651,7 @@ function M.next_owner(class, self)
       if rawget(order[i], name) ~= nil then return order[i] end
     end
     return object.is_plain_class(own or class) and object.Object or foreign.root
-  end, own
+  end, own, own and first > 1
 end
 
 -- The order as a tuple, with `object` at its end.
