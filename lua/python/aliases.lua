@@ -12,6 +12,13 @@ local M = {}
 local hint_mt = {__name = "typing._GenericAlias", shows_itself = true}
 local union_mt = {__name = "types.UnionType", shows_itself = true}
 
+-- set_asked(instance, subclass, none): isinstance and issubclass of a value and
+-- one class (builtins.lua), and None's class.
+local is_instance, is_subclass, none_type
+function M.set_asked(instance, subclass, none)
+  is_instance, is_subclass, none_type = instance, subclass, none
+end
+
 function M.is_hint(v) return getmetatable(v) == hint_mt end
 function M.is_union(v) return getmetatable(v) == union_mt end
 
@@ -56,10 +63,12 @@ hint_mt.__tostring = function (h)
     for i = 1, h.args.n do out[i] = V.repr(h.args[i]) end
     return name .. "[" .. table.concat(out, ", ") .. "]"
   end
-  if h.name == "Union" and h.args.n == 2
-     and (h.args[1] == None or h.args[2] == None) then
-    return h.module .. "Optional[" .. shown(h.args[h.args[1] == None and 2 or 1])
-      .. "]"
+  if h.name == "Union" and h.args.n == 2 then
+    for i = 1, 2 do
+      if rawequal(h.args[i], none_type) then
+        return h.module .. "Optional[" .. shown(h.args[3 - i]) .. "]"
+      end
+    end
   end
   return name .. "[" .. listed(h.args, h.name == "Union" and "NoneType" or "None")
     .. "]"
@@ -69,10 +78,14 @@ union_mt.__tostring = function (u)
   return (listed(u.args, "None"):gsub(", ", " | "))
 end
 
+-- Does v name alternatives: int | str, Union[int, str]?
+local function is_either(v)
+  return M.is_union(v) or M.is_hint(v) and v.name == "Union" and v.args ~= nil
+end
+
 local function same(a, b)
   if a.args == nil or b.args == nil then return rawequal(a, b) end
-  if a.name == "Union" and b.name == "Union" or M.is_union(a) and M.is_union(b)
-  then
+  if is_either(a) and is_either(b) then
     local function all(x, y)            -- in any order
       for i = 1, x.args.n do
         local found = false
@@ -109,7 +122,7 @@ hint_mt.__call = function (h, ...)
   local origin = rawget(h, "origin") or rawget(h, "class_of")
   if rawget(h, "class_of") then origin = origin() end
   if not origin then
-    util.raise("TypeError", "Cannot instantiate %s", tostring(h))
+    util.raise("TypeError", "Cannot instantiate %s", h.module .. h.name)
   end
   return V.lua_function(origin)(...)
 end
@@ -128,6 +141,14 @@ local function refuse_parts(h)
   end
 end
 
+-- Does it hold for v and one of the classes?
+local function fits(v, classes, holds)
+  for i = 1, classes.n do
+    if holds(v, classes[i]) then return true end
+  end
+  return false
+end
+
 -- The arguments in the brackets, as a list of them.
 local function in_brackets(i)
   if V.is_tuple(i) then return {n = i.n, table.unpack(i, 1, i.n)} end
@@ -136,7 +157,7 @@ end
 
 -- Add what stands in a union to the list `out`, each once; one in it is opened.
 local function add_alternative(out, v)
-  if M.is_union(v) or M.is_hint(v) and v.name == "Union" and v.args then
+  if is_either(v) then
     for i = 1, v.args.n do add_alternative(out, v.args[i]) end
     return
   end
@@ -147,11 +168,19 @@ local function add_alternative(out, v)
   out[out.n] = v
 end
 
--- typing.Union of these; of one alone that one.
-local function union_of(module, given)
+-- One of these, each once; of one alone that one: typing.Union, or what | makes
+-- (in_typing: false).
+local function union_of(in_typing, given)
   local out = {n = 0}
-  for i = 1, given.n do add_alternative(out, given[i]) end
-  return out.n == 1 and out[1] or M.of(module, "Union", nil, out)
+  for i = 1, given.n do
+    add_alternative(out, given[i] == None and none_type or given[i])
+  end
+  if out.n == 1 then return out[1] end
+  local u = in_typing and M.of("typing.", "Union", nil, out)
+    or setmetatable({args = out}, union_mt)
+  rawset(u, "test", function (v) return fits(v, out, is_instance) end)
+  rawset(u, "below", function (class) return fits(class, out, is_subclass) end)
+  return u
 end
 
 -- of(module, name, origin, args[, test]): a hint.
@@ -161,9 +190,9 @@ function M.of(module, name, origin, args, test)
   rawset(h, "__getitem", function (_, i)
     local given = in_brackets(i)
     if name == "Optional" then
-      return union_of(module, {n = 2, given[1], None})
+      return union_of(true, {n = 2, given[1], None})
     elseif name == "Union" then
-      return union_of(module, given)
+      return union_of(true, given)
     end
     return M.of(module, name, origin, given)
   end)
@@ -176,47 +205,20 @@ function M.generic(class, index)
   return M.of("", shown(class), class, in_brackets(index))
 end
 
+-- Does its | make what is typing's?  Any is a class as others are.
+local function is_of_typing(v)
+  return M.is_hint(v) and (v.module == "typing." or v.module == "~")
+    and v.name ~= "Any"
+end
+
 -- union(a, b): a | b of types.
 function M.union(a, b)
-  local args = {n = 0}
-  local function add(v)
-    for i = 1, args.n do
-      if V.equal(args[i], v) == true then return end
-    end
-    args.n = args.n + 1
-    args[args.n] = v
-  end
-  for _, side in ipairs {a, b} do
-    if M.is_union(side) then
-      for i = 1, side.args.n do add(side.args[i]) end
-    else
-      add(side)
-    end
-  end
-  local u = setmetatable({args = args}, union_mt)
-  rawset(u, "test", function (v) return M.fits(v, u) end)
-  return u
+  return union_of(is_of_typing(a) or is_of_typing(b), {n = 2, a, b})
 end
 
 -- set_classes(of_hint, of_union): what type() gives of these.
 function M.set_classes(of_hint, of_union)
   hint_mt.python_class, union_mt.python_class = of_hint, of_union
-end
-
--- set_is_instance(f): isinstance of a value and a class (builtins.lua).
-local is_instance
-function M.set_is_instance(f) is_instance = f end
-
--- fits(v, union): is v of one of its classes?
-function M.fits(v, union)
-  for i = 1, union.args.n do
-    local class = union.args[i]
-    if class == None and v == None or class ~= None and is_instance(v, class)
-    then
-      return true
-    end
-  end
-  return false
 end
 
 return M

@@ -385,7 +385,7 @@ rawset(B.type, "__getitem", function (class, i)
 end)
 
 classes.inner.holds, classes.inner.below = true, true
-aliases.set_is_instance(builtins.is_class)
+aliases.set_asked(builtins.is_class, is_below, builtins.none_type)
 for _, name in ipairs {"typing", "typing_extensions"} do
   attrs.provide(name, attrs.namespace(M))
 end
