@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+import warnings
 import torch
 import torch.nn as nn
 import torch.distributed as dist
@@ -7,41 +8,26 @@ from torch.nn.parallel import DistributedDataParallel as DDP
 from torch.distributed.optim import ZeroRedundancyOptimizer as ZeRO
 
 
-class CounterHook(JoinHook):
-    def __init__(self, counter, sync_max):
-        self.counter, self.sync_max = counter, sync_max
+class Meter(Joinable):
+    """The mean of what the ranks note, each as often as it likes."""
 
-    def main_hook(self):
-        t = torch.zeros(1)
-        dist.all_reduce(t)
-
-    def post_hook(self, is_last_joiner):
-        if self.sync_max:
-            r = self.counter.common_rank(is_last_joiner)
-            if r == dist.get_rank():
-                self.counter.max_count = self.counter.count.detach().clone()
-            dist.broadcast(self.counter.max_count, src=r)
-
-
-class Counter(Joinable):
     def __init__(self):
         super().__init__()
-        self.count = torch.zeros(1)
-        self.max_count = torch.zeros(1)
+        self.held, self.ended_last, self.rounds = torch.zeros(2), None, 0
 
-    def common_rank(self, last):
-        t = torch.tensor([dist.get_rank() if last else -1])
-        dist.all_reduce(t, op=dist.ReduceOp.MAX)
-        return int(t.item())
+    def add(self, value, weight=1.0):
+        both = torch.tensor([value * weight, weight])
+        dist.all_reduce(both)
+        self.held += both
 
-    def __call__(self):
-        Join.notify_join_context(self)
-        t = torch.ones(1)
-        dist.all_reduce(t)
-        self.count += t
+    def note(self, value):
+        handle = Join.notify_join_context(self)
+        if handle is not None:
+            handle.wait()
+        self.add(value)
 
     def join_hook(self, **kwargs):
-        return CounterHook(self, kwargs.get("sync_max_count", False))
+        return MeterHook(self, **kwargs)
 
     @property
     def join_device(self):
@@ -52,29 +38,44 @@ class Counter(Joinable):
         return dist.group.WORLD
 
 
+class MeterHook(JoinHook):
+    def __init__(self, meter, weight=0.0):
+        self.meter, self.weight = meter, weight
+
+    def main_hook(self):
+        self.meter.rounds += 1
+        self.meter.add(8.0, self.weight)
+
+    def post_hook(self, is_last_joiner):
+        self.meter.ended_last = is_last_joiner
+
+
 def main():
     dist.init_process_group("gloo")
-    rank, ws = dist.get_rank(), dist.get_world_size()
+    rank = dist.get_rank()
     torch.manual_seed(0)
     model = DDP(nn.Linear(4, 2))
     opt = ZeRO(model.parameters(), optimizer_class=torch.optim.Adam, lr=0.1)
     n = 3 + rank
     torch.manual_seed(rank)
-    steps = 0
     with Join([model, opt]):
         for _ in range(n):
-            x = torch.randn(2, 4)
-            loss = model(x).pow(2).mean()
+            loss = model(torch.randn(2, 4)).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
-            steps += 1
-    print(f"rank {rank} did {steps} of {n}; w {model.module.weight.sum().item():.5f}")
-    c = Counter()
-    with Join([c], sync_max_count=True):
-        for _ in range(5 * (rank + 1)):
-            c()
-    print(f"{int(c.count.item())} inputs before rank {rank} joined; {int(c.max_count.item())} in all")
+    print(f"rank {rank} w {model.module.weight.sum().item():.5f}")
+
+    for options in ({}, {"weight": 0.5}):
+        meter = Meter()
+        with Join([meter], **options):
+            for i in range(2 + 3 * rank):
+                meter.note(float(i))
+        print(rank, options, meter.held.tolist(), meter.ended_last, meter.rounds)
+    with Join([meter], enable=False):
+        meter.note(1.0)
+    print(rank, "not enabled", meter.held.tolist())
+
     model2 = DDP(nn.Linear(4, 2, bias=False))
     with model2.join(divide_by_initial_world_size=False):
         for i in range(1 + rank):
@@ -86,6 +87,19 @@ def main():
                 model(torch.ones(1, 4)).sum().backward()
     except RuntimeError as e:
         print(f"rank {rank}: {e}")
+
+    for more in (1000, 1001, 1003):
+        with warnings.catch_warnings(record=True) as seen:
+            meter = Meter()
+            with Join([meter]):
+                for _ in range(more * rank):
+                    meter.note(0.0)
+            first = warnings.filters[0][0]
+        print(rank, more, [str(w.message) for w in seen], first)
+    try:
+        Join([])
+    except ValueError as e:
+        print(rank, e)
     dist.destroy_process_group()
 
 

@@ -60,51 +60,56 @@ def _sum(value, join):
 class Join:
     def __init__(self, joinables, enable=True, throw_on_early_termination=False,
                  **kwargs):
-        if len(joinables) == 0:
+        if not joinables:
             raise ValueError("The join context manager requires at least one joinable")
-        self._joinables = joinables
-        self._join_hooks = [one.join_hook(**kwargs) for one in joinables]
-        self._enable = enable
-        self._throw_on_early_termination = throw_on_early_termination
-        for i, one in enumerate(joinables):
-            one._join_config = _JoinConfig(enable, throw_on_early_termination, i == 0)
-        groups = {id(one.join_process_group) for one in joinables}
-        if len(groups) > 1:
+        self._hooks = [one.join_hook(**kwargs) for one in joinables]
+        self._first, *others = joinables
+        self._first._join_config = _JoinConfig(enable, throw_on_early_termination, True)
+        for one in others:
+            one._join_config = _JoinConfig(enable, throw_on_early_termination)
+        group = self._first.join_process_group
+        if any(one.join_process_group != group for one in others):
             raise ValueError("Using join context manager with multiple process groups")
-        self._rank = dist.get_rank(joinables[0].join_process_group)
+        self._rank = dist.get_rank(group)
 
     def __enter__(self):
-        ...
+        """Gives None."""
 
     def __exit__(self, kind, error, trace):
-        if not self._enable or kind:
+        config = self._first._join_config
+        if kind or not config.enable:
             return
-        first, last, rounds = self._joinables[0], True, 0
-        while _sum(0, first):
-            if self._throw_on_early_termination:
-                _sum(1, first)
-                raise RuntimeError(f"Rank {self._rank} exhausted all inputs.")
-            last = False
-            if rounds == _SKEW + 1:
-                warnings.warn(
-                    f"Detected uneven input skew of greater than {_SKEW}. This means "
-                    f"that rank {self._rank} has at least {_SKEW} fewer inputs than "
-                    "other currently-active ranks. This level of skew could lead to "
-                    "performance degradation during training.")
-            for hook in self._join_hooks:
+        warnings.simplefilter("once")       # for good, as PyTorch does
+        rounds = 0
+        while self._others_go_on(rounds, config.throw_on_early_termination):
+            for hook in self._hooks:
                 hook.main_hook()
             rounds += 1
-        for hook in self._join_hooks:
-            hook.post_hook(last)
+        for hook in self._hooks:
+            hook.post_hook(rounds == 0)
+
+    def _others_go_on(self, rounds, throw):
+        """Has a rank inputs left after so many rounds of this one's hooks?"""
+        if rounds > _SKEW:
+            warnings.warn(
+                f"Detected uneven input skew of greater than {_SKEW}. This means that "
+                f"rank {self._rank} has at least {_SKEW} fewer inputs than other "
+                "currently-active ranks. This level of skew could lead to performance "
+                "degradation during training.", stacklevel=3)
+        some = _sum(0, self._first) > 0
+        if some and throw:
+            _sum(1, self._first)
+            raise RuntimeError(f"Rank {self._rank} exhausted all inputs.")
+        return some
 
     @staticmethod
     def notify_join_context(joinable):
-        """Say that this rank has inputs; how many have, or None outside."""
-        if not hasattr(joinable, "_join_config"):
+        """Say that this rank has inputs: a handle of the sum, or None outside."""
+        config = getattr(joinable, "_join_config", None)
+        if config is None:
             raise AssertionError(f"Check that the {type(joinable)} constructor calls "
                                  "the ``Joinable`` constructor")
-        config = joinable._join_config
-        if not config.is_first_joinable or not config.enable:
+        if not (config.enable and config.is_first_joinable):
             return None
         work = _Sum(joinable)
         if config.throw_on_early_termination and _sum(0, joinable):
