@@ -122,8 +122,6 @@ local function forward_method(args, kw)
 end
 
 -- A table for each: what pylib/more adds is found by a module's name.
--- What stands in it itself is found without pylib/more, whose FSDP1 takes longer
--- to read than all else of a small program.
 local unshard_handle = namespace {__name__ = "UnshardHandle"}
 for _, path in ipairs {"torch.distributed.fsdp",
   "torch.distributed._composable.fsdp",
@@ -131,14 +129,12 @@ for _, path in ipairs {"torch.distributed.fsdp",
   local all = over({FSDPModule = names.FSDPModule,
     CPUOffloadPolicy = names.flat.CPUOffloadPolicy,
     OffloadPolicy = names.flat.OffloadPolicy,
-    fully_shard = fsdp.fully_shard,
-    MixedPrecisionPolicy = fsdp.MixedPrecisionPolicy,
-    DataParallelMeshDims = fsdp.DataParallelMeshDims,
-    share_comm_ctx = fsdp.share_comm_ctx,
     register_fsdp_forward_method = builtin(forward_method,
       "register_fsdp_forward_method"),
     UnshardHandle = unshard_handle}, fsdp)
-  getmetatable(all).known = true        -- FSDP1, which is Python, is read late
+  -- FSDP1 in pylib/more takes longer to read than all else of a small program:
+  -- it is read where none of the names here is asked for.
+  getmetatable(all).known = true
   attrs.provide(path, all)
 end
 attrs.provide("torch.distributed._composable", over({
