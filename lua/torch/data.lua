@@ -188,11 +188,12 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
   end,
 })
 
+local COLLATE <const> = "torch.utils.data._utils.collate"
+
 -- A function of collate.py, by name.
 local function collator(name)
   return function (a, kw)
-    local module = attrs.module "torch.utils.data._utils.collate"
-    return V.call(attrs.get(module, name), a, kw)
+    return V.call(attrs.get(attrs.module(COLLATE), name), a, kw)
   end
 end
 
@@ -253,8 +254,10 @@ function simple(items)
   return f and f(items)
 end
 
+-- A program that has collate.py at hand may have changed its table of functions.
 local function collate(items)
-  local out = items.n > 0 and simple(items)
+  local out = items.n > 0 and V.dict_get(attrs.imported, COLLATE) == nil
+    and simple(items)
   return out or collate_any(V.list({items}, 1))
 end
 

@@ -35,20 +35,31 @@ def _like(value, items):
         return items
 
 
+def _rebuilt(value, part):
+    """What `value`, a mapping or sequence, is with part(key or place) for each item;
+    of a tuple a list."""
+    if isinstance(value, Mapping):
+        return _like(value, {key: part(key) for key in value})
+    items = [part(i) for i in range(len(value))]
+    if _is_named(value):
+        return type(value)(*items)
+    return items if isinstance(value, tuple) else _like(value, items)
+
+
 def default_convert(data):
     """Arrays of numpy in `data` as tensors."""
-    if isinstance(data, (torch.Tensor, str, bytes)):
-        return data
     if _is_of_numpy(data):
         return data if data.dtype.kind in "SUO" else torch.as_tensor(data)
-    if isinstance(data, Mapping):
-        return _like(data, {key: default_convert(data[key]) for key in data})
-    if _is_named(data):
-        return type(data)(*(default_convert(v) for v in data))
-    if isinstance(data, Sequence):
-        items = [default_convert(v) for v in data]
-        return items if isinstance(data, tuple) else _like(data, items)
+    if isinstance(data, (Mapping, Sequence)) and not isinstance(data, (str, bytes)):
+        return _rebuilt(data, lambda at: default_convert(data[at]))
     return data
+
+
+def _function_for(sample, functions):
+    """The one under the sample's own type, else the first under one above it."""
+    if type(sample) in functions:
+        return functions[type(sample)]
+    return next((f for kind, f in functions.items() if isinstance(sample, kind)), None)
 
 
 def collate(batch, *, collate_fn_map=None):
@@ -57,27 +68,18 @@ def collate(batch, *, collate_fn_map=None):
     first = batch[0]
     if _is_of_numpy(first):
         _know_numpy()
-    kind = type(first)
-    if collate_fn_map is not None:
-        if kind in collate_fn_map:
-            return collate_fn_map[kind](batch, collate_fn_map=collate_fn_map)
-        for its_type, f in collate_fn_map.items():
-            if isinstance(first, its_type):
-                return f(batch, collate_fn_map=collate_fn_map)
-
-    def again(samples):
-        return collate(samples, collate_fn_map=collate_fn_map)
-    if isinstance(first, Mapping):
-        return _like(first, {key: again([sample[key] for sample in batch])
-                             for key in first})
-    if _is_named(first):
-        return kind(*(again(samples) for samples in zip(*batch)))
-    if isinstance(first, Sequence):
-        if any(len(sample) != len(first) for sample in batch):
+    f = _function_for(first, collate_fn_map or {})
+    if f is not None:
+        return f(batch, collate_fn_map=collate_fn_map)
+    if not isinstance(first, (Mapping, Sequence)):
+        raise TypeError(default_collate_err_msg_format.format(type(first)))
+    kind = list
+    if not isinstance(first, Mapping):
+        kind = tuple                    # what functions and texts show
+        if not _is_named(first) and any(len(s) != len(first) for s in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        items = [again(samples) for samples in zip(*batch)]
-        return items if isinstance(first, tuple) else _like(first, items)
-    raise TypeError(default_collate_err_msg_format.format(kind))
+    return _rebuilt(first, lambda at: collate(kind(sample[at] for sample in batch),
+                                              collate_fn_map=collate_fn_map))
 
 
 def collate_tensor_fn(batch, *, collate_fn_map=None):
