@@ -15,9 +15,9 @@ def _gives(make):
 
 
 def _raises(error):
-    def stub(self, *args, **kw):
+    def refuse(self, *args, **kw):
         raise error
-    return abstractmethod(stub)
+    return abstractmethod(refuse)
 
 
 # ---- what the methods below share ----
