@@ -229,12 +229,27 @@ static void add_why (const char *line, const DtBindCall *c, DtBuf *b) {
 
 /* ---- the error ---- */
 
+/* The keyword whose name comes next after `last` (NULL: the first), -1. */
+static int next_keyword (const DtBindCall *c, const char *last) {
+  int best = -1;
+  for (int i = 0; i < c->v.nkw; i++) {
+    const char *name = c->v.kwname[i];
+    if ((last == NULL || strcmp(name, last) > 0) &&
+        (best < 0 || strcmp(name, c->v.kwname[best]) < 0))
+      best = i;
+  }
+  return best;
+}
+
+/* Keywords come out of a Lua table in an order that is another on each rank:
+** sorted, all ranks raise the same text. */
 void dt_bind_print_got (const DtBindCall *c, DtBuf *b) {
   int npos = c->v.npos - c->self;
   for (int i = 0; i < npos; i++)
     dt_buf_addf(b, "%s%s", i > 0 ? ", " : "",
                 dt_value_pytype(&c->v.pos[i + c->self]));
-  for (int i = 0; i < c->v.nkw; i++)      /* the comma as PyTorch sets it */
+  for (int i = next_keyword(c, NULL); i >= 0;
+       i = next_keyword(c, c->v.kwname[i]))     /* the comma as PyTorch sets it */
     dt_buf_addf(b, "%s%s=%s%s", npos > 0 ? ", " : "", c->v.kwname[i],
                 dt_value_pytype(&c->v.kw[i]), npos > 0 ? "" : ", ");
 }

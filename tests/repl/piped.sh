@@ -62,6 +62,9 @@ DT0007 RuntimeError: prompt:3: attempt to call a nil value (global 'nosuch')
   at prompt:3" "$DTREPL -n 2 2>&1"
 input=''
 is "-e" 0 "5" "$DTREPL -n 4 -e 'print(5)'"
+is "ranks name keywords in one order" 0 "1" "$DTREPL -n 4 -e '
+dt.addmm(dt.ones(2, 2), dt.ones(2, 2), dt.ones(2, 2), {beta = {}, alpha = {}})' 2>&1 |
+  grep -c 'addmm.*alpha=tuple, beta=tuple'"
 is "error in -e" 1 - "$DTREPL -n 4 -e 'error(\"x\")'"
 is "bad option" 2 - "$DTREPL --no-such-option"
 is "script that is not there" 1 - "$DTREPL -n 2 no/such/script.lua"
