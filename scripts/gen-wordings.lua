@@ -58,7 +58,9 @@ local function add_class(c)
     said[#said + 1] = f[1]
     said[#said + 1] = f.torch
   end
-  for _, q in ipairs(c.ask or {}) do said[#said + 1] = q end
+  for _, q in ipairs(c.ask or {}) do
+    said[#said + 1] = type(q) == "table" and q[1] or q
+  end
   for _, s in ipairs(c.signs) do
     for k = 2, #s do
       if not s[k]:find "^[!=@/]" then

@@ -142,6 +142,43 @@ _, r = code_of("sglang with --tp 24, vocab_parallel_embedding.py:\n"
 T.has(r.cause, "vocabulary")
 T.has(table.concat(r.notes, " "), "129288")
 
+-- Clipping in any words, and not the step that follows it.
+for _, said in ipairs {"clip_grad_norm_ cannot take a mix of DTensors and Tensors",
+  "FSDP2: gradient clipping crashes with a mix of DTensor and plain Tensor gradients, "
+  .. "clip_grad_norm_ stacks their norms"} do
+  _, r = code_of(said .. "; only some layers are parallelised.")
+  T.eq(r.class and r.class.id, "mixed-optimizer-group", said)
+  T.has(r.cause, "Clipping", said)
+end
+_, r = code_of("clip_grad_norm_ is fine, then optimizer.step() in its foreach form "
+  .. "fails with a mix of DTensors and Tensors in one parameter group.")
+T.ok(not r.cause:find "^Clipping", r.cause)
+
+-- ---- what is asked, and how long it takes --------------------------------------
+
+local function asks(text, what)
+  for _, q in ipairs(diagnose.read(text).questions) do
+    if q:find(what, 1, true) then return true end
+  end
+  return false
+end
+local FLAT <const> = "FSDP: ValueError: Must flatten tensors with uniform dtype"
+T.eq(asks(FLAT, "Which parameters have which dtype"), true)
+T.eq(asks(FLAT .. " but got torch.bfloat16 and torch.float32",
+  "Which parameters have which dtype"), false)
+
+-- Brackets that nobody closes are looked at once.
+local began = os.clock()
+_, r = code_of("x[:, [-1]] of a DTensor\nNotImplementedError: Operator "
+  .. "aten.index_put_.default does not have a sharding strategy registered.\n"
+  .. ("["):rep(40000))
+T.eq(r.class and r.class.id, "index-put-and-select")
+T.has(table.concat({r.fixes[1].text, (r.fixes[2] or r.fixes[1]).text}, " "), "squeeze")
+_, r = code_of("x[:, 1:] of a DTensor\nNotImplementedError: Operator "
+  .. "aten.index_put_.default does not have a sharding strategy registered.\n"
+  .. ("["):rep(40000))
+T.ok(os.clock() - began < 8, "time")
+
 -- ---- many reports ------------------------------------------------------------
 
 -- One class with two causes is two rows; a release is one that was said.

@@ -232,7 +232,7 @@ function M.new(classes)
   end
   local function prepare(list)
     for _, f in ipairs(list) do
-      for _, text in ipairs(f.only or {}) do
+      for _, text in ipairs(type(f) == "table" and f.only or {}) do
         self.only[text] = condition(self.set, text)
       end
     end
@@ -240,6 +240,7 @@ function M.new(classes)
   for _, c in ipairs(classes) do
     prepare(c.fixes)
     prepare(c.causes or {})
+    prepare(c.ask or {})
   end
   prepare(particular.rows)
   for _, row in ipairs(particular.rows) do prepare(row.fixes) end
@@ -250,7 +251,7 @@ function M.new(classes)
   return self
 end
 
--- Do the conditions of a fix hold for the report?
+-- Do the conditions of a fix, a cause or a question hold for the report?
 function M.allows(self, r, fix)
   for _, text in ipairs(fix.only or {}) do
     local f = self.only[text]

@@ -88,24 +88,8 @@ local function is_about_mesh(class)
   return true
 end
 
--- What a question asks for, and what stands in a text that says it already.
-local answers = {{"SeqNum", "SeqNum ?=.*OpType ?=.*NumelIn ?="},
-  {"process group initialised", "init_process_group%([^%)]"},
-  {"Which of the two wrappers", "fully_shard%(.*"},
-  {"Which parameters have which dtype", "but got torch%.%w+ and torch%.%w+"},
-  {"Which names does the message list", "on meta device: %["},
-  {"Which key", "KeyError: '[^']"}, {"Which key", "Missing key in checkpoint"},
-  {"Versions of torch and torch_xla", "torch_xla[^%w]+%d"},
-  {"repr%(norm%)", "Partial%(.-norm"}, {"torch%.no_grad%(%)%?", "no_grad"}}
-
-local function is_answered(q, r)
-  for _, a in ipairs(answers) do
-    if q:find(a[1]) and r.doc.flat:find(a[2]) then return true end
-  end
-  return false
-end
-
-local function questions_of(r)
+-- What else has to be known.  `allows(q)`: does a question's condition hold?
+local function questions_of(r, allows)
   local list = {}
   if r.form and not r.class then
     return {"The report as text: the whole traceback or log?"}
@@ -121,8 +105,9 @@ local function questions_of(r)
   end
   if r.class then
     for _, q in ipairs(r.class.ask or {}) do
-      if not (q:find "release" and r.torch) and not is_answered(q, r) then
-        list[#list + 1] = q
+      local text = type(q) == "table" and q[1] or q
+      if not (text:find "release" and r.torch) and (text == q or allows(q)) then
+        list[#list + 1] = text
       end
     end
   elseif advice.tells_of_numbers(r) then
@@ -303,13 +288,12 @@ function M.read(text)
   r.degrees = facts.degrees_of(doc)
   r.ranks, r.all_ranks = facts.ranks_of(doc)
   r.torch = releases.find(doc, r.templates)
+  local function allows(f) return classify.allows(engine, r, f) end
   if r.class then
     r.cause = r.class.cause
-    r.fixes = advice.fixes(r, function (f)
-      return classify.allows(engine, r, f)
-    end)
+    r.fixes = advice.fixes(r, allows)
     for _, c in ipairs(r.class.causes or {}) do
-      if classify.allows(engine, r, c) then
+      if allows(c) then
         r.cause = r.cause .. " " .. c[1]
       end
     end
@@ -324,7 +308,7 @@ function M.read(text)
     r.cause = what and "This reads like " .. what
       .. ", not like a matter of distributed tensors." or nil
   end
-  r.questions = questions_of(r)
+  r.questions = questions_of(r, allows)
   r.checks = advice.checks(r)
   return r
 end

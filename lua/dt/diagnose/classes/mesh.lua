@@ -535,7 +535,7 @@ return {
       torch = "xs.mark_sharding(t, mesh, spec)"},
      {"upgrade torch_xla with torch: both have to be of one release"},
    },
-   ask = {"Versions of torch and torch_xla?"}},
+   ask = {{"Versions of torch and torch_xla?", only = {"!/torch_xla[^%w]+%d"}}}},
 
   {id = "collective-wrong-device",
    name = "a collective on a tensor of another device",

@@ -9,6 +9,7 @@
 --   "@a.b*|c.d"  the operator of the error is one of these
 --   "=name"      a test of dt/diagnose/tests.lua
 --   "/pattern"   this Lua pattern matches the report, put on one line
+-- A question of `ask` is a text, or {text, only=}.
 -- A fix is {text, fixed_in=, lua=, torch=, only=, rewrite=, adds=, x=}; it and the
 -- sentences of `causes` are said when all conditions in `only` hold.  In place
 -- of `torch` stands the line of the report that reads a number, where one was
@@ -266,7 +267,7 @@ return {
      {"upgrade: composite operators are taken apart in inference mode too",
       fixed_in = "2.6"},
    },
-   ask = {"Does it work under torch.no_grad()?"}},
+   ask = {{"Does it work under torch.no_grad()?", only = {"!no_grad"}}}},
 
   {id = "backend-op-missing",
    name = "a backend's private operator has no strategy",

@@ -375,6 +375,6 @@ return {
        .. "itself", only = {"~no_sync|accumulat"},
       torch = "model.set_requires_gradient_sync(False)"},
    },
-   ask = {"Which of the two wrappers is applied: FullyShardedDataParallel or "
-     .. "fully_shard?"}},
+   ask = {{"Which of the two wrappers is applied: FullyShardedDataParallel or "
+     .. "fully_shard?", only = {"!/fully_shard%("}}}},
 }

@@ -100,7 +100,7 @@ return {
       torch = "norm.full_tensor().item()"},
      {"upgrade: item() reduces the Partial first there", fixed_in = "2.10"},
    },
-   ask = {"What does repr(norm) print?"}},
+   ask = {{"What does repr(norm) print?", only = {"!/Partial%(.-norm"}}}},
 
   {id = "cpu-offload-no-cpu-backend",
    name = "no backend for CPU tensors",
@@ -122,7 +122,8 @@ return {
      {"switch CPU offload off when memory allows",
       torch = "fully_shard(model)  # without offload_policy"},
    },
-   ask = {"How is the process group initialised?"}},
+   ask = {{"How is the process group initialised?",
+     only = {"!/init_process_group%([^%)]"}}}},
 
   {id = "fsdp2-mixed-dtype-group",
    name = "one FSDP group with several dtypes",
@@ -150,7 +151,8 @@ return {
      {"keep PEFT from casting adapters",
       torch = "get_peft_model(model, cfg, autocast_adapter_dtype=False)"},
    },
-   ask = {"Which parameters have which dtype?"}},
+   ask = {{"Which parameters have which dtype?",
+     only = {"!/but got torch%.%w+ and torch%.%w+"}}}},
 
   {id = "fsdp-tied-params-two-groups",
    name = "a shared parameter in two FSDP groups",
@@ -279,7 +281,7 @@ return {
      {"load a full state dict, which makes the parameters real"},
      {"define reset_parameters on modules that own parameters"},
    },
-   ask = {"Which names does the message list?"}},
+   ask = {{"Which names does the message list?", only = {"!/on meta device: %["}}}},
 
   {id = "optimizer-built-before-sharding",
    name = "the optimizer holds the parameters from before sharding",
@@ -351,7 +353,8 @@ return {
        .. "values",
       torch = "DefaultLoadPlanner(allow_partial_load=True)"},
    },
-   ask = {"Which key, and how was the checkpoint saved?"}},
+   ask = {{"Which key, and how was the checkpoint saved?",
+     only = {"!/KeyError: '[^']", "!Missing key in checkpoint"}}}},
 
   {id = "fsdp-divergent-module-execution",
    expects = "a collective that timed out",
@@ -376,7 +379,8 @@ return {
      {"decide to skip on a flag that all ranks share",
       torch = "dist.all_reduce(flag)"},
    },
-   ask = {"SeqNum, OpType and NumelIn of each rank's watchdog line?"}},
+   ask = {{"SeqNum, OpType and NumelIn of each rank's watchdog line?",
+     only = {"!/SeqNum ?=[^)]*NumelIn ?="}}}},
 
   {id = "collective-sequence-mismatch",
    expects = "a collective that timed out",

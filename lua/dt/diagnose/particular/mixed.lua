@@ -3,6 +3,10 @@
 -- collectives and wrappers that take no DTensor.
 -- The form of a row: particular/init.lua.
 
+local CLIPPING <const> = "Clipping takes the norm of all gradients and multiplies each "
+  .. "by one coefficient: a DTensor where some gradients are DTensors, which the plain "
+  .. "ones cannot take."
+
 local of_clipping = {
   {"put the stragglers on the mesh: then all gradients are DTensors",
    lua = 'dt.distribute_tensor(p, mesh, "R")',
@@ -77,12 +81,12 @@ return {
    fixes = of_clipping},
   {class = "mixed-optimizer-group", alone = true,
    only = {"~clip_grad.py|in clip_grad_norm_|in _get_total_norm|"
-       .. "clip_grads_with_norm|clip_grad_norm_ does not|clip_grad_norm_ of",
-     "!@aten._foreach_norm.*"},
-   cause = "Clipping takes the norm of all gradients and multiplies each by one "
-     .. "coefficient: a DTensor where some gradients are DTensors, which the plain "
-     .. "ones cannot take.",
-   fixes = of_clipping},
+       .. "clip_grads_with_norm", "!@aten._foreach_norm.*"},
+   cause = CLIPPING, fixes = of_clipping},
+  {class = "mixed-optimizer-group", alone = true,
+   only = {"~clip_grad|gradient clipping|clipping of gradients",
+     "!~torch/optim|optimizer.step|optim.step", "!@aten._foreach_norm.*"},
+   cause = CLIPPING, fixes = of_clipping},
   {class = "mixed-optimizer-group", only = {"!~clip_grad"},
    fixes = {{"separate groups for plain and distributed parameters",
      torch = "AdamW([{\"params\": [p for p in ps if isinstance(p, DTensor)]},\n"

@@ -16,7 +16,7 @@ return {
       torch = "x.redistribute(placements=[Replicate(), Replicate()])"},
    }},
 
-  {class = "index-put-and-select", only = {"/%[[^%]]*%[%-?%d+%]"},
+  {class = "index-put-and-select", only = {"/%[[^%[%]]*%[%-?%d+%]"},
    fixes = {{"slice and squeeze, index_select or gather instead",
      lua = "x:narrow(1, -1, 1)", torch = "x[:, -1:]  # not x[:, [-1]]"}}},
 
