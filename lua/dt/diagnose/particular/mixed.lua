@@ -8,7 +8,7 @@ local CLIPPING <const> = "Clipping takes the norm of all gradients and multiplie
   .. "ones cannot take."
 
 local of_clipping = {
-  {"put the stragglers on the mesh: then all gradients are DTensors",
+  {"put the stragglers on the mesh",
    lua = 'dt.distribute_tensor(p, mesh, "R")',
    torch = "distribute_module(model.norm, mesh)  # what the plan leaves out"},
   {"a norm for each kind, then combine",
