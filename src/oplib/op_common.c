@@ -260,6 +260,19 @@ DtStatus op_dim (DtCtx *cx, const DtArgs *a, int i, int ndim, int *out) {
   return dt_meta_wrap_dim(cx, dt_arg_int(a, i), ndim, out);
 }
 
+DtStatus op_range (DtCtx *cx, int64_t size, int64_t n, int64_t *start) {
+  int64_t s = *start;
+  DT_CHECK(cx, s >= -size && s <= size, DT_E_INDEX, "start out of range "
+           "(expected to be in range of [%lld, %lld], but got %lld)",
+           -(long long)size, (long long)size, (long long)s);
+  if (s < 0) s += size;
+  DT_CHECK(cx, n >= 0 && s <= size - n, DT_E_RUNTIME, "start (%lld) + length "
+           "(%lld) exceeds dimension size (%lld).", (long long)s,
+           (long long)n, (long long)size);
+  *start = s;
+  return DT_OK;
+}
+
 DtStatus op_has_dim (DtCtx *cx, const DtMeta *m, int d) {
   int n = m->ndim;
   DT_CHECK(cx, n > 0, DT_E_INDEX,

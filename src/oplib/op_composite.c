@@ -284,14 +284,7 @@ static DtStatus narrow_decomp (DtDecompCall *c) {
   DT_CHECK(c->e->cx, n >= 0, DT_E_RUNTIME,
            "narrow(): length must be non-negative.");
   DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, m.ndim, &d));
-  int64_t size = m.shape[d];
-  DT_CHECK(c->e->cx, s >= -size && s <= size, DT_E_INDEX, "start out of range "
-           "(expected to be in range of [%lld, %lld], but got %lld)",
-           -(long long)size, (long long)size, (long long)s);
-  if (s < 0) s += size;
-  DT_CHECK(c->e->cx, s <= size - n, DT_E_RUNTIME, "start (%lld) + length "
-           "(%lld) exceeds dimension size (%lld).", (long long)s,
-           (long long)n, (long long)size);
+  DT_TRY(c->e->cx, op_range(c->e->cx, m.shape[d], n, &s));
   return finish(c, EMIT("aten.slice.Tensor", "tviii", c->in[0], c->args->v[1],
                         s,
                         s + n, (int64_t)1));

@@ -197,6 +197,10 @@ static DtStatus gradient_decomp (DtDecompCall *c) {
     n = op_ints(c->args, which, dims);
   if (spacing >= 0 && c->args->v[spacing].kind == DT_V_LIST) {
     int given = c->args->v[spacing].u.list.n;
+    DT_CHECK(CX, given == n || !dt_arg_is_none(c->args, which), DT_E_RUNTIME,
+             "torch.gradient expected spacing to be unspecified, a scalar, or a "
+             "list of length equal to 'self.dim() = %d', since dim argument was "
+             "not given, but got a list of length %d", n, given);
     DT_CHECK(CX, given == n, DT_E_RUNTIME, "torch.gradient expected spacing to "
              "be unspecified, a scalar or it's spacing and dim arguments to "
              "have the same length, but got a spacing argument of length %d "

@@ -185,13 +185,13 @@ static DtStatus mT_decomp (DtDecompCall *c) {
 
 static DtStatus narrow_copy_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
-  int64_t from = dt_arg_int(c->args, 2), n = dt_arg_int(c->args, 3), d = 0;
+  int64_t from = dt_arg_int(c->args, 2), n = dt_arg_int(c->args, 3);
+  int d;
   if (!dt_emit_ok(c->e)) return c->e->st;
-  if (m.ndim > 0) d = dt_arg_int(c->args, 1) + (dt_arg_int(c->args, 1) < 0
-                                                  ? m.ndim : 0);
-  DT_CHECK(CX, c->e->pretend || n >= 0 || d < 0 || d >= m.ndim, DT_E_RUNTIME,
-           "start (%lld) + length (%lld) exceeds dimension size (%lld).",
-           (long long)from, (long long)n, (long long)m.shape[d]);
+  if (!c->e->pretend && m.ndim > 0) {   /* narrow looks at the length first */
+    DT_TRY(CX, op_dim(CX, c->args, 1, m.ndim, &d));
+    DT_TRY(CX, op_range(CX, m.shape[d], n, &from));
+  }
   DtHandle *x = EMIT("aten.narrow.default", "tvvv", c->in[0], ARG(1), ARG(2),
                      ARG(3));
   return finish(c, EMIT("aten.clone.default", "t memory_format=v", x,

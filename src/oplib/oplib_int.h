@@ -96,6 +96,9 @@ DtStatus op_dims (DtCtx *cx, const DtArgs *a, int i, int ndim, bool empty_all,
                   uint32_t *mask);
 /* A wrapped dim; 0-dim counts as one dim. */
 DtStatus op_dim (DtCtx *cx, const DtArgs *a, int i, int ndim, int *out);
+/* A range of `n` entries of a dim lies in it; its start is then counted from the
+** front.  Errors: INDEX, RUNTIME. */
+DtStatus op_range (DtCtx *cx, int64_t size, int64_t n, int64_t *start);
 /* m.size(d): is there such a dim?  Local.  Errors: IndexError. */
 DtStatus op_has_dim (DtCtx *cx, const DtMeta *m, int d);
 /* The shapes of a matrix times a vector, in the words of PyTorch's

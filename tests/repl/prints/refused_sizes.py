@@ -22,6 +22,8 @@ q("rms0", lambda: F.rms_norm(r(2,3),[]))
 q("hardtanh", lambda: F.hardtanh(r(1),.5,-.5))
 q("narrow_copy", lambda: torch.narrow_copy(r(10),0,0,-1))
 q("narrow", lambda: torch.narrow(r(10),0,0,-1))
+for a in ((0,-1,-2),(-1,3,-1),(0,3,-1),(-3,0,-1),(1,-4,-1),(1,2,2),(1,-1,2),(0,2,0)): q(f"narrow_copy {a}", lambda: torch.narrow_copy(r(2,3),*a))
+for s in ([.1,.2,.3],[1],[]): q(f"grad {s}", lambda: torch.gradient(r(3,3),spacing=s))
 for a in ((2147483647,2147483647,0,2147483647,True),(2147483647,2147483647,0,2147483646,True),(2147483697,2147483697,0,2147483697,True),(9223372036854775807,9223372036854775807),(8608480567731124087,8608480567731124087,1000,1250999896764,True),(5,5),(100,1)):
     q("mp1 %s"%(a,), lambda: F.max_pool1d(r(2,10,4),*a))
 q("mp3a", lambda: F.max_pool3d(r(0,1,2,10),1))
