@@ -9,6 +9,7 @@
 ** rank's position, taken mode by mode.
 ** Facts: torch/distributed/device_mesh.py, PyTorch 2.13. */
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -528,7 +529,8 @@ DtStatus dt_mesh_init_as (DtCtx *cx, const char *device, int ndim,
                           int my_rank, int world_size, DtMesh **out) {
   DtMesh *m = NULL;
   DtStatus st = DT_OK;
-  int release = rules != NULL && rules->release > 0 ? rules->release : 213;
+  int release = rules != NULL && rules->release > 0 ? rules->release
+                                                    : INT_MAX;
   if (names != NULL)
     DT_TRY(cx, bad_names(cx, ndim, nnames, names, release < 212));
   DT_TRY(cx, check_device(cx, device, release));

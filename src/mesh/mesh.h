@@ -65,7 +65,7 @@ typedef struct DtMeshRules {
   bool submesh_of_submesh;      /* allowed (2.4, 2.9+) */
   bool submesh_warns;           /* 2.9 */
   DtMeshStyle style;            /* of its repr */
-  int release;                  /* 204..213: wording of errors; 0 = 213 */
+  int release;                  /* 204 is 2.4: wording of errors; 0: the newest */
 } DtMeshRules;
 static inline DtMeshStyle dt_mesh_style (const DtMeshRules *r) {
   return r != NULL && r->style != 0 ? r->style : DT_MESH_TUPLE;

@@ -186,11 +186,14 @@ static DtStatus settle_twin (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
   return store_entry(cx, p, key_hash(q), q, now);
 }
 
+/* The first release in which twins were seen. */
+enum { FIRST_TWIN = 213 };
+
 static DtStatus with_twin (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
                            DtProp **out) {
   DtTwin t;
   DtStatus st;
-  if (p->release < DT_BASE_RELEASE || p->traced_mode == DT_TRACED_FROZEN)
+  if (p->release < FIRST_TWIN || p->traced_mode == DT_TRACED_FROZEN)
     return DT_OK;
   st = dt_twin_init(cx, q->args, q->nin, q->in, &t);
   if (st == DT_OK && t.on) st = settle_twin(cx, p, q, &t, out);

@@ -138,7 +138,7 @@ function M.class_page(class)
     for i = 1, math.min(#texts, 14) do
       local t = texts[i]
       out[#out + 1] = ("  %-12s  %s: %s"):format(
-        span_text(t[3], t[4], "2.15"), t[2], (t[1]:gsub("\n", " "):gsub("{}", "…")))
+        span_text(t[3], t[4], releases.newest), t[2], (t[1]:gsub("\n", " "):gsub("{}", "…")))
     end
     out[#out + 1] = ""
   end

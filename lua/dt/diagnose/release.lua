@@ -216,7 +216,7 @@ local function ranges_of(doc, found_templates)
   end
   add_printed(list, flat)
   for _, t in ipairs(found_templates or {}) do
-    if not (t.first == "2.4" and t.last == "2.15") then
+    if not (t.first == M.releases[1] and t.last == M.newest) then
       list[#list + 1] = {M.number(t.first), M.number(t.last),
         "message: " .. t.text:sub(1, 60)}
     end
@@ -268,7 +268,8 @@ local function newest_at(date, low, high)
 end
 
 local function infer(doc, low_text, templates)
-  local low, high, why = 200, 215, {}
+  local newest = M.number(M.newest)
+  local low, high, why = 200, newest, {}
   for _, r in ipairs(ranges_of(doc, templates)) do
     local a, b = math.max(low, r[1]), math.min(high, r[2])
     if a <= b and (a > low or b < high) then
@@ -287,7 +288,9 @@ local function infer(doc, low_text, templates)
   end
   if #why == 0 then return nil end
   -- most reports are of releases that have been out for a while
-  if not best then best = (low + math.max(low, math.min(high, 213)) + 1) // 2 end
+  if not best then
+    best = (low + math.max(low, math.min(high, newest - 2)) + 1) // 2
+  end
   return {release = M.name(best), how = "inferred",
     evidence = table.concat(why, "; "),
     range = {M.name(math.max(low, 200)), M.name(high)}}
