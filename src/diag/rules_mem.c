@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** diag/rules_mem.c: traps of memory: partial and sharded tensors read as a
-** number, memory that was never written, writes that go to a copy. */
+** number, memory that was never written, writes that go to a copy, collectives that
+** write into what is kept for backward. */
 #include <string.h>
 #include "diag/diag_int.h"
 
@@ -212,12 +213,20 @@ void dt_diag_uncounted (DtDiag *g, const DtVar *v, const char *kind, uint64_t wa
   g->nunseen++;
 }
 
+/* Statistics of a batch norm are kept, and read in evaluation only, without training:
+** they may be averaged before backward. */
+static bool is_statistic (const DtEvent *e) {
+  return e->op && strstr(e->op->sig->full, "batch_norm") && !e->in[0]->is_param &&
+         e->in[0]->local->m.ndim == 1;
+}
+
 /* The last write is named: it is what is there now.  One before the tensor was kept
 ** is none, nor one beside it in the same memory, as into the next of several buffers
 ** that were made as one. */
 static void overwritten (DtDiag *g, const DtEvent *e) {
   const unsigned n = g->nunseen < DT_UNSEEN ? g->nunseen : DT_UNSEEN;
   int64_t from, end;
+  if (is_statistic(e)) return;
   find_range(e->in[0]->local, &from, &end);
   for (unsigned i = 1; i <= n; i++) {
     const DtUnseen *u = &g->unseen[(g->nunseen - i) % DT_UNSEEN];

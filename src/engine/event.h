@@ -40,7 +40,8 @@ typedef struct DtEvent {
   const DtMesh *mesh; int mdim; /* mdim -1: not one mesh dim */
   int ngroup; const int *group;
   int64_t bytes_in, bytes_out;
-  int64_t kept;                 /* OVERWRITTEN: its storage's version then */
+  int64_t kept;                 /* OVERWRITTEN (op: what kept it): its storage's
+                                ** version then */
   DtStatus status; const DtCtx *err;     /* ERROR */
   const char *text;             /* WARNING, NOTE, FUNC name */
 } DtEvent;

@@ -184,14 +184,14 @@ static bool is_saved (const DtSession *s, const DtVar *saved, const DtVar *v) {
          (s->create_graph && saved != NULL && saved->local == v->local);
 }
 
-/* As it was kept?  `in` and `nr`: whose output it is. */
-static DtStatus check_version (DtSession *s, const DtVar *v,
+/* As node `n` kept it?  `in` and `nr`: whose output it is. */
+static DtStatus check_version (DtSession *s, const DtNode *n, const DtVar *v,
                                struct DtSavedVersion was, const DtNode *in, int nr) {
   if (counted(v) != was.counted)
     return version_error(s, v, was.counted, in, nr);
   if (v->local->storage->version != was.whole && dt_session_heard(s)) {
     DtVar *of = (DtVar *)v;
-    DtEvent e = { .kind = DT_EV_OVERWRITTEN, .nin = 1, .in = &of,
+    DtEvent e = { .kind = DT_EV_OVERWRITTEN, .op = n->op, .nin = 1, .in = &of,
                   .kept = was.whole };
     return dt_event_emit(s, &e);
   }
@@ -203,12 +203,12 @@ DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v) {
   for (int i = 0; n->saved_in && i < n->nin; i++) {
     if (!is_saved(s, n->saved_in[i], v)) continue;
     if (n->released) return dt_node_freed(s);
-    return check_version(s, v, n->saved_version[i], n->next[i].fn, n->next[i].nr);
+    return check_version(s, n, v, n->saved_version[i], n->next[i].fn, n->next[i].nr);
   }
   for (int i = 0; n->saved_out && i < n->nout; i++) {
     if (!is_saved(s, n->saved_out[i], v)) continue;
     if (n->released) return dt_node_freed(s);
-    return check_version(s, v, n->saved_version[n->nin + i], n, i);
+    return check_version(s, n, v, n->saved_version[n->nin + i], n, i);
   }
   return DT_OK;
 }
