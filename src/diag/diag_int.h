@@ -321,7 +321,7 @@ double dt_diag_share_total (DtDiag *g, const DtTensor *t);
 /* rules_steps.c.  The gradient of a parameter is written; backward adds to it: what
 ** was there had been scaled? */
 void dt_diag_gradient_scaled (DtDiag *g, const DtEvent *e, DtLearn *l);
-void dt_diag_scaled_added (DtDiag *g, DtLearn *l, int64_t storage);
+void dt_diag_scaled_added (DtDiag *g, const DtEvent *e, DtLearn *l, int64_t storage);
 /* rules_steps.c.  An update of a parameter; turn its rate into a claim. */
 void dt_diag_rate_used (DtDiag *g, const DtEvent *e, const DtLearn *l);
 void dt_diag_rates (DtDiag *g);

@@ -98,13 +98,16 @@ void dt_diag_gradient_scaled (DtDiag *g, const DtEvent *e, DtLearn *l) {
                              .line = e->line, .seq = e->seq };
 }
 
-void dt_diag_scaled_added (DtDiag *g, DtLearn *l, int64_t storage) {
+/* Of one backward that runs again: what two losses at two lines count for is one's own
+** business. */
+void dt_diag_scaled_added (DtDiag *g, const DtEvent *e, DtLearn *l, int64_t storage) {
   const DtOrigin at = l->scaled_at;
   const bool added = at.line > 0 && l->grad == storage && l->scaled_step == l->steps &&
-                     at.seq > g->cleared_seq;
+                     at.seq > g->cleared_seq && l->scaled_after == e->line;
   DtBuf b;
   l->anew = l->anew || (l->grad != 0 && l->grad != storage && l->came_step == l->steps);
   l->came_step = l->steps;
+  l->scaled_after = e->line;
   l->scaled_at.line = l->bounded_at.line = 0;
   l->met = false;
   if (!added) return;

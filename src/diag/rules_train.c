@@ -185,7 +185,7 @@ static void on_gradient (DtDiag *g, const DtEvent *e) {
     l->loss = g->root_hash;
   }
   dt_diag_gradient_came(g, e, l, t->storage->id);
-  dt_diag_scaled_added(g, l, t->storage->id);
+  dt_diag_scaled_added(g, e, l, t->storage->id);
   if (l->grad != t->storage->id) l->sums = 0;
   else if (l->sums > 0) l->added = true;        /* to what was summed */
   l->grad = t->storage->id;

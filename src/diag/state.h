@@ -299,6 +299,7 @@ typedef struct DtLearn {
   DtOrigin scaled_at;           /* what it has been since the last update was scaled
                                 ** there; line 0: not, or it was reduced since */
   int came_step, scaled_step;   /* updates when it came last; when it was scaled */
+  int scaled_after;             /* the line of the backward it came from last */
   DtOrigin bounded_at;          /* values of it were cut off there, since then */
   bool met;                     /* it was reduced over the ranks since it came */
   bool anew;                    /* several came between two updates, each by itself, as
