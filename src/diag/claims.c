@@ -440,10 +440,14 @@ const char *dt_diag_intern (DtDiag *g, DtBuf *b) {
   return s;
 }
 
+const char *dt_diag_learn_name (const DtLearn *l) {
+  return *l->name ? l->name : "a parameter";
+}
+
 const char *dt_diag_learn_words (DtDiag *g, const DtLearn *l, const char *fmt) {
   DtBuf b;
   dt_buf_init(&b, g->s->cx);
-  dt_buf_addf(&b, fmt, *l->name ? l->name : "a parameter",
+  dt_buf_addf(&b, fmt, dt_diag_learn_name(l),
               l->file ? l->file : "", l->line, l->times);
   return dt_diag_intern(g, &b);
 }

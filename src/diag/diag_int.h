@@ -37,6 +37,8 @@ DtEvent dt_diag_origin (const DtOrigin *o, const char *text);
 /* The text of a buffer, interned in the session; ends the buffer.  NULL without
 ** memory, and the error is cleared.  Local. */
 const char *dt_diag_intern (DtDiag *g, DtBuf *b);
+/* The name of a parameter for a sentence; "a parameter" where it has none.  Pure. */
+const char *dt_diag_learn_name (const DtLearn *l);
 /* "%s ... %s:%d ... %d" of a parameter: its name, the file and line of its
 ** gradient, how often it was used.  Interned in the session; NULL without
 ** memory.  Local. */

@@ -66,7 +66,7 @@ static void report_cleared (DtDiag *g) {
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "the gradient of %s from backward at %s:%d was cleared %d times "
               "before anybody read it, and %d times used",
-              *l->name ? l->name : "a parameter", l->file, l->line, l->cleared,
+              dt_diag_learn_name(l), l->file, l->line, l->cleared,
               l->steps);
   report_learn(g, l, DT_FIND_ID_CLEARED_UNUSED, &e, &b);
 }
@@ -165,7 +165,7 @@ static void report_still (DtDiag *g) {
     dt_buf_addf(&b, "elements %lld to %lld of the %lld of %s have the values they "
                 "began with after %d updates; their gradient from %s:%d is not 0",
                 (long long)l->still_from, (long long)l->still_end - 1,
-                (long long)l->numel, *l->name ? l->name : "a parameter", l->steps,
+                (long long)l->numel, dt_diag_learn_name(l), l->steps,
                 l->file, l->line);
     report_learn(g, l, DT_FIND_ID_NEVER_UPDATED, &e, &b);
     return;
@@ -253,7 +253,7 @@ static void claim_extra (DtDiag *g, const DtLearn *l, int64_t nr) {
   if (l->extra == 0 || !l->extra_summed) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "what is added to the gradient of %s on each rank, before the sum",
-              *l->name ? l->name : "a parameter");
+              dt_diag_learn_name(l));
   what = dt_diag_intern(g, &b);
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_ADDED_EACH, g->over, g->over_dim,
                               nr + 4096, 2, facts, l->name, what);

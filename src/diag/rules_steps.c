@@ -42,10 +42,6 @@ static double rate (DtDiag *g, const DtEvent *e, const DtVar *grad) {
   return dt_diag_share_ratio(g, e->in[1]->local, grad->local);
 }
 
-static const char *name_of (const DtLearn *l) {
-  return *l->name ? l->name : "a parameter";
-}
-
 /* Each rank knows it of its own batch; told of one parameter. */
 static void tell_pieces (DtDiag *g, const DtLearn *l, double x) {
   DtBuf b;
@@ -55,7 +51,7 @@ static void tell_pieces (DtDiag *g, const DtLearn *l, double x) {
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "each is the mean over one of %d pieces of a batch; the gradient "
               "of %s is their sum when it is updated at %s:%d", g->pieces_taken,
-              name_of(l), l->step.file ? l->step.file : "", l->step.line);
+              dt_diag_learn_name(l), l->step.file ? l->step.file : "", l->step.line);
   dt_diag_put_at(g, DT_FIND_ID_MICRO_OF_BATCH, &g->root_at,
                  dt_diag_place_name(g, g->root_id), &b);
 }
@@ -80,7 +76,7 @@ static void tell_micro_twice (DtDiag *g, const DtLearn *l, const DtTensor *grad)
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "the losses of the %d micro-batches together weigh 1/%d of the mean "
               "over them when %s is updated at %s:%d", n, n,
-              name_of(l), l->step.file ? l->step.file : "", l->step.line);
+              dt_diag_learn_name(l), l->step.file ? l->step.file : "", l->step.line);
   dt_diag_put_at(g, DT_FIND_ID_MICRO_TWICE, &g->root_at,
                  dt_diag_place_name(g, g->root_id), &b);
 }
@@ -115,7 +111,7 @@ void dt_diag_scaled_added (DtDiag *g, const DtEvent *e, DtLearn *l, int64_t stor
   dt_buf_addf(&b, "the gradient is scaled before backward at %s:%d adds the next "
               "micro-batch's to it: each weighs another share of the step",
               l->file ? l->file : "", l->line);
-  dt_diag_put_at(g, DT_FIND_ID_SCALED_BETWEEN, &at, name_of(l), &b);
+  dt_diag_put_at(g, DT_FIND_ID_SCALED_BETWEEN, &at, dt_diag_learn_name(l), &b);
 }
 
 /* Pieces of one batch of other sizes, whose means count alike. */
@@ -127,7 +123,7 @@ static void tell_uneven (DtDiag *g, const DtLearn *l) {
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "each is the mean over one of %d pieces of a batch, which are not all "
               "of one size; they count alike when %s is updated at %s:%d",
-              g->pieces_taken, name_of(l), l->step.file ? l->step.file : "",
+              g->pieces_taken, dt_diag_learn_name(l), l->step.file ? l->step.file : "",
               l->step.line);
   dt_diag_put_at(g, DT_FIND_ID_MEAN_OF_MEANS, &g->root_at,
                  dt_diag_place_name(g, g->root_id), &b);

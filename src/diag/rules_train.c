@@ -695,7 +695,7 @@ static void left_behind (DtDiag *g) {
   if (!g->idle || lost == NULL || !some) return;
   dt_diag_add(g, &e, DT_FIND_ID_STALE_PARAM, NULL, 0, NULL, "%s gets gradients "
               "(%s:%d) and no update; the optimizer holds another that gets none",
-              *lost->name ? lost->name : "a parameter", lost->file, lost->line);
+              dt_diag_learn_name(lost), lost->file, lost->line);
 }
 
 /* None of an optimizer's parameters has a gradient, and those that have one are
@@ -708,7 +708,7 @@ static void report_replaced (DtDiag *g) {
   if (none && g->void_at.line > 0)
     dt_diag_add(g, &e, DT_FIND_ID_STALE_PARAM, NULL, 0, NULL, "%s gets gradients "
                 "(%s:%d) and no update; none of the optimizer's parameters has one",
-                *g->learn[0].name ? g->learn[0].name : "a parameter",
+                dt_diag_learn_name(&g->learn[0]),
                 g->learn[0].file, g->learn[0].line);
   if (g->void_at.line == 0 || g->waiting.n == 0) return;
   dt_diag_add(g, &e, DT_FIND_ID_STALE_PARAM, NULL, 0, NULL, "%s gets gradients "
