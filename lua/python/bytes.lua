@@ -7,6 +7,7 @@ local util = require "dt.util"
 return function (V)
   local mt = {__name = "bytes"}
   local array_mt = {__name = "bytearray"}
+  local part_mt = {__name = "bytes"}
   local made = setmetatable({}, {__mode = "v"})
 
   -- bytes(s): of a Lua string.
@@ -21,9 +22,34 @@ return function (V)
 
   function V.bytearray(s) return setmetatable({s = s}, array_mt) end
 
+  -- part_of_bytes(b, first, step, n): n bytes of b, of which `first` is the first
+  -- (from 0), as they are whenever their s is asked for; an s of n bytes that is
+  -- set is written into b.
+  function V.part_of_bytes(b, first, step, n)
+    return setmetatable({of = b, first = first, step = step, n = n}, part_mt)
+  end
+
+  function part_mt.__index(p, key)
+    if key ~= "s" then return nil end
+    local s, out = p.of.s, {}
+    if p.step == 1 then return s:sub(p.first + 1, p.first + p.n) end
+    for i = 1, p.n do
+      local at = p.first + (i - 1) * p.step + 1
+      out[i] = s:sub(at, at)
+    end
+    return table.concat(out)
+  end
+
+  function part_mt.__newindex(p, _, s)
+    local out = {p.of.s:byte(1, -1)}
+    for i = 1, p.n do out[p.first + (i - 1) * p.step + 1] = s:byte(i) end
+    for i, c in ipairs(out) do out[i] = string.char(c) end
+    p.of.s = table.concat(out)
+  end
+
   function V.is_bytes(v)
     local m = getmetatable(v)
-    return m == mt or m == array_mt
+    return m == mt or m == array_mt or m == part_mt
   end
   function V.is_bytearray(v) return getmetatable(v) == array_mt end
 
@@ -48,7 +74,7 @@ return function (V)
     return "bytearray(" .. mt.__tostring(v) .. ")"
   end
 
-  for _, m in ipairs {mt, array_mt} do
+  for _, m in ipairs {mt, array_mt, part_mt} do
     m.truth = function (v) return v.s ~= "" end
     m.items = function (v)
       local out = {}
@@ -73,6 +99,7 @@ return function (V)
     end
   end
   mt.hash = function (v, hash) return hash(v.s) end
+  part_mt.hash, part_mt.__tostring = mt.hash, mt.__tostring
   array_mt.hash = function ()
     util.raise("TypeError", "unhashable type: 'bytearray'")
   end

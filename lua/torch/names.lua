@@ -79,10 +79,10 @@ M.builtins = B
 attrs.provide("builtins", attrs.namespace(setmetatable({}, {__index = B,
   __newindex = B, __name = "module", names = function () return B end})))
 
+require "python.memoryview"
 require "python.std.itertools"
 require "python.std.operator"
 require "python.std.struct"
-require "python.std.memory"
 require "python.std.types"
 require "python.std.enum"
 require "python.std.json"

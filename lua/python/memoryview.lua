@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- python/std/memory.lua: memoryview: bytes seen without a copy.  A view keeps
+-- python/memoryview.lua: memoryview: bytes seen without a copy.  A view keeps
 -- what it sees in `_boxed`, as objects of classes below bytes do, so that what
--- takes bytes takes views.  Items are single bytes; a part of a bytearray is
--- seen as it is when the view is made, and cannot be written.
+-- takes bytes takes views.  Items are single bytes.
 
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local big = require "python.bigint"
 local builtins = require "python.builtins"
 local ops = require "python.ops"
 
@@ -28,9 +28,9 @@ end
 local function item(v, i)
   local s = content(v)
   if V.type_name(i) == "slice" then
-    local b = ops.getitem(V.bytes(s), i)
-    local whole = #b.s == #s and b.s == s
-    return view_of(whole and rawget(v, "_boxed") or b, v.obj, not whole)
+    local r = ops.getitem(V.range(0, #s, 1), i)
+    return view_of(V.part_of_bytes(rawget(v, "_boxed"), r.first, r.step, r.n),
+      v, v.step * r.step)
   end
   i = V.index_of(i)
   if math.type(i) ~= "integer" then
@@ -43,14 +43,25 @@ local function item(v, i)
   return s:byte(i + 1)
 end
 
+local function byte_of(x)
+  local n = V.index_of(x)
+  if math.type(n) == "integer" and n >= 0 and n < 256 then return n end
+  local is_number = math.type(n) == "integer" or big.is(n)
+  return util.raise(is_number and "ValueError" or "TypeError",
+    "memoryview: invalid %s for format 'B'", is_number and "value" or "type")
+end
+
 local function put_item(v, i, x)
   if v.readonly then util.raise("TypeError", "cannot modify read-only memory") end
-  if rawget(v, "part") then
-    util.refuse("writing to a part of a memoryview is not part of dtrepl")
-  end
   local before = #content(v)
   local copy = V.bytearray(content(v))
-  ops.setitem(copy, i, V.type_name(i) == "slice" and V.unbox(x) or x)
+  if V.type_name(i) == "slice" then
+    x = V.unbox(x)
+  else
+    item(v, i)                          -- is there one?
+    x = byte_of(x)
+  end
+  ops.setitem(copy, i, x)
   if #copy.s ~= before then
     util.raise("ValueError", "memoryview assignment: lvalue and rvalue have "
       .. "different structures")
@@ -70,18 +81,21 @@ local METHODS = {
     rawset(v, "released", true)
     return None
   end,
-  toreadonly = function (v) return view_of(V.bytes(content(v)), v.obj) end,
+  toreadonly = function (v)
+    return view_of(rawget(v, "_boxed"), v, v.step, true)
+  end,
 }
+
+local function is_contiguous(v) return v.step == 1 or #content(v) < 2 end
 
 local FACTS = {
   nbytes = function (v) return #content(v) end,
   itemsize = function () return 1 end, ndim = function () return 1 end,
   format = function () return "B" end,
   shape = function (v) return V.tuple({#content(v)}, 1) end,
-  strides = function () return V.tuple({1}, 1) end,
-  contiguous = function () return true end,
-  c_contiguous = function () return true end,
-  readonly = function (v) return not V.is_bytearray(v._boxed) end,
+  strides = function (v) return V.tuple({v.step}, 1) end,
+  contiguous = is_contiguous, c_contiguous = is_contiguous,
+  f_contiguous = is_contiguous,
 }
 
 function mt.__index(v, name)
@@ -90,10 +104,13 @@ function mt.__index(v, name)
   return f and builtin(function (a, kw) return f(v, a, kw) end, name) or nil
 end
 
--- view_of(bytes, object, part): a view of these bytes, which are the object's,
--- or a part of them.
-function view_of(b, object, part)
-  local v = setmetatable({_boxed = b, obj = object, part = part}, mt)
+-- view_of(bytes, from, step, readonly): a view of these bytes, made of an object
+-- or another view; the next item is `step` bytes on.
+function view_of(b, from, step, readonly)
+  local above = is(from)
+  local v = setmetatable({_boxed = b, obj = above and from.obj or from, step = step,
+    readonly = readonly or above and from.readonly
+      or not above and not V.is_bytearray(b)}, mt)
   v.specials = {
     __len__ = function () return #content(v) end,
     __getitem__ = function (i) return item(v, i) end,
@@ -129,15 +146,13 @@ end
 local class = builtin(function (a, kw)
   local given = a[1]
   if given == nil and kw then given = V.dict_get(kw, "object") end
-  if is(given) then return view_of(rawget(given, "_boxed"), given.obj, given.part) end
+  if is(given) then return view_of(rawget(given, "_boxed"), given, given.step) end
   local b = V.unbox(given)
   if not V.is_bytes(b) then
     util.raise("TypeError", "memoryview: a bytes-like object is required, not "
       .. "'%s'", V.type_name(given))
   end
-  return view_of(b, given)
+  return view_of(b, given, 1)
 end, "memoryview")
 class.__qualname__, class.test = "memoryview", is
 builtins.names.memoryview = class
-
-return {is = is}
