@@ -48,27 +48,50 @@ function text(n)
     .. "kind (%s) is not part of dtrepl", n.kind)
 end
 
--- value(n, env, evaluate): what the annotation is.
-local function value(n, env, evaluate)
-  if n.future and not evaluate then return text(n) end
-  local v = expr.compile(n)(env)
-  if evaluate and type(v) == "string" then
+-- What the text of an annotation means, which may mean a text again.
+local function meaning(v, env)
+  while type(v) == "string" and env do
     v = expr.compile(parser.expression(v))(env)
   end
   return v == nil and None or v
 end
+
+-- value(n, env, evaluate): what the annotation is.
+local function value(n, env, evaluate)
+  if n.future and not evaluate then return text(n) end
+  local v = expr.compile(n)(env)
+  if evaluate then v = meaning(v, env) end
+  return v == nil and None or v
+end
 calls.set_note_value(value)
 
--- of_class(class, evaluate): the dict of what the body of a class annotates.
-function M.of_class(class, evaluate)
-  local d, notes = V.dict(), rawget(class, "__notes") or {}
-  for _, name in ipairs(rawget(class, "__noted") or {}) do
-    V.dict_set(d, name, value(notes[name], rawget(class, "__note_env"),
-      evaluate))
+-- A copy of a dict of annotations, with what its texts mean where `evaluate`.
+local function copied(written, env, evaluate)
+  local d = V.dict()
+  for k, v in V.each(written) do
+    V.dict_set(d, k, evaluate and meaning(v, env) or v)
   end
+  return d
+end
+
+-- The dict that the program, or one who asked, has made of a class's annotations;
+-- nil where there is none, or one that its body wrote beside them.
+local function kept(class)
   local written = rawget(class, "__annotations__")
-  if written then
-    for k, v in V.each(written) do V.dict_set(d, k, v) end
+  local beside = (rawget(class, "__noted") or {}).written
+  return not rawequal(written, beside) and written or nil, beside
+end
+
+-- of_class(class, evaluate): a dict of what the body of a class annotates.
+function M.of_class(class, evaluate)
+  local env, all, beside = rawget(class, "__note_env"), kept(class)
+  if all then return copied(all, env, evaluate) end
+  local d, notes = V.dict(), rawget(class, "__notes")
+  for _, name in ipairs(rawget(class, "__noted") or {}) do
+    V.dict_set(d, name, value(notes[name], env, evaluate))
+  end
+  for k, v in V.each(copied(beside or V.dict(), env, evaluate)) do
+    V.dict_set(d, k, v)
   end
   return d
 end
@@ -76,13 +99,7 @@ end
 -- of_function(f, evaluate): those of the parameters, then of the result.
 function M.of_function(f, evaluate)
   local d, written = V.dict(), rawget(f, "__annotations__")
-  for k, v in V.each(written or d) do
-    if evaluate and type(v) == "string" then
-      v = expr.compile(parser.expression(v))(f.env)
-    end
-    V.dict_set(d, k, v)
-  end
-  if written then return d end
+  if written then return evaluate and copied(written, f.env, true) or written end
   for _, p in ipairs(rawget(f, "params") or {}) do
     if p.note then V.dict_set(d, p.name, value(p.note, f.env, evaluate)) end
   end
@@ -94,11 +111,10 @@ end
 
 -- One dict for all who ask, which may be changed.
 attrs.class_fact.__annotations__ = function (c)
-  local d = rawget(c, "__annotations__")
-  if not d or rawget(c, "__all_notes") ~= d then
+  local d = kept(c)
+  if not d then
     d = M.of_class(c)
     rawset(c, "__annotations__", d)
-    rawset(c, "__all_notes", d)
   end
   return d
 end

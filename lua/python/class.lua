@@ -604,6 +604,7 @@ function M.make(name, bases, members, fields, noted, kw, by)
   end
   class.__python, class.__fields, class.__notes = true, noted, noted.notes
   class.__noted, class.__note_env = noted, noted.env
+  noted.written = rawget(members, "__annotations__")
   class.__body = fields
   class.__metaclass = by
   if is_meta then class.__meta = true end
@@ -676,11 +677,10 @@ end
 
 -- Names by which this file keeps its own facts in a class: no attributes.
 local INNER = {}
-for word in ([[__kind __meta __metaclass __meta_abstract __registered __name __base __plain __python __fields __body __order __qualname
-  __bases __native __derive __enum specials __abstract __home __doc __made __notes
-  __noted __note_env __slot_names __generic
-  __has_del]]):gmatch
-  "%S+" do
+for word in ([[__kind __meta __metaclass __meta_abstract __registered __name
+    __base __plain __python __fields __body __order __qualname __bases __native
+    __derive __enum specials __abstract __home __doc __made __notes __noted
+    __note_env __slot_names __generic __has_del]]):gmatch "%S+" do
   INNER[word] = true
 end
 M.inner = INNER
