@@ -299,10 +299,9 @@ end
 
 -- The fields of a function that are not attributes of the program's.
 local OWN_OF_FUNCTION = {}
-for word in ([[sample name plain params body env generator source cleans note doc where value
-  call
-  __name__ bound_to full_name binds shown text abstract
-  __module__ __annotations__]]):gmatch "%S+" do
+for word in ([[sample name plain params body env generator source cleans note doc
+    where value call __name__ bound_to full_name binds shown text abstract
+    __module__ __annotations__]]):gmatch "%S+" do
   OWN_OF_FUNCTION[word] = true
 end
 M.own_of_function = OWN_OF_FUNCTION

@@ -335,9 +335,8 @@ local function class_specials(class)
         out[n] = word
       end
       if class._member_type_ ~= names.object then
-        out = table.move(names.dir.call(V.list {class._member_type_}), 1, 1 << 12,
-          1, {})
-        n = #out
+        local of_type = names.dir.call(V.list {class._member_type_})
+        out, n = {table.unpack(of_type, 1, of_type.n)}, of_type.n
       end
       for _, name in ipairs(class._member_names_) do
         n = n + 1

@@ -150,7 +150,8 @@ module("functools", {
           rawset(b[1], "__annotations__", notes)
         end
         for key, v in next, f do      -- what the program wrote on it
-          if not attrs.own_of_function[key] and key ~= "__wrapped__" and rawget(b[1], key) == nil then
+          if not attrs.own_of_function[key] and key ~= "__wrapped__"
+             and rawget(b[1], key) == nil then
             b[1][key] = v
           end
         end

@@ -215,7 +215,8 @@ WRAPPER_UPDATES = ("__dict__",)
 def update_wrapper(wrapper, wrapped, assigned=WRAPPER_ASSIGNMENTS,
                    updated=WRAPPER_UPDATES):
     if (isinstance(wrapper, types.FunctionType)
-            and isinstance(wrapped, types.FunctionType) and assigned == WRAPPER_ASSIGNMENTS and updated == WRAPPER_UPDATES):
+            and isinstance(wrapped, types.FunctionType)
+            and assigned == WRAPPER_ASSIGNMENTS and updated == WRAPPER_UPDATES):
         return wraps(wrapped)(wrapper)
     for name in assigned:
         try:
