@@ -84,6 +84,7 @@ local INPLACE = "RuntimeError: aten.%s.%s: in-place operations that require "
   .. "placement changes are not supported. The input has placement "
   .. "(Partial(sum),), but no valid strategy preserves this placement."
 T.has(code_of(INPLACE:format("add_", "Tensor")), "x = x.add(...)")
+T.has(code_of(INPLACE:format("clamp_", "default")), "clamp(")
 code = code_of(INPLACE:format("normal_", "default"))
 T.has(code, "redistribute")
 
@@ -119,6 +120,7 @@ code = code_of("bucketize of a Partial DTensor is applied to each addend, the "
   .. "result is wrong: DTensor inputs with a pending reduction should be "
   .. "replicated first.  Operator aten.bucketize.Tensor")
 T.ok(not code:find(".abs()", 1, true), "the report's operator: " .. code)
+T.has(code, ".bucketize(...)")
 
 -- What nothing else of the class has: which parts are written, what is summed.
 code = code_of("FSDP1 with ShardingStrategy.HYBRID_SHARD on "

@@ -153,24 +153,20 @@ local function rewritten(f, line)
   end
 end
 
--- An operator or method that a fix names as an example gives way to the
--- report's own.
-local function with_operator(text, op)
+-- An operator or method that a fix names as an example, `examples` among them,
+-- gives way to the report's own.
+local function with_operator(text, op, examples)
   local ns = op and op:match "^([%w_]+)%."
-  if text and ns then
-    text = text:gsub("torch%.ops%.ns%.op%.default", "torch.ops." .. op)
+  if not text or not ns then return text end
+  text = text:gsub("torch%.ops%.ns%.op%.default", "torch.ops." .. op)
+  local method = op:match "^aten%.(%a[%w_]-)_?%."
+  for _, call in ipairs(method and not method:find "^linalg" and examples or {}) do
+    local from, to = text:find(call, 1, true)
+    if from and call:match "^[%w_]+" ~= method then
+      text = text:sub(1, from - 1) .. method .. "(...)" .. text:sub(to + 1)
+    end
   end
-  local base = ns == "aten" and op:match "^aten%.(%a[%w_]*)_%."
-  if text and base and base ~= "clamp" then
-    text = text:gsub("clamp%(max=10%)", base .. "(...)")
-      :gsub("clamp%(nil, 10%)", base .. "(...)")
-  end
-  base = ns == "aten" and op:match "^aten%.(%a[%w_]*)%."
-  if text and base and not base:find "^linalg" and not base:find "_$" then
-    text = text:gsub("%.abs%(%)", "." .. base .. "(...)")
-      :gsub(":abs%(%)", ":" .. base .. "(...)")
-  end
-  if not text or not ns or ns == "aten" or ns == "prims" then return text end
+  if ns == "aten" or ns == "prims" then return text end
   return (text:gsub("npu%.npu_fusion_attention%.default",
     (op:gsub("%%", "%%%%"))))
 end
@@ -233,9 +229,9 @@ end
 -- A fix in the report's words.
 local function in_words(r, f, own)
   return {text = f[1], fixed_in = f.fixed_in,
-    lua = with_operator(names.put(f.lua, own, f.x), r.op),
+    lua = with_operator(names.put(f.lua, own, f.x), r.op, f.examples),
     torch = rewritten(f, line_read(r)) or f.adds and names.own_call(r, f.adds)
-      or with_operator(names.put(f.torch, own, f.x), r.op)}
+      or with_operator(names.put(f.torch, own, f.x), r.op, f.examples)}
 end
 
 -- What the report's release has already goes last.

@@ -216,7 +216,7 @@ local function call_of(text, name)
     local from, open = text:find("%." .. name .. "%(", at)
     if not from then return nil end
     local first = start_of(text, from - 1)
-    local inside = text:match("^%b()", open)
+    local inside = text:sub(open, open + LONGEST):match "^%b()"
     if inside and first < from and open + #inside - first <= LONGEST
       and not inside:find("...", 1, true) then
       return text:sub(first, open + #inside - 2), inside:find "[^%(%s%)]" ~= nil

@@ -10,13 +10,14 @@
 --   "=name"      a test of dt/diagnose/tests.lua
 --   "/pattern"   this Lua pattern matches the report, put on one line
 -- A question of `ask` is a text, or {text, only=}.
--- A fix is {text, fixed_in=, lua=, torch=, only=, rewrite=, adds=, x=}; it and the
--- sentences of `causes` are said when all conditions in `only` hold.  In place
--- of `torch` stands the line of the report that reads a number, where one was
--- found, with the first of `rewrite`'s pairs that is in it exchanged; or else the
--- report's own call of one of adds.calls, with the keywords that it lacks.  `x`
--- is what the code calls the report's tensor, if not x.  `done` is the text that
--- shows it was done, or false where no text does.
+-- A fix is {text, fixed_in=, lua=, torch=, only=, rewrite=, adds=, x=, done=,
+-- examples=}; it and the sentences of `causes` are said when all conditions in
+-- `only` hold.  In place of `torch` stands the line of the report that reads a
+-- number, where one was found, with the first of `rewrite`'s pairs that is in it
+-- exchanged; or else the report's own call of one of adds.calls, with the keywords
+-- that it lacks.  `x` is what the code calls the report's tensor, if not x.  `done`
+-- is the text that shows it was done, or false where no text does.  `examples` are
+-- calls in the code that give way to the report's operator.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
 local MISSING = "does not have a sharding strategy registered"
@@ -310,7 +311,8 @@ return {
       only = {"!@*.normal_.*|*.uniform_.*|*.random_.*|*.bernoulli_.*|"
          .. "*.exponential_.*|*.zero_.*|*.fill_.*|*.copy_.*"},
        lua = "x = x:clamp(nil, 10)",
-      torch = "x = x.clamp(max=10)"},
+      torch = "x = x.clamp(max=10)",
+      examples = {"clamp(nil, 10)", "clamp(max=10)"}},
      {"redistribute first, then write in place",
       lua = 'x = x:redistribute(x.device_mesh, "R")',
       torch = "x = x.redistribute(placements=[Replicate()])"},

@@ -94,7 +94,8 @@ return {
    cause = "The operator was applied to each addend instead of to the sum.",
    fixes = {{"reduce first, then the result is that of the whole tensor",
        lua = 'x:redistribute(mesh, "R"):abs()',
-     torch = "x.redistribute(placements=[Replicate()]).abs()"},
+     torch = "x.redistribute(placements=[Replicate()]).abs()",
+     examples = {"abs()"}},
      {"upgrade: most non-linear operators reduce first", fixed_in = "2.9"}},
    ask = {}},
 
