@@ -319,8 +319,8 @@ const DtOpDef dt_op_rrelu_with_noise_functional = {
 static const int row_logit_backward[PWR_LEN] = { DT_B_logit_backward,
                                                  PK_SAME, 2, 0, 1, 0, 1, 2 };
 DEF(logit_backward, "logit_backward(Tensor grad_output, Tensor self, float? "
-    "eps=None) -> Tensor", "Gradient of logit.", 0, NONE, op_g_absent,
-    back_samples);
+    "eps=None) -> Tensor", "Gradient of logit.", 0, NONE,
+    op_gg_logit_backward, back_samples);
 
 /* The result has the input's type, whatever the gradient's. */
 static DtStatus mish_backward_meta (DtMetaCall *c) {

@@ -340,6 +340,25 @@ DtStatus op_gg_prelu_kernel_backward (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* g / q, q = x (1 - x), within [eps, 1 - eps]: outside the gradient of that is
+** 0, but not a number where q is 0. */
+DtStatus op_gg_logit_backward (DtGradCall *c) {
+  double eps = dt_arg_is_none(c->args, 2) ? 0 : dt_arg_float(c->args, 2);
+  DtHandle *in = EMIT("aten.logical_and.default", "tt",
+                      EMIT("aten.ge.Scalar", "tf", X, eps),
+                      EMIT("aten.le.Scalar", "tf", X, 1 - eps));
+  DtHandle *q = mul(c, X, one_minus(c, X)), *given = where_true(c, in, GOUT);
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, EMIT("aten.div.Tensor", "tt", given, q));
+  if (op_g_need(c, 1)) {
+    DtHandle *h = EMIT("aten.div.Tensor", "tt", mul(c, given, G), mul(c, q, q));
+    h = EMIT("aten.neg.default", "t", h);
+    op_g_set(c, 1, EMIT("aten.sub.Tensor", "tt", mul(c, h, one_minus(c, X)),
+                        mul(c, h, X)));
+  }
+  return op_g_finish(c);
+}
+
 /* ---- losses ---- */
 
 /* A factor of what a loss gives each element: 1 / elements under a mean. */

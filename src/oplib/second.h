@@ -24,6 +24,7 @@ DtStatus op_gg_nll_loss_backward (DtGradCall *c);
 DtStatus op_gg_convolution_backward (DtGradCall *c);
 DtStatus op_gg_hardswish_backward (DtGradCall *c);
 DtStatus op_gg_mish_backward (DtGradCall *c);
+DtStatus op_gg_logit_backward (DtGradCall *c);
 DtStatus op_gg_log_sigmoid_backward (DtGradCall *c);
 DtStatus op_gg_rrelu_with_noise_backward (DtGradCall *c);
 DtStatus op_gg_glu_backward (DtGradCall *c);

@@ -77,3 +77,12 @@ for left in (True, False):
         y = torch.linalg.lu_solve(lu, pivots, b, left=left, adjoint=adjoint)
         g = torch.autograd.grad(y.pow(2).sum(), [lu, b])
         print(left, adjoint, [["%.6g" % v for v in q.flatten()] for q in g])
+
+# logit, out of its range and with a border.
+for eps in (None, 0.1, 0.3):
+    a = torch.tensor([-0.5, 0.0, 0.05, 0.1, 0.4, 0.75, 0.95, 1.0, 1.5], dtype=F64, requires_grad=True)
+    w = torch.arange(1., 10., dtype=F64)
+    g, = torch.autograd.grad((torch.logit(a, eps) * w).sum(), a, create_graph=True)
+    h, = torch.autograd.grad((g * w).sum(), a, create_graph=True)
+    k, = torch.autograd.grad((h * w).sum(), a)
+    print(eps, [["%.6g" % v for v in q.tolist()] for q in (g, h, k)])
