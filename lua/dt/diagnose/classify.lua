@@ -10,9 +10,11 @@
 local clean = require "dt.diagnose.clean"
 local fallback = require "dt.diagnose.fallback"
 local frameworks = require "dt.diagnose.frameworks"
+local libraries = require "dt.diagnose.libraries"
 local match = require "dt.diagnose.match"
 local particular = require "dt.diagnose.particular"
 local prose = require "dt.diagnose.prose"
+local templates = require "dt.diagnose.templates"
 local tests = require "dt.diagnose.tests"
 
 local M = {}
@@ -209,12 +211,12 @@ function M.new(classes)
     number[c.id] = i
     for _, s in ipairs(c.signs) do add_sign(self, i, s) end
   end
-  for _, row in ipairs(require "dt.diagnose.libraries") do
+  for _, row in ipairs(libraries) do
     if number[row[1]] then
       add_sign(self, number[row[1]], {table.unpack(row, 2)})
     end
   end
-  for _, t in ipairs(require "dt.diagnose.templates") do
+  for _, t in ipairs(templates) do
     local parts, raw, long = {}, {}, 0
     for part in (t[1] .. "{}"):gmatch "(.-){}" do
       local s = clean.squash(part)

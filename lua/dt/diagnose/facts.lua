@@ -9,6 +9,7 @@
 local clean = require "dt.diagnose.clean"
 local grammar = require "dt.diagnose.grammar"
 local opnames = require "dt.diagnose.opnames"
+local ops = require "dt.diagnose.ops"
 
 local M = {}
 
@@ -51,7 +52,7 @@ function M.ops()
     local base = clean.squash(op:match "^[^.]+%.([^.]+)")
     if not t.by_base[base] or op:find "%.default$" then t.by_base[base] = op end
   end
-  for _, row in ipairs(require "dt.diagnose.ops") do
+  for _, row in ipairs(ops) do
     local span = {row[1], row[2]}
     for op in row[3]:gmatch "%S+" do add(op, span) end
   end

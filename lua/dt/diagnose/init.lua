@@ -13,10 +13,12 @@ local util = require "dt.util"
 local advice = require "dt.diagnose.advice"
 local classify = require "dt.diagnose.classify"
 local clean = require "dt.diagnose.clean"
+local dump = require "dt.diagnose.dump"
 local evidence = require "dt.diagnose.evidence"
 local facts = require "dt.diagnose.facts"
 local opnames = require "dt.diagnose.opnames"
 local releases = require "dt.diagnose.release"
+local threads = require "dt.diagnose.threads"
 
 local M = {}
 
@@ -126,7 +128,7 @@ local function questions_of(r, allows)
 end
 
 local function threads_of(id)
-  local text = require("dt.diagnose.threads")[id] or ""
+  local text = threads[id] or ""
   local list = {}
   for t in text:gmatch "%S+" do list[#list + 1] = t end
   return list
@@ -210,7 +212,6 @@ end
 
 local function read_dump(r, text)
   if not has_dump(r.doc.flat) then return end
-  local dump = require "dt.diagnose.dump"
   local d = dump.read(clean.plain_lines(text))
   if not d then return end
   for _, n in ipairs(dump.notes(d)) do r.notes[#r.notes + 1] = n end
