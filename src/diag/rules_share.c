@@ -327,16 +327,19 @@ static void pass_end (DtDiag *g, const DtEvent *e) {
 /* --- backward --- */
 
 /* Of the losses of one step, which stand at one line and weigh the same each, those of
-** few elements give each of them more weight. */
+** few elements give each of them more weight.  That is a slip where the last are of
+** few, as a batch is cut; documents, of any length, are meant to count alike. */
 static void note_piece (DtDiag *g, double weight, double total, int line) {
   if (g->since_update == 1) {
-    g->uneven = false;
+    g->uneven = g->any_length = false;
     g->piece_weight = weight;
     g->piece_total = total;
     g->piece_line = line;
   } else if (line == g->piece_line && fabs(total - g->piece_total) < 1e-6 &&
              fabs(weight - g->piece_weight) > 1e-4 * fabs(weight)) {
+    g->any_length = g->any_length || g->uneven || fabs(weight) < fabs(g->piece_weight);
     g->uneven = true;
+    g->piece_weight = weight;
   }
 }
 

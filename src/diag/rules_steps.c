@@ -117,7 +117,7 @@ void dt_diag_scaled_added (DtDiag *g, const DtEvent *e, DtLearn *l, int64_t stor
 /* Pieces of one batch of other sizes, whose means count alike. */
 static void tell_uneven (DtDiag *g, const DtLearn *l) {
   DtBuf b;
-  if (!g->uneven || g->told_pieces || g->pieces_taken != l->came_often ||
+  if (!g->uneven || g->any_length || g->told_pieces || g->pieces_taken != l->came_often ||
       g->root_at.line == 0) return;
   g->told_pieces = true;
   dt_buf_init(&b, g->s->cx);

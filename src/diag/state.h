@@ -646,9 +646,10 @@ struct DtDiag {
   int64_t piece_of, piece_off;  /* the batch that losses take pieces of, one after
                                 ** the other; how many, also at the update: */
   int pieces, pieces_taken; bool told_pieces;
+  bool uneven, any_length;      /* ... the means of some of them count more, not the
+                                ** last alone */
+  double piece_weight, piece_total; int piece_line;     /* of one, and its line */
   DtRate rate;                  /* of the updates of the first parameter */
-  bool uneven;                  /* ... the means of some of them count more; the first */
-  double piece_weight, piece_total; int piece_line;     /* one's, and its line */
   int since_update; bool accumulates;   /* backward calls since parameters were
                                 ** written; more than one, some time */
   DtOrigin shared_at; const char *shared_name;  /* a loss that is divided by the
