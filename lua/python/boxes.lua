@@ -383,19 +383,20 @@ function set.pop(s)
   V.dict_remove(s, k)
   return k
 end
+-- Methods of the items may change what they are taken from: its end is asked for
+-- each time.
 function set.update(s, args)
   for i = 1, args.n do
     local given = args[i]
     if V.is_set(given) and given ~= s and not V.special(given, "__iter__") then
-      local next = V.walk(given)
-      local more, k = next()
-      while more do
-        V.dict_set(s, k, true)
-        more, k = next()
-      end
+      for k in V.each(given) do V.dict_set(s, k, true) end
     else
       local items, n = V.items(given)
-      for j = 1, n do V.dict_set(s, items[j], true) end
+      local is_list, j = rawequal(items, given), 0
+      while j < (is_list and items.n or n) do
+        j = j + 1
+        V.dict_set(s, items[j], true)
+      end
     end
   end
   return None
