@@ -708,7 +708,8 @@ OP(_adaptive_avg_pool2d_backward, "(Tensor grad_output, Tensor self) -> "
    .samples = avg_b2, .row = row_avg2);
 BACK(_adaptive_avg_pool3d_backward, "(Tensor grad_output, Tensor self) -> "
      "Tensor", "Gradient of adaptive_avg_pool3d.", .meta = avg_back_meta,
-     .grad = op_gg_adaptive_avg_pool_backward, .kernel = avg_back_kernel, .samples = avg_b3, .row = row_avg3);
+     .kernel = avg_back_kernel, .grad = op_gg_adaptive_avg_pool_backward,
+     .samples = avg_b3, .row = row_avg3);
 OP(adaptive_max_pool1d, "(Tensor self, int[1] output_size) -> (Tensor, "
    "Tensor)", "Maxima of windows that share the dim evenly.",
    .flags = DT_OP_COMPOSITE, .decomp = adaptive1_decomp, .strategy = strategy,

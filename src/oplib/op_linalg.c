@@ -570,16 +570,18 @@ OP_DEF(_linalg_check_errors, "aten::_linalg_check_errors(Tensor info, str "
        "api_name, *, bool is_matrix) -> ()", "Raise what LAPACK reported.",
        DT_OP_NOGRAD, errors_meta, op_k_la_check_errors, NULL, info_samples,
        .rulefn = batch_rules);
-LF(_linalg_det, DT_OP_AGAIN, det, det, "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor "
-  "pivots)", "Determinant, with its LU factors.", matrix_meta, batch_rules,
+LF(_linalg_det, DT_OP_AGAIN, det, det,
+  "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", "Determinant, with its LU factors.", matrix_meta, batch_rules,
   square_samples, 1, 3, LD_NONE, LD_NONE, LL_C, LT_SAME, MAT_F, LD_K, LD_NONE,
   LL_C, LT_I32);
-LF(_linalg_slogdet, DT_OP_AGAIN, slogdet, slogdet, "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor "
+LF(_linalg_slogdet, DT_OP_AGAIN, slogdet, slogdet,
+  "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor "
   "logabsdet, Tensor LU, Tensor pivots)",
   "Sign and logarithm of the determinant.", matrix_meta, batch_rules,
   square_samples, 1, 4, LD_NONE, LD_NONE, LL_C, LT_SAME, LD_NONE, LD_NONE,
   LL_C, LT_REAL, MAT_F, LD_K, LD_NONE, LL_C, LT_I32);
-LF(_linalg_solve_ex, DT_OP_AGAIN, solve_ex, solve_ex, "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, "
+LF(_linalg_solve_ex, DT_OP_AGAIN, solve_ex, solve_ex,
+  "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, "
   CX_ "(Tensor result, Tensor LU, Tensor pivots, Tensor info)",
   "Solution of A X = B.", solve_ex_meta, last_rules, pair_samples, 0);
 L(cholesky, cholesky, cholesky, "cholesky(Tensor self, bool upper=False) -> Tensor",

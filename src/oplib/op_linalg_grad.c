@@ -5,6 +5,7 @@
 ** FunctionsManual.cpp: backward is dispatched call by call, so a sharded or
 ** traced backward shows the same program.  In C the operands of a product are
 ** written in the order PyTorch's compiler evaluates them: last one first. */
+#include "oplib/grading.h"
 #include "oplib/op_linalg_int.h"
 #include "oplib/op_unwritten.h"
 
@@ -32,20 +33,8 @@ static DtHandle *mm (DtGradCall *c, DtHandle *a, DtHandle *b) {
   return EMIT(m.ndim == 2 ? "aten.mm.default" : "aten.matmul.default", "tt", a,
               b);
 }
-static DtHandle *add (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return a == NULL ? b : b == NULL ? a : EMIT("aten.add.Tensor", "tt", a, b);
-}
-static DtHandle *sub (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return EMIT("aten.sub.Tensor", "tt", a, b);
-}
-static DtHandle *mul (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return EMIT("aten.mul.Tensor", "tt", a, b);
-}
 static DtHandle *div_by (DtGradCall *c, DtHandle *a, DtHandle *b) {
   return EMIT("aten.div.Tensor", "tt", a, b);
-}
-static DtHandle *neg (DtGradCall *c, DtHandle *h) {
-  return EMIT("aten.neg.default", "t", h);
 }
 static DtHandle *unsq (DtGradCall *c, DtHandle *h, int64_t d) {
   return EMIT("aten.unsqueeze.default", "ti", h, d);

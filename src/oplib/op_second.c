@@ -6,19 +6,12 @@
 ** (TENSOR(1)) has the second derivative. */
 #include <string.h>
 
+#include "oplib/grading.h"
 #include "oplib/oplib_int.h"
 #include "oplib/second.h"
 
 #define G (TENSOR(0))           /* the gradient that the operator was given */
 #define X (TENSOR(1))           /* what it read of the forward */
-
-static DtHandle *mul (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return EMIT("aten.mul.Tensor", "tt", a, b);
-}
-
-static DtHandle *scale (DtGradCall *c, DtHandle *a, double by) {
-  return EMIT("aten.mul.Scalar", "tf", a, by);
-}
 
 static DtHandle *shift (DtGradCall *c, DtHandle *a, double by) {
   return EMIT("aten.add.Scalar", "tf", a, by);
@@ -197,12 +190,6 @@ DtStatus op_gg_nll_loss_backward (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-/* Sum of two gradients, of which either may be missing. */
-static DtHandle *plus (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  if (a == NULL || b == NULL) return a ? a : b;
-  return EMIT("aten.add.Tensor", "tt", a, b);
-}
-
 static DtHandle *convolve (DtGradCall *c, DtHandle *x, DtHandle *w) {
   DtValue none = { .kind = DT_V_NONE };
   return EMIT("aten.convolution.default", "ttvvvvvvv", x, w, none, ARG(4),
@@ -230,13 +217,13 @@ DtStatus op_gg_convolution_backward (DtGradCall *c) {
   DtHandle *a = c->gout[0], *b = c->gout[1], *d = c->gout[2];
   if (op_g_need(c, 0)) {
     DtHandle *g = a ? convolve(c, a, TENSOR(2)) : NULL;
-    g = plus(c, g, b ? convolve(c, TENSOR(1), b) : NULL);
+    g = add(c, g, b ? convolve(c, TENSOR(1), b) : NULL);
     if (d != NULL) {
       const DtMeta *m = dt_emit_meta(c->e, G);
       int64_t shape[DT_MAX_NDIM];
       for (int i = 0; m && i < m->ndim; i++) shape[i] = i == 1 ? -1 : 1;
       d = EMIT("aten.view.default", "tI", d, m ? (int)m->ndim : 0, shape);
-      g = g ? plus(c, g, d)
+      g = g ? add(c, g, d)
             : EMIT("aten.expand.default", "tI", d, m ? (int)m->ndim : 0,
                    m ? m->shape : shape);
     }
@@ -330,7 +317,7 @@ DtStatus op_gg_prelu_kernel_backward (DtGradCall *c) {
   if (op_g_need(c, 0)) {
     DtHandle *g = a ? EMIT("aten.where.self", "ttt", above, a, mul(c, a, w))
                     : NULL;
-    g = plus(c, g, b ? where_true(c, below, mul(c, b, X)) : NULL);
+    g = add(c, g, b ? where_true(c, below, mul(c, b, X)) : NULL);
     op_g_set(c, 0, g);
   }
   if (op_g_need(c, 1))

@@ -13,6 +13,7 @@
 ** statistics have no graph.  Where this gradient is differentiated once more,
 ** layer norm takes them for numbers, as PyTorch does; batch norm, where PyTorch
 ** refuses, takes them from x again. */
+#include "oplib/grading.h"
 #include "oplib/oplib_int.h"
 #include "oplib/second.h"
 
@@ -28,23 +29,6 @@ typedef struct Norm {
   DtHandle *to_g, *to_x, *to_weight;    /* out; the last before its sum */
 } Norm;
 
-static DtHandle *mul (Norm *v, DtHandle *a, DtHandle *b) {
-  if (a == NULL || b == NULL) return NULL;
-  return dt_emit(v->c->e, "aten.mul.Tensor", "tt", a, b);
-}
-
-/* a, or nothing, as the first. */
-static DtHandle *sub (Norm *v, DtHandle *a, DtHandle *b) {
-  if (b == NULL) return a;
-  if (a == NULL) return dt_emit(v->c->e, "aten.neg.default", "t", b);
-  return dt_emit(v->c->e, "aten.sub.Tensor", "tt", a, b);
-}
-
-static DtHandle *add (Norm *v, DtHandle *a, DtHandle *b) {
-  if (a == NULL || b == NULL) return a ? a : b;
-  return dt_emit(v->c->e, "aten.add.Tensor", "tt", a, b);
-}
-
 static DtHandle *average (Norm *v, DtHandle *h) {
   if (h == NULL) return NULL;
   return dt_emit(v->c->e, "aten.mean.dim", "tIb", h, v->ndims, v->dim, 1);
@@ -52,9 +36,10 @@ static DtHandle *average (Norm *v, DtHandle *h) {
 
 /* The gradient of the input for the gradient h of u. */
 static DtHandle *project (Norm *v, DtHandle *u, DtHandle *h) {
+  DtGradCall *c = v->c;
   if (!v->given && h != NULL)
-    h = sub(v, sub(v, h, average(v, h)), mul(v, u, average(v, mul(v, h, u))));
-  return mul(v, v->rstd, h);
+    h = sub(c, sub(c, h, average(v, h)), mul(c, u, average(v, mul(c, h, u))));
+  return mul(c, v->rstd, h);
 }
 
 static DtHandle *widen (Norm *v, DtHandle *h) {
@@ -73,22 +58,23 @@ static void widen_all (Norm *v) {
 }
 
 static void find_gradients (Norm *v) {
+  DtGradCall *c = v->c;
   widen_all(v);
-  DtHandle *u = mul(v, sub(v, v->x, v->mean), v->rstd);
-  DtHandle *pa = project(v, u, v->a), *q = mul(v, v->b, v->g);
-  DtHandle *weighted = v->weight ? mul(v, pa, v->weight) : pa;
-  v->to_g = add(v, add(v, weighted, mul(v, v->b, u)), v->d);
-  v->to_weight = mul(v, pa, v->g);
+  DtHandle *u = mul(c, sub(c, v->x, v->mean), v->rstd);
+  DtHandle *pa = project(v, u, v->a), *q = mul(c, v->b, v->g);
+  DtHandle *weighted = v->weight ? mul(c, pa, v->weight) : pa;
+  v->to_g = add(c, add(c, weighted, mul(c, v->b, u)), v->d);
+  v->to_weight = mul(c, pa, v->g);
   if (v->given || v->a == NULL) {
     v->to_x = project(v, u, q);
     return;
   }
-  DtHandle *h = v->weight ? mul(v, v->g, v->weight) : v->g;
-  DtHandle *turn = add(v, mul(v, v->a, average(v, mul(v, h, u))),
-                       mul(v, h, average(v, mul(v, v->a, u))));
-  q = sub(v, q, mul(v, v->rstd, turn));
-  DtHandle *along = average(v, mul(v, v->a, project(v, u, h)));
-  v->to_x = sub(v, project(v, u, q), mul(v, mul(v, v->rstd, u), along));
+  DtHandle *h = v->weight ? mul(c, v->g, v->weight) : v->g;
+  DtHandle *turn = add(c, mul(c, v->a, average(v, mul(c, h, u))),
+                       mul(c, h, average(v, mul(c, v->a, u))));
+  q = sub(c, q, mul(c, v->rstd, turn));
+  DtHandle *along = average(v, mul(c, v->a, project(v, u, h)));
+  v->to_x = sub(c, project(v, u, q), mul(c, mul(c, v->rstd, u), along));
 }
 
 /* grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask */
