@@ -111,10 +111,13 @@ _, r = code_of("torch.inference_mode(), tensor parallel: aten.mm.default: got "
   .. "DTensor before calling distributed operators! torch.no_grad() works.")
 T.eq(r.fixes[1].helped, true)
 
-_, r = code_of("Adagrad and FSDP2, accelerator.prepare(model, optimizer), then "
-  .. "optimizer.state_dict() raises\nKeyError: 139872211463072")
-T.eq(r.class and r.class.id, "optimizer-built-before-sharding")
-T.ok(not r.fixes[1].text:find("one prepare", 1, true), r.fixes[1].text)
+for _, call in ipairs {"accelerator.prepare(model, optimizer)",
+  "acc.prepare(self.net, self.opt, loader)"} do
+  _, r = code_of("Adagrad and FSDP2 with accelerate, " .. call .. ", then "
+    .. "optimizer.state_dict() raises\nKeyError: 139872211463072")
+  T.eq(r.class and r.class.id, "optimizer-built-before-sharding", call)
+  T.ok(not r.fixes[1].text:find("one prepare", 1, true), r.fixes[1].text)
+end
 
 code = code_of("bucketize of a Partial DTensor is applied to each addend, the "
   .. "result is wrong: DTensor inputs with a pending reduction should be "

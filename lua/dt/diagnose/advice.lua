@@ -127,7 +127,7 @@ end
 -- Was the fix done already, as code shows or words tell?
 local function done(r, f)
   if type(f.done) == "string" then
-    return r.doc.flat:find(f.done, 1, true) ~= nil
+    return r.doc.flat:find(f.done) ~= nil
   end
   return f.torch and f.done ~= false and shown(r, f)
 end

@@ -16,7 +16,7 @@
 -- number, where one was found, with the first of `rewrite`'s pairs that is in it
 -- exchanged; or else the report's own call of one of adds.calls, with the keywords
 -- that it lacks.  `x` is what the code calls the report's tensor, if not x.  `done`
--- is the text that shows it was done, or false where no text does.  `examples` are
+-- is the pattern that shows it was done, or false where no text does.  `examples` are
 -- calls in the code that give way to the report's operator.
 
 local MIXED = "got mixed torch.Tensor and DTensor"

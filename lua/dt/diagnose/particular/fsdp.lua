@@ -165,7 +165,7 @@ return {
        .. "    return AdamW(self.trainer.model.parameters())"}}},
   {class = "optimizer-built-before-sharding", only = {"~accelerate|accelerator"},
    fixes = {{"hand both to one prepare(), which exchanges the optimizer's parameters",
-     done = "accelerator.prepare(model, optimizer)",
+     done = "%f[%a]prepare%([%w_%.]+, ?[%w_%.]*opt",
      torch = "model, optimizer = accelerator.prepare(model, optimizer)"}}},
   {class = "optimizer-built-before-sharding",
    only = {"KeyError", "~accelerate|accelerator"}, alone = true,
