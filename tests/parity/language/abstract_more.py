@@ -17,8 +17,8 @@ except BaseException as _e: print('EXC', 8, type(_e).__name__, _e)
 try:
     class Ab(abc.ABC):
         @abc.abstractmethod
-        def add(self,x,y): pass
-        add5=functools.partialmethod(add,5)
+        def moved(self,by,times): pass
+        twice=functools.partialmethod(moved,times=2)
         @functools.singledispatchmethod
         @abc.abstractmethod
         def sd(self, x): pass
@@ -30,7 +30,7 @@ try:
         def cl(cls): pass
 except BaseException as _e: print('EXC', 9, type(_e).__name__, _e)
 try:
-    print(Ab.add.__isabstractmethod__, Ab.add5.__isabstractmethod__, Ab.sd.__isabstractmethod__, Ab.__abstractmethods__==frozenset(['add','add5','cl','pr','sd']), Ab.__dict__['cl'].__isabstractmethod__)
+    print(Ab.moved.__isabstractmethod__, Ab.twice.__isabstractmethod__, Ab.sd.__isabstractmethod__, Ab.__abstractmethods__==frozenset(['moved','twice','cl','pr','sd']), Ab.__dict__['cl'].__isabstractmethod__)
 except BaseException as _e: print('EXC', 22, type(_e).__name__, _e)
 try:
     try: Ab()

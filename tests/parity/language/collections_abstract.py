@@ -89,11 +89,11 @@ class SS(set):
 try: print(SS([1],z=1).k)
 except TypeError as e: print(e)
 class LL(list):
-    def __init__(self, *a, newarg=None): super().__init__(*a); self.newarg=newarg
-print(LL([1],newarg=3).newarg)
+    def __init__(self, *a, label=None): super().__init__(*a); self.label=label
+print(LL([1],label=3).label)
 class TT(tuple):
-    def __new__(cls, *a, newarg=None): o=super().__new__(cls,*a); o.newarg=newarg; return o
-print(TT([1],newarg=3).newarg)
+    def __new__(cls, *a, label=None): o=super().__new__(cls,*a); o.label=label; return o
+print(TT([1],label=3).label)
 class T3(tuple): pass
 try: T3(sequence=[1])
 except TypeError as e: print(e)

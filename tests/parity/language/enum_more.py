@@ -102,16 +102,15 @@ class Mem(Enum):
     n = nonmember(5)
     A=1
 print([m.name for m in Mem], Mem.n)
-class AutoNumber(Enum):
-    def __new__(cls):
-        value = len(cls.__members__) + 1
-        obj = object.__new__(cls)
-        obj._value_ = value
-        return obj
-    first = ()
-    second = ()
-    third = ()
-print(list(AutoNumber))
+class Stage(Enum):
+    def __new__(cls, *_):
+        new = object.__new__(cls)
+        new._value_ = 10 * len(cls.__members__)
+        return new
+    LOADED = ()
+    SPLIT = ()
+    TRAINED = ()
+print(list(Stage))
 class En(Enum):
     def __new__(cls, *args):
         obj = object.__new__(cls); obj._value_=len(cls.__members__)+10
