@@ -202,6 +202,32 @@ static DtStatus mm_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
+DtStatus op_k_factors_fit (DtKernelCall *c, DtDtype t) {
+  DtDtype wide = t == DT_F16 || t == DT_BF16 ? DT_F32 : t;
+  DT_TRY(c->cx, op_number_fits(c->cx, dt_arg_scalar(c->args, 3), wide));
+  return op_number_fits(c->cx, dt_arg_scalar(c->args, 4), wide);
+}
+
+DtStatus op_k_combine (DtKernelCall *c, const DtTensor *self, DtScalar beta,
+                       DtScalar alpha) {
+  DtTensor *out = c->out[0], *t = NULL;
+  DtDtype ty = (DtDtype)out->m.dtype;
+  DtStatus st = DT_OK;
+  DT_TRY(c->cx, op_number_fits(c->cx, beta, ty));
+  DT_TRY(c->cx, op_number_fits(c->cx, alpha, ty));
+  if (alpha.re != 1 || alpha.im != 0)
+    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, ty, &alpha, out, out));
+  if (beta.re == 0 && beta.im == 0) return DT_OK;
+  DT_TRYG(c->cx, op_temp(c->cx, ty, out->m.ndim, out->m.shape, &t));
+  DT_TRYG(c->cx, dt_k_copy(c->cx, self, t));
+  if (beta.re != 1 || beta.im != 0)
+    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, ty, &beta, t, t));
+  DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_add, ty, NULL, out, t, out));
+done:
+  dt_tensor_unref(c->cx, t);
+  return st;
+}
+
 static DtStatus mm_kernel (DtKernelCall *c) {
   int at = c->op->row[MM_A];
   double alpha = 1, beta = 0;
@@ -218,6 +244,7 @@ static DtStatus mm_kernel (DtKernelCall *c) {
                         dt_arg_scalar(c->args, 4));
   }
   if (at == 1) {
+    DT_TRY(c->cx, op_k_factors_fit(c, t));
     beta = dt_arg_float(c->args, 3);
     alpha = dt_arg_float(c->args, 4);
     if (beta != 0)

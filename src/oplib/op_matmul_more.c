@@ -244,7 +244,8 @@ static DtStatus addbmm_kernel (DtKernelCall *c) {
   DtDtype ty = (DtDtype)out->m.dtype;
   double alpha = dt_arg_float(c->args, 4), beta = dt_arg_float(c->args, 3);
   DtScalar s = dt_scalar_float(beta);
-  DtStatus st = DT_OK;
+  DtStatus st = op_k_factors_fit(c, ty);
+  if (st != DT_OK) return st;
   if (dt_dtype_is_complex(ty)) {
     DT_TRY(c->cx, dt_k_fill(c->cx, out, dt_scalar_int(0)));
     DT_TRY(c->cx, add_products(c, 1, out));

@@ -120,24 +120,6 @@ DtHandle *op_g_arg_with (DtGradCall *c, const char *op, int i, DtHandle *h) {
   return dt_emit(c->e, op, "vt", c->args->v[i], h);
 }
 
-DtStatus op_k_combine (DtKernelCall *c, const DtTensor *self, DtScalar beta,
-                       DtScalar alpha) {
-  DtTensor *out = c->out[0], *t = NULL;
-  DtDtype ty = (DtDtype)out->m.dtype;
-  DtStatus st = DT_OK;
-  if (alpha.re != 1 || alpha.im != 0)
-    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, ty, &alpha, out, out));
-  if (beta.re == 0 && beta.im == 0) return DT_OK;
-  DT_TRYG(c->cx, op_temp(c->cx, ty, out->m.ndim, out->m.shape, &t));
-  DT_TRYG(c->cx, dt_k_copy(c->cx, self, t));
-  if (beta.re != 1 || beta.im != 0)
-    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, ty, &beta, t, t));
-  DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_add, ty, NULL, out, t, out));
-done:
-  dt_tensor_unref(c->cx, t);
-  return st;
-}
-
 DtHandle *op_g_scale (DtGradCall *c, DtHandle *g, int i) {
   if (i < 0 || i >= c->args->n || dt_arg_is_none(c->args, i)) return g;
   DtValue by = c->args->v[i];

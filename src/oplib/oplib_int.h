@@ -104,8 +104,12 @@ DtStatus op_has_dim (DtCtx *cx, const DtMeta *m, int d);
 /* The shapes of a matrix times a vector, in the words of PyTorch's
 ** propagation.  Local.  Errors: SHAPE. */
 DtStatus op_check_mv (DtCtx *cx, const DtMeta *a, const DtMeta *b);
+/* The numbers in arguments 3 and 4 (beta, alpha) as a matrix product of type t
+** takes them: halves are counted in float.  Local.  Errors: RUNTIME. */
+DtStatus op_k_factors_fit (DtKernelCall *c, DtDtype t);
 /* beta * self + alpha * x into the output, where x is already: self is
-** broadcast, and not read when beta is 0.  Local. */
+** broadcast, and not read when beta is 0.  Local.  Errors: RUNTIME for a
+** number that the output's type cannot hold. */
 DtStatus op_k_combine (DtKernelCall *c, const DtTensor *self, DtScalar beta,
                        DtScalar alpha);
 /* out := shape of m without (keepdim: with size 1 at) the dims of mask. */

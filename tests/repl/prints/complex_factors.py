@@ -32,3 +32,20 @@ print(p(torch.addmv(d[0,:,0],a[0],b[0,:,0],beta=2+1j,alpha=3-1j)), p(torch.add(a
 print(p(torch.baddbmm(d,a.conj(),b,beta=2)), p(torch.baddbmm(d,a,b.mH.mH,beta=2)), p(a.conj()@b), p(torch.baddbmm(d.conj(),a,b)))
 x=torch.ones(1,2,2,2).to(memory_format=torch.channels_last); print(torch.cat([x,x]).stride(), torch.cat([x,torch.ones(1,2,2,2)]).stride(), torch.cat([x,x],1).stride())
 print(torch.gather(torch.ones(3),0,torch.empty(0)), torch.ones(3).scatter_add(0,torch.empty(0),torch.ones(3)), torch.allclose(torch.tensor([1+1j]),torch.tensor([1+1j])))
+
+# Tensors of real numbers take no complex factor, and none that their type cannot hold.
+for t in (torch.float32, torch.float16, torch.int32):
+    def one(*s):
+        return torch.ones(*s, dtype=t)
+    for kw in ({"alpha": 2j}, {"beta": 2j}, {"beta": 2 + 0j}, {"beta": 0, "alpha": 1j}, {"alpha": 1e39}):
+        for f, given in ((torch.addmm, ((2, 2), (2, 2), (2, 2))), (torch.addmv, ((2,), (2, 2), (2,))),
+                         (torch.baddbmm, ((1, 2, 2),) * 3), (torch.addbmm, ((2, 2), (1, 2, 2), (1, 2, 2))),
+                         (torch.addr, ((2, 2), (2,), (2,)))):
+            try:
+                print(f.__name__, t, kw, f(*[one(*s) for s in given], **kw).tolist())
+            except RuntimeError as e:
+                print(f.__name__, t, kw, str(e).split("\n")[0])
+try:
+    print(torch.ops.aten.lerp.Scalar(torch.ones(2), torch.ones(2), 2j))
+except RuntimeError as e:
+    print(e)
