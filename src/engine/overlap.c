@@ -63,7 +63,7 @@ typedef enum Apart {
   NOT_PARTLY,                   /* the same memory is as good as other memory */
   NOT_AT_ALL,                   /* it reads what it has written */
   NOT_BUT_SELF,                 /* the same, but `self` is what it starts with */
-  NOT_SELF                      /* only `self` is looked at */
+  NOT_SELF                      /* that counts for `self`, others not partly */
 } Apart;
 
 /* Operators that are no pointwise ones, whichever form writes. */
@@ -76,7 +76,9 @@ static Apart read_apart (const DtOpDef *op) {
     { "index_put", NOT_BUT_SELF }, { "index_reduce", NOT_BUT_SELF },
     { "index_select", NOT_AT_ALL }, { "kthvalue", NOT_AT_ALL },
     { "linalg_cross", NOT_AT_ALL }, { "logcumsumexp", NOT_PARTLY },
-    { "masked_select", NOT_AT_ALL }, { "nonzero", NOT_AT_ALL },
+    { "masked_select", NOT_AT_ALL }, { "median", NOT_PARTLY },
+    { "mode", NOT_PARTLY }, { "nanmedian", NOT_PARTLY },
+    { "nonzero", NOT_AT_ALL },
     { "put", NOT_BUT_SELF }, { "scatter", NOT_BUT_SELF },
     { "scatter_add", NOT_BUT_SELF }, { "scatter_reduce", NOT_BUT_SELF },
     { "sort", NOT_PARTLY }, { "stack", NOT_AT_ALL }, { "take", NOT_AT_ALL },
@@ -123,10 +125,9 @@ static DtStatus check_read (const Write *w, int at) {
   const DtTensor *t = w->in[at];
   for (int i = 0; i < w->nin && w->apart != MAY_OVERLAP; i++) {
     const DtTensor *x = w->in[i];
-    if (x == NULL || i == at || (w->apart == NOT_BUT_SELF && i == 0) ||
-        (w->apart == NOT_SELF && i != 0))
-      continue;
-    bool same = w->apart != NOT_PARTLY && same_memory(t, x);
+    if (x == NULL || i == at || (w->apart == NOT_BUT_SELF && i == 0)) continue;
+    bool same = w->apart != NOT_PARTLY && (w->apart != NOT_SELF || i == 0) &&
+                same_memory(t, x);
     DT_CHECK(w->s->cx, !same && (x == t || !overlaps_partly(t, x)),
              DT_E_RUNTIME, "unsupported operation: some elements of the input "
              "tensor and the written-to tensor refer to a single memory "

@@ -38,11 +38,14 @@ def places():
 
 out("kthvalue", lambda x: torch.kthvalue(x, 2, out=(x, places())))
 out("median", lambda x: torch.median(x, 0, out=(x, places())))
+for name in ("median", "nanmedian", "mode"):
+    out(name + " part", lambda x: getattr(torch, name)(x.view(2, 3), 1, out=(x[:2], places())))
 out("mode", lambda x: torch.mode(x, 0, out=(x, places())))
 out("sort", lambda x: torch.sort(x, descending=True, out=(x, places())))
 out("sort part", lambda x: torch.sort(x[:5], out=(x[1:], places())))
 out("topk part", lambda x: torch.topk(x[:5], 2, out=(x[1:3], places())))
 out("gather", lambda x: torch.gather(x, 0, I, out=x))
+out("gather at", lambda x: (lambda i: torch.gather(torch.arange(6), 0, i[:3], out=i[1:4]))(torch.arange(6)))
 out("take", lambda x: torch.take(x, I, out=x))
 out("index_select", lambda x: torch.index_select(x, 0, I, out=x))
 out("masked_select", lambda x: torch.masked_select(x, x > 2, out=x))
