@@ -15,7 +15,7 @@ local law = {
   tensor = {"base"},
   kernel = {"base tensor", ["^cblas%.h$"] = "gemm%.c",
             ["^fftw3%.h$"] = "fft.*%.c", ["^lapacke%.h$"] = "linalg.*%.c"},
-  mesh   = {"base tensor"},
+  mesh   = {"base compat tensor"},
   comm   = {"base tensor kernel", ["^mpi%.h$"] = "^mpi%.c"},
   op     = {"base compat tensor mesh"},
   shard  = {"base compat tensor mesh op"},

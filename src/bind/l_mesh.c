@@ -6,19 +6,6 @@
 #include "bind/bind.h"
 #include "bind/field.h"
 
-static DtMeshRules mesh_rules (const DtSession *s) {
-  DtMeshRules r;
-  const DtProfile *p = &s->profile;
-  r.submesh_of_submesh = !dt_switch(p, DT_SW_SUBMESH_REFUSED);
-  r.submesh_warns = dt_switch(p, DT_SW_SUBMESH_WARNS) != 0;
-  r.style = dt_switch(p, DT_SW_MESH_REPR_24) ? DT_MESH_RANKS
-    : dt_switch(p, DT_SW_MESH_REPR_25) ? DT_MESH_DEVICE
-    : dt_switch(p, DT_SW_MESH_REPR_29) ? DT_MESH_COLONS
-    : dt_switch(p, DT_SW_MESH_REPR_210) ? DT_MESH_NUMBER : DT_MESH_TUPLE;
-  r.release = p->release;
-  return r;
-}
-
 /* Names from a table or one string at idx; returns how many. */
 static int check_names (lua_State *L, int idx, const char **out, int max) {
   int n, i;
@@ -70,7 +57,7 @@ static int l_init (lua_State *L) {
   const char *dev = luaL_checkstring(L, 1);
   int64_t shape[DT_MAX_MDIM];
   const char *names[DT_MAX_MDIM];
-  DtMeshRules rules = mesh_rules(s);
+  DtMeshRules rules = dt_mesh_rules(&s->profile);
   int n, nn;
   DtMesh **box;
   if (lua_istable(L, 2) && luaL_len(L, 2) > DT_MAX_MDIM)
@@ -154,7 +141,7 @@ static int slice_mesh (lua_State *L, int idx) {
   DtMesh *m = dtL_check_mesh(L, 1);
   const char *names[DT_MAX_MDIM];
   int n = check_names(L, idx, names, DT_MAX_MDIM);
-  DtMeshRules rules = mesh_rules(s);
+  DtMeshRules rules = dt_mesh_rules(&s->profile);
   DtMesh **box = dtL_box_mesh(L);
   DtBuf warn;
   DtStatus st;
@@ -169,7 +156,7 @@ static int m_flatten (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtMesh *m = dtL_check_mesh(L, 1);
   const char *name = luaL_optstring(L, 2, NULL);
-  DtMeshRules rules = mesh_rules(s);
+  DtMeshRules rules = dt_mesh_rules(&s->profile);
   DtMesh **box = dtL_box_mesh(L);
   if (dt_mesh_flatten_as(s->cx, m, name, &rules, box) != DT_OK)
     return dtL_raise(L);
@@ -306,7 +293,7 @@ static int m_root (lua_State *L) {
 
 static int m_tostring (lua_State *L) {
   DtMesh *m = dtL_check_mesh(L, 1);
-  DtMeshRules rules = mesh_rules(dtL_session(L));
+  DtMeshRules rules = dt_mesh_rules(&dtL_session(L)->profile);
   DtBuf b;
   dt_buf_init(&b, dtL_session(L)->cx);
   dt_mesh_repr(m, &rules, &b);

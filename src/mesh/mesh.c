@@ -9,7 +9,6 @@
 ** rank's position, taken mode by mode.
 ** Facts: torch/distributed/device_mesh.py, PyTorch 2.13. */
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,7 +312,7 @@ static DtStatus check_world (DtCtx *cx, int64_t n, int world,
                              const DtMeshRules *rules) {
   if (n <= world)
     return DT_OK;
-  if (rules != NULL && rules->release == 204)
+  if (rules != NULL && rules->world_unsaid)
     return dt_raise(cx, DT_E_MESH, "Mesh should not be bigger than default "
                     "world size, but found %lld ranks!", (long long)n);
   return dt_raise(cx, DT_E_MESH, "Mesh should not be bigger than default "
@@ -512,14 +511,16 @@ static DtStatus bad_names (DtCtx *cx, int ndim, int n,
   return st;
 }
 
-static DtStatus check_device (DtCtx *cx, const char *device, int release) {
+static DtStatus check_device (DtCtx *cx, const char *device,
+                              const DtMeshRules *rules) {
   bool letters = true;
   for (const char *p = device; *p != 0; p++)
     letters = letters && isalpha((unsigned char)*p);
   DT_CHECK(cx, letters, DT_E_MESH,
            "('Device type with %sindex is not supported but got %s. ', "
            "\"If you maintained a 'torch.device' object, it's recommended to "
-           "pass in 'device.type'.\")", release < 206 ? "GPU " : "", device);
+           "pass in 'device.type'.\")", rules != NULL && rules->gpu_index ? "GPU " : "",
+           device);
   return DT_OK;
 }
 
@@ -529,11 +530,10 @@ DtStatus dt_mesh_init_as (DtCtx *cx, const char *device, int ndim,
                           int my_rank, int world_size, DtMesh **out) {
   DtMesh *m = NULL;
   DtStatus st = DT_OK;
-  int release = rules != NULL && rules->release > 0 ? rules->release
-                                                    : INT_MAX;
   if (names != NULL)
-    DT_TRY(cx, bad_names(cx, ndim, nnames, names, release < 212));
-  DT_TRY(cx, check_device(cx, device, release));
+    DT_TRY(cx, bad_names(cx, ndim, nnames, names,
+                         rules != NULL && rules->names_tuple));
+  DT_TRY(cx, check_device(cx, device, rules));
   DT_TRY(cx, check_shape(cx, ndim, shape));
   DT_TRY(cx, mesh_alloc(cx, device, ndim, shape, my_rank, &m));
   DT_TRYG(cx, check_world(cx, m->nranks, world_size, rules));

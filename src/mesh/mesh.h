@@ -18,6 +18,7 @@ typedef struct DtAxis {
 } DtAxis;
 
 typedef struct DtMesh DtMesh;
+typedef struct DtProfile DtProfile;   /* compat/profile.h */
 struct DtMesh {
   int64_t refs;
   DtDevice device;
@@ -60,13 +61,17 @@ typedef enum DtMeshStyle {
   DT_MESH_TUPLE
 } DtMeshStyle;
 
-/* What a release changes in the algebra (compat/profile.h fills it). */
+/* What a release changes in the algebra; zeros and NULL: the newest. */
 typedef struct DtMeshRules {
   bool submesh_of_submesh;      /* allowed (2.4, 2.9+) */
   bool submesh_warns;           /* 2.9 */
   DtMeshStyle style;            /* of its repr */
-  int release;                  /* 204 is 2.4: wording of errors; 0: the newest */
+  bool world_unsaid;            /* 2.4: errors do not say the world's size */
+  bool gpu_index;               /* to 2.5: "Device type with GPU index" */
+  bool names_tuple;             /* to 2.11: two texts of an error as a tuple */
 } DtMeshRules;
+/* The rules of a profile's release.  Pure. */
+DtMeshRules dt_mesh_rules (const DtProfile *p);
 static inline DtMeshStyle dt_mesh_style (const DtMeshRules *r) {
   return r != NULL && r->style != 0 ? r->style : DT_MESH_TUPLE;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "parity/mesh_int.h"
-#include "compat/release.h"
+#include "compat/profile.h"
 
 /* {==== Reading expressions ==== */
 
@@ -126,17 +126,14 @@ static DtStatus expr_run (Expr *e, const char *text) {
   return st;
 }
 
-/* "2.10" to the rules that compat gives to it. */
-static DtMeshRules rules_of (const char *release) {
-  int minor = atoi(release + 2);
-  DtMeshRules r;
-  r.submesh_of_submesh = minor < 5 || minor > 8;
-  r.submesh_warns = minor == 9;
-  r.style = minor == 4 ? DT_MESH_RANKS : minor < 9 ? DT_MESH_DEVICE
-            : minor == 9 ? DT_MESH_COLONS
-            : minor < 13 ? DT_MESH_NUMBER : DT_MESH_TUPLE;
-  r.release = 200 + minor;
-  return r;
+/* "2.10" to the rules that compat gives to it; of an unknown one: the newest. */
+static DtMeshRules rules_of (DtParity *p, const char *release) {
+  DtProfile profile;
+  if (dt_profile_init(p->cx, &profile, release, NULL) != DT_OK) {
+    dt_error_clear(p->cx);
+    return (DtMeshRules){ .submesh_of_submesh = true };
+  }
+  return dt_mesh_rules(&profile);
 }
 
 static void expr_init (Expr *e, DtParity *p, DtMeshRules rules, int rank) {
@@ -160,7 +157,7 @@ bool dt_check_release (DtParity *p, const json_t *o) {
     p->skipped = true;          /* a mesh without groups cannot be made */
     return true;
   }
-  expr_init(&e, p, rules_of(dt_jstr(o, "release")), 0);
+  expr_init(&e, p, rules_of(p, dt_jstr(o, "release")), 0);
   DtStatus st = expr_run(&e, text);
   bool ok = want != NULL
             ? dt_no_error(p, st) && dt_same_repr(p, want, e.m, &e.rules)
@@ -184,7 +181,7 @@ static bool seed_rank (DtParity *p, const json_t *o, int rank) {
   DtMesh *sub = NULL;
   Expr e;
   dt_error_clear(p->cx);
-  expr_init(&e, p, rules_of(DT_BASE_RELEASE_NAME), rank);
+  expr_init(&e, p, rules_of(p, DT_BASE_RELEASE_NAME), rank);
   bool again = strstr(step, "after that") != NULL;
   bool both = strcmp(step, "mesh['dp','abcd']") == 0;
   DtStatus st = expr_run(&e, again || both

@@ -186,14 +186,11 @@ static DtStatus settle_twin (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
   return store_entry(cx, p, key_hash(q), q, now);
 }
 
-/* The first release in which twins were seen. */
-enum { FIRST_TWIN = 213 };
-
 static DtStatus with_twin (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
                            DtProp **out) {
   DtTwin t;
   DtStatus st;
-  if (p->release < FIRST_TWIN || p->traced_mode == DT_TRACED_FROZEN)
+  if (!p->twins || p->traced_mode == DT_TRACED_FROZEN)
     return DT_OK;
   st = dt_twin_init(cx, q->args, q->nin, q->in, &t);
   if (st == DT_OK && t.on) st = settle_twin(cx, p, q, &t, out);
@@ -259,12 +256,15 @@ DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
   }
   dt_map_init(&p->traced, cx, same_op);
   p->release = DT_BASE_RELEASE;
+  p->twins = p->decomposes = true;
   *out = p;
   return DT_OK;
 }
 
 void dt_prop_release (DtCtx *cx, DtPropagator *p, const DtProfile *profile) {
   p->release = profile->release;
+  p->twins = dt_switch(profile, DT_SW_TWINS) != 0;
+  p->decomposes = dt_switch(profile, DT_SW_DECOMPOSES) != 0;
   p->views = dt_profile_views(profile);
   p->checks_rows = dt_switch(profile, DT_SW_ROWS_CHECKED) != 0;
   if (p->plan != NULL)

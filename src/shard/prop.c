@@ -177,9 +177,6 @@ static DtStatus by_strategy (DtDecide *d, bool tuple, DtStratFn fn, void *ud,
   return dt_strategy_run(s, fn, ud);
 }
 
-/* Decompositions of operators without a strategy came with 2.11. */
-enum { FIRST_TRACED = 211 };
-
 /* An operator that the release had no strategy for. */
 static DtStatus before_its_time (DtDecide *d, bool tuple, DtSheet *s,
                                  DtPropVia *via) {
@@ -190,7 +187,7 @@ static DtStatus before_its_time (DtDecide *d, bool tuple, DtSheet *s,
     *via = DT_VIA_USER;
     return by_strategy(d, tuple, user, ud, s);
   }
-  if (d->p->release >= FIRST_TRACED && d->rule_op->decomp != NULL) {
+  if (d->p->decomposes && d->rule_op->decomp != NULL) {
     *via = DT_VIA_DECOMP;
     DT_TRY(d->cx, dt_prop_mark_traced(d->p, d->op));
     DT_TRY(d->cx, dt_decomp_run(d, s, &found));

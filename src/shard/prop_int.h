@@ -26,6 +26,7 @@ struct DtPropagator {
   bool outside_dispatch;        /* see dt_prop_outside_dispatch */
   unsigned hash_seed;           /* see dt_prop_hash_seed */
   int release;                  /* whose strategies count */
+  bool twins, decomposes;       /* switches of that release */
   int views;                    /* DtViewRules of it */
   bool checks_rows;             /* ROWS_CHECKED of it */
 };

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+** mesh/rules.c: what a release of PyTorch changes in the algebra of meshes, read
+** off the switches of its profile. */
+#include "compat/profile.h"
+#include "mesh/mesh.h"
+
+static DtMeshStyle style_of (const DtProfile *p) {
+  return dt_switch(p, DT_SW_MESH_REPR_24) ? DT_MESH_RANKS
+    : dt_switch(p, DT_SW_MESH_REPR_25) ? DT_MESH_DEVICE
+    : dt_switch(p, DT_SW_MESH_REPR_29) ? DT_MESH_COLONS
+    : dt_switch(p, DT_SW_MESH_REPR_210) ? DT_MESH_NUMBER : DT_MESH_TUPLE;
+}
+
+DtMeshRules dt_mesh_rules (const DtProfile *p) {
+  return (DtMeshRules){
+    .submesh_of_submesh = !dt_switch(p, DT_SW_SUBMESH_REFUSED),
+    .submesh_warns = dt_switch(p, DT_SW_SUBMESH_WARNS) != 0,
+    .style = style_of(p),
+    .world_unsaid = dt_switch(p, DT_SW_MESH_WORLD_UNSAID) != 0,
+    .gpu_index = dt_switch(p, DT_SW_MESH_GPU_INDEX) != 0,
+    .names_tuple = dt_switch(p, DT_SW_MESH_NAMES_TUPLE) != 0,
+  };
+}
