@@ -25,8 +25,8 @@ static const Topic topics[] = {
    "runs\non all ranks, Ctrl-D leaves.  What is pasted is one chunk; prompts "
    "in it are\ndropped; Python and tracebacks go to :python and :import.  With "
    ":set python on\n(dtrepl --python) lines are Python's.  Long lines are cut "
-   "for the\nterminal (:set wrap off), long results go through a pager, but "
-   "under mpirun\n(:set pager off).\n"},
+   "for the\nterminal (:set wrap off), long results go through a pager, "
+   "$PAGER\nor, under mpirun, our own (:set pager off).\n"},
   {"worlds",
    "Where the ranks live; the same script runs in all of them\n"
    "  dtrepl -n 4          threads of one process (the default)\n"

@@ -37,6 +37,7 @@ typedef struct DtLineVt {
   DtLineResult (*read) (DtLine *l, const char *prompt, DtBuf *out);
   void (*remember) (DtLine *l, const char *text);
   void (*running) (DtLine *l, bool yes);
+  int (*key) (DtLine *l);       /* NULL: keys cannot be had one by one */
   void (*close) (DtLine *l);
 } DtLineVt;
 
@@ -59,6 +60,15 @@ static inline void dt_line_remember (DtLine *l, const char *text) {
 /* A command starts (true) or ended (false).  Local. */
 static inline void dt_line_running (DtLine *l, bool yes) {
   l->vt->running(l, yes);
+}
+/* Can a command ask for keys, whole lines apart?  Pure. */
+static inline bool dt_line_has_keys (const DtLine *l) {
+  return l != NULL && l->vt->key != NULL;
+}
+/* While a command runs: wait for the person's next key, Ctrl-C among them; -1
+** when there will be none.  Only where dt_line_has_keys().  Local. */
+static inline int dt_line_key (DtLine *l) {
+  return l->vt->key(l);
 }
 static inline void dt_line_close (DtLine *l) {
   if (l != NULL)

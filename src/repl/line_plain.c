@@ -83,7 +83,7 @@ static void plain_close (DtLine *l) {
 }
 
 static const DtLineVt plain_vt = {plain_read, plain_remember, plain_running,
-                                  plain_close};
+                                  NULL, plain_close};
 
 DtStatus dt_line_open_plain (DtCtx *cx, const DtLineOpts *o, DtLine **out) {
   Plain *p = DT_NEW(cx, Plain);

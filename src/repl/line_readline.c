@@ -324,6 +324,18 @@ static void edit_running (DtLine *l, bool yes) {
   dt_input_running(((Edit *)l)->in, yes);
 }
 
+/* Keys that a launcher forwards; elsewhere a program of its own reads them. */
+static int edit_key (DtLine *l) {
+  Edit *e = (Edit *)l;
+  int c;
+  dt_input_running(e->in, false);
+  do
+    c = dt_input_key(e->in, IDLE_MS);
+  while (c == DT_KEY_IDLE);
+  dt_input_running(e->in, true);
+  return c == DT_KEY_EOF ? -1 : c;
+}
+
 static void edit_close (DtLine *l) {
   Edit *e = (Edit *)l;
   dt_input_free(e->in);
@@ -337,7 +349,7 @@ static void edit_close (DtLine *l) {
 }
 
 static const DtLineVt edit_vt = {edit_read, edit_remember, edit_running,
-                                 edit_close};
+                                 edit_key, edit_close};
 
 static void set_up_readline (Edit *e) {
   static char name[] = "dtrepl";
