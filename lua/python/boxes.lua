@@ -80,7 +80,7 @@ function list.index(l, args)
 end
 function list.pop(l, args)
   if l.n == 0 then
-    if args[1] then place(l, args[1], "") end
+    if args[1] then place(l, args[1], "pop from empty list") end
     util.raise("IndexError", "pop from empty list")
   end
   local i = place(l, args[1] or -1, "pop index out of range")

@@ -335,9 +335,12 @@ local function extreme(name, better)
       util.raise("TypeError", "%s expected at least 1 argument, got 0", name)
     end
     if n == 1 then items, n = V.items(a[1]) end
-    local key = kwarg(kw, "key")
+    local key, default = kwarg(kw, "key"), kwarg(kw, "default")
+    if a.n > 1 and default ~= nil then
+      util.raise("TypeError", "Cannot specify a default for %s() with multiple "
+        .. "positional arguments", name)
+    end
     if n == 0 then
-      local default = kwarg(kw, "default")
       if default == nil then
         util.raise("ValueError", "%s() arg is an empty sequence", name)
       end

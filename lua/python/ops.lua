@@ -146,8 +146,16 @@ local function power(a, b)
 end
 
 local function check_shift(n)
-  if not big.is(n) and n < 0 then
+  if big.is(n) and n.neg or not big.is(n) and n < 0 then
     util.raise("ValueError", "negative shift count")
+  end
+end
+
+-- A shift of large integers, `f`, by a count that is looked at first.
+local function checked(f)
+  return function (a, n)
+    check_shift(n)
+    return f(a, n)
   end
 end
 
@@ -535,11 +543,11 @@ M.binary = {
   ["<<"] = bits("<<", function (a, b)
     if tensorish(a, b) then return a << b end
     return shift_left(a, b)
-  end, big.shl),
+  end, checked(big.shl)),
   [">>"] = bits(">>", function (a, b)
     if tensorish(a, b) then return a >> b end
     return shift_right(a, b)
-  end, big.shr),
+  end, checked(big.shr)),
 }
 
 for op, f in pairs(M.binary) do
@@ -1064,8 +1072,8 @@ function M.getitem(v, i)
     end
     i = V.index_of(i)
     if math.type(i) ~= "integer" then
-      util.raise("TypeError", "byte indices must be integers or slices, not %s",
-        V.type_name(i))
+      util.raise("TypeError", "%s indices must be integers or slices, not %s",
+        V.is_bytearray(v) and "bytearray" or "byte", V.type_name(i))
     end
     if i < 0 then i = i + #v.s end
     if i < 0 or i >= #v.s then

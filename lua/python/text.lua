@@ -546,7 +546,8 @@ function M.maketrans(_, args)
   for i = 1, n do
     V.dict_set(d, code(from[i]), utf8.codepoint(to[i], 1, 1, true))
   end
-  for _, c in ipairs((V.items(args[3] or ""))) do
+  for _, c in ipairs((V.items(text_of(args[3] or "",
+    "maketrans() argument 3 must be str, not %s")))) do
     V.dict_set(d, code(c), None)
   end
   return d
