@@ -197,4 +197,14 @@ done:
   return st;
 }
 
-void dt_k_gemm_one_thread (void) { openblas_set_num_threads(1); }
+/* What OpenBLAS does before a fork: end its threads.  Not in its headers, and
+** not in every build of it. */
+extern int blas_thread_shutdown_ (void) __attribute__((weak));
+
+/* Loading OpenBLAS starts a thread per core, and each spins for some 30 ms
+** before it sleeps: more than a short program takes.  To set the number first
+** is necessary, as that starts them again. */
+void dt_k_gemm_one_thread (void) {
+  openblas_set_num_threads(1);
+  if (blas_thread_shutdown_ != NULL) blas_thread_shutdown_();
+}
