@@ -25,6 +25,11 @@ return function (V)
     return math.type(v) == "integer" and v < 1 << 62 and v > -1 << 62
   end
 
+  -- Lua's integers hold each item, and one step beyond.
+  local function are_small(r)
+    return is_small(r.first) and is_small(r.last) and is_small(r.step)
+  end
+
   -- range(first, last, step): integers; the step is not 0.
   function V.range(first, last, step)
     local n
@@ -52,7 +57,7 @@ return function (V)
     if backwards and n ~= 0 then
       first, step = V.range_item(r, big.sub(n, 1)), big.neg(step)
     end
-    if is_small(first) and is_small(r.last) and is_small(step) then
+    if are_small(r) then
       local i, left = first - step, n
       return function ()
         if left == 0 then return false end
@@ -71,8 +76,12 @@ return function (V)
 
   function range_mt.items(r)
     if big.is(r.n) or r.n > MOST then util.raise("MemoryError", "") end
-    local out = {}
-    for i = 1, r.n do out[i] = V.range_item(r, i - 1) end
+    local out, first, step = {}, r.first, r.step
+    if are_small(r) then
+      for i = 1, r.n do out[i] = first + (i - 1) * step end
+    else
+      for i = 1, r.n do out[i] = V.range_item(r, i - 1) end
+    end
     return out, r.n
   end
 
