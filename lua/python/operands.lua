@@ -217,20 +217,36 @@ for kind in ("def class if for while with try return pass break continue raise "
   STATEMENTS[kind] = true
 end
 
--- The nodes of the statements that begin at the line, each after its parts.
-local function nodes_at(tree, line)
-  local out, seen = {}, {}
-  local function visit(n, here)
+-- The nodes of the statements that begin at each line, each after its parts.
+local function index_nodes(tree)
+  local at, seen = {}, {}
+  local function visit(n, line)
     if seen[n] then return end
     seen[n] = true
-    if STATEMENTS[n.kind] then here = (n.first or n.line) == line end
+    if STATEMENTS[n.kind] then line = n.first or n.line end
     for _, part in pairs(n) do
-      if type(part) == "table" then visit(part, here) end
+      if type(part) == "table" then visit(part, line) end
     end
-    if here and n.kind then out[#out + 1] = n end
+    if line and n.kind then
+      at[line] = at[line] or {}
+      at[line][#at[line] + 1] = n
+    end
   end
-  visit(tree, false)
-  return out
+  visit(tree)
+  return at
+end
+
+-- Of the text that was asked for last: a program that catches many errors asks
+-- for each, and to read it again takes longer than all else.
+local last = {}
+
+-- The nodes of a line of a text, or nil where it is no program.
+local function nodes_at(text, line)
+  if last.text ~= text then
+    local ok, tree = pcall(parser.parse, text)
+    last = {text = text, at = ok and index_nodes(tree)}
+  end
+  return last.at and (last.at[line] or {})
 end
 
 -- The expressions that a node takes: of a sign its two sides, of a call what
@@ -383,9 +399,8 @@ end
 function M.names(scope, file, line, op, inputs)
   local out, held = {}, {}
   for i, t in ipairs(inputs) do out[i], t.text = false, nil end
-  local ok, tree = pcall(parser.parse, M.texts[file] or "")
-  if not ok then return out, held end
-  local nodes = nodes_at(tree, line)
+  local nodes = nodes_at(M.texts[file] or "", line)
+  if not nodes then return out, held end
   local function here(t) return t.line == line and t.op ~= nil end
   name_held(nodes, inputs, scope, held)
   local n = failed_node(nodes, op, inputs, scope, here)
