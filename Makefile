@@ -209,7 +209,7 @@ $(LIBOBJ) $(MAINOBJ): | $(B)/gen/operators
 # The list of Lua files is in a stamp, so that a removed file counts too.
 $(B)/gen/lua_files: FORCE
 	$(call stamp,$(LUASRC))
-$(EMBED): scripts/embed.lua $(B)/gen/lua_files $(LUASRC)
+$(EMBED): scripts/embed.lua scripts/tree_writer.lua $(B)/gen/lua_files $(LUASRC)
 	$(call say,LUA $@)
 	$(Q)$(LUA) scripts/embed.lua $@ $(LUASRC)
 $(OBJ)/gen/lua_embed.o: $(EMBED) $(OBJ)/flags

@@ -1,8 +1,19 @@
 -- SPDX-License-Identifier: MIT
 -- embed.lua OUT FILE...: write C source that holds the Lua files as bytes and
--- as this Lua compiles them, and dt_embed_find() over them (src/bind/embed.h).
+-- as this Lua compiles them (of Python texts the trees: tree_writer.lua), and
+-- dt_embed_find() over them (src/bind/embed.h).
 -- "lua/a/b.lua" becomes module "a.b", "lua/a/b/init.lua" too; only "dt.init"
 -- keeps its name, since `dt` is made in C.  A Python text "…/pylib/a/b.py" becomes "py:a.b".
+
+local trees = dofile((arg[0]:gsub("[^/]*$", "tree_writer.lua")))
+
+-- The program's own parser, of which nothing needs the engine.
+package.path = "lua/?.lua;lua/?/init.lua;" .. package.path
+package.preload.dt = function () return {} end
+local has_parser, parser = pcall(require, "python.parser")
+local function read_python(text)
+  return assert(has_parser and parser).parse(text)
+end
 
 local out_path = table.remove(arg, 1)
 local mods = {}
@@ -53,15 +64,24 @@ local function chunk_name(name)
 end
 
 local compiler = release()
+
+-- What is loaded in the place of the text: of Lua its code with lines and
+-- names, of Python its tree.  A file that does not compile says so when used.
+local function compiled(m)
+  if m.path:find("%.py$") then
+    local ok, tree = pcall(read_python, m.text)
+    return ok and trees.write(tree)
+  end
+  local main = compiler ~= "" and load(m.text, chunk_name(m.name), "t")
+  return main and string.dump(main)
+end
+
 for i, m in ipairs(mods) do
   local f = assert(io.open(m.path, "rb"))
   m.text = f:read("a")
   f:close()
   put_array("m" .. i, m.text)
-  -- With its lines and names; a file that does not compile says so when used.
-  local main = compiler ~= "" and not m.path:find("%.py$")
-    and load(m.text, chunk_name(m.name), "t")
-  m.code = main and string.dump(main)
+  m.code = compiled(m)
   if m.code then put_array("c" .. i, m.code) end
 end
 put("static const DtEmbed modules[] = {")

@@ -50,12 +50,14 @@ function M.of(vars)
     all = function () return vars end}))
 end
 
--- The text of a module, the name of its file, and whether it is a package.
+-- The text of a module, its name there, and whether it is a package.
 local function part_of_dtrepl(name)
-  local text = dt._library_text("py:" .. name)
-  if text then return text, nil, false end
-  text = dt._library_text("py:" .. name .. ".__init__")
-  return text, nil, text ~= nil
+  name = "py:" .. name
+  local text = dt._library_text(name)
+  if text then return text, name, false end
+  name = name .. ".__init__"
+  text = dt._library_text(name)
+  return text, name, text ~= nil
 end
 
 local function of_program(name)
@@ -73,7 +75,7 @@ local function of_program(name)
   if folder then return "", nil, true, folder end
 end
 
-local function run(name, text, file, package)
+local function run(name, text, file, package, tree)
   local env = tools.environment(file)
   local vars = env.vars
   vars.__name__, vars.__doc__ = name, dt.None
@@ -82,7 +84,7 @@ local function run(name, text, file, package)
   local module = M.of(vars)
   made[name] = module
   attrs.provide(name, module)
-  local ok, err = pcall(tools.run, text, env, file)
+  local ok, err = pcall(tools.run, text, env, file, tree)
   if not ok then
     made[name] = nil
     attrs.forget(name)
@@ -98,8 +100,11 @@ function M.find(name)
   if made[name] then return made[name] end
   if not tools then return nil end
   local parent, leaf = name:match("^(.*)%.([^.]+)$")
-  local text, file, package = part_of_dtrepl(name)
-  if not text then
+  local file, tree
+  local text, own, package = part_of_dtrepl(name)
+  if text then
+    tree = dt._library_tree(own)
+  else
     if parent and not (M.find(parent) or beside and beside[parent]) then
       return nil
     end
@@ -109,7 +114,7 @@ function M.find(name)
     beside[name] = true
   end
   local holder = parent and M.find(parent)
-  local module = made[name] or run(name, text, file, package)
+  local module = made[name] or run(name, text, file, package, tree)
   -- In a module of Lua's, a package only: what is in any other file may be a
   -- function of the same name.
   if parent and package and not holder then
@@ -125,7 +130,8 @@ local more = {}                     -- by name: names added, or false
 -- The names that pylib/more adds to a module of Lua's.
 local function added(name)
   if more[name] ~= nil then return more[name] or nil end
-  local text = tools and part_of_dtrepl("more." .. name)
+  local text, own
+  if tools then text, own = part_of_dtrepl("more." .. name) end
   if not text then
     if tools then more[name] = false end
     return nil
@@ -134,7 +140,7 @@ local function added(name)
   env.vars.__name__, env.vars.__doc__ = name, dt.None
   env.vars.__package__ = name
   more[name] = env.vars             -- at once: it may ask for its own module
-  local ok, err = pcall(tools.run, text, env, nil)
+  local ok, err = pcall(tools.run, text, env, nil, dt._library_tree(own))
   if not ok then
     more[name] = nil
     error(err, 0)

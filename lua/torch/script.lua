@@ -239,7 +239,7 @@ sources.set_tools {
   environment = function (file)
     return names.environment(file and tell_missing_import)
   end,
-  run = function (text, env, file) return eval.run(text, env, file) end}
+  run = eval.run}
 
 -- A fresh environment of a program in `file`.
 function M.environment(file, ...)

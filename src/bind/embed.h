@@ -17,7 +17,8 @@ typedef struct DtEmbed {
   const char *file;   /* "lua/dt/nn/linear.lua", for messages */
   const char *text;   /* 0-terminated source */
   size_t len;
-  const char *code;   /* the same, compiled; NULL = not at hand */
+  const char *code;   /* the same, compiled, of a Python text its tree
+                         (bind/tree.h); NULL = not at hand */
   size_t ncode;
 } DtEmbed;
 

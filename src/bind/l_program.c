@@ -8,12 +8,22 @@
 #include "base/error_comm.h"
 #include "bind/bind.h"
 #include "bind/embed.h"
+#include "bind/tree.h"
 
 /* dt._library_text(name) -> the text of a module compiled in, or nil.  Pure. */
 static int l_library_text (lua_State *L) {
   const DtEmbed *m = dt_embed_find(luaL_checkstring(L, 1));
   if (m == NULL) return 0;
   lua_pushlstring(L, m->text, m->len);
+  return 1;
+}
+
+/* dt._library_tree(name) -> the tree of a Python text compiled in, as the
+** parser makes it, or nil.  Pure. */
+static int l_library_tree (lua_State *L) {
+  const DtEmbed *m = dt_embed_find(luaL_checkstring(L, 1));
+  if (m == NULL || m->code == NULL || strncmp(m->name, "py:", 3) != 0) return 0;
+  dtL_push_tree(L, m->code, m->ncode);
   return 1;
 }
 
@@ -177,7 +187,7 @@ static int l_meet (lua_State *L) {
 void dtL_open_program (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_environment", l_environment}, {"_folder", l_folder},
-    {"_library_text", l_library_text},
+    {"_library_text", l_library_text}, {"_library_tree", l_library_tree},
     {"_meet", l_meet}, {"_read_beside", l_read_beside},
     {"_wants_ranks", l_wants_ranks},
     {"_world_fake", l_world_fake}, {"_world_home", l_world_home},

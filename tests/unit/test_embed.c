@@ -10,6 +10,7 @@
 #include <string.h>
 #include "bind/bind.h"
 #include "bind/embed.h"
+#include "bind/tree.h"
 
 /* Text and code differ, so that the answer tells which one was loaded. */
 #define TEXT "return 'text'"
@@ -125,10 +126,65 @@ static void test_errors (void **state) {
   lua_close(c.L);
 }
 
+static int read_tree (lua_State *L) {
+  size_t n;
+  const char *bytes = lua_tolstring(L, 1, &n);
+  dtL_push_tree(L, bytes, n);
+  return 1;
+}
+
+/* What reading these bytes comes to; its answer, or its words, are left. */
+static int try_tree (Case *c, const char *bytes, size_t n) {
+  lua_settop(c->L, 0);
+  lua_pushcfunction(c->L, read_tree);
+  lua_pushlstring(c->L, bytes, n);
+  return lua_pcall(c->L, 1, 1, 0);
+}
+
+/* {a = -3, "yes", 0.5, true, 1 << 62} as scripts/tree_writer.lua writes it. */
+static const char tree[] =
+  "\2\1a\3yes" "\1\1\1" "\15\4" "\3\5" "\22"
+  "\4\0\0\0\0\0\0\340\77" "\1" "\3\200\200\200\200\200\200\200\200\200\1";
+
+static void test_tree (void **state) {
+  Case c;
+  (void)state;
+  setup(&c);
+  assert_int_equal(try_tree(&c, tree, sizeof tree - 1), LUA_OK);
+  lua_setglobal(c.L, "t");
+  assert_int_equal(luaL_dostring(c.L, "assert(t.a == -3 and #t == 4)\n"
+    "assert(t[1] == 'yes' and t[2] == 0.5 and t[3] == true)\n"
+    "assert(t[4] == 1 << 62 and next(t, 'a') == nil)"), LUA_OK);
+  lua_close(c.L);
+}
+
+/* Bytes that end too soon, go on, or were changed: an error or another tree. */
+static void test_damaged_tree (void **state) {
+  Case c;
+  const char *words = "damaged";
+  char copy[sizeof tree];
+  (void)state;
+  setup(&c);
+  for (size_t n = 0; n < sizeof tree - 1; n++) {
+    assert_int_equal(try_tree(&c, tree, n), LUA_ERRRUN);
+    assert_non_null(strstr(lua_tostring(c.L, -1), words));
+  }
+  assert_int_equal(try_tree(&c, tree, sizeof tree), LUA_ERRRUN);
+  for (size_t i = 0; i < sizeof tree - 1; i++)
+    for (int bit = 0; bit < 8; bit++) {
+      memcpy(copy, tree, sizeof tree);
+      copy[i] ^= (char)(1 << bit);
+      if (try_tree(&c, copy, sizeof tree - 1) != LUA_OK)
+        assert_non_null(strstr(lua_tostring(c.L, -1), words));
+    }
+  lua_close(c.L);
+}
+
 int main (void) {
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_falls_back), cmocka_unit_test(test_every_module),
-    cmocka_unit_test(test_errors),
+    cmocka_unit_test(test_errors), cmocka_unit_test(test_tree),
+    cmocka_unit_test(test_damaged_tree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
