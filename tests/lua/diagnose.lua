@@ -44,7 +44,7 @@ local counts = {}
 for _, name in ipairs {"mixed", "mesh", "train", "parallel", "shapes",
   "prose", "dumps", "later", "threads", "public", "recent", "claims", "decoys",
   "unseen", "fresh", "described", "further",
-  "reported", "gathered"} do
+  "reported", "gathered", "libraries"} do
   for i, it in ipairs(items("tests/diagnose/" .. name .. ".txt")) do
     local r = diagnose.read(table.concat(it.lines, "\n"))
     local got = r.class and r.class.id or "-"

@@ -201,6 +201,110 @@ return {
   {"mesh-arguments", 0.75, "Parallelism degree should be >= 1"},
   {"mesh-arguments", 0.75, "Currently we only support ETP=TP or ETP=1"},
 
+  -- messages of accelerate 1.15, diffusers 0.42, lightning 2.6, megatron-core
+  -- 0.16, torchtitan 0.3, torchtune 0.6, transformers 5.24 and verl 0.9
+  {"optimizer-built-before-sharding", 0.93,
+   "couldn't be switched to its sharded version"},
+  {"optimizer-built-before-sharding", 0.9,
+   "Passing `optimizers` is not allowed if PyTorch FSDP is enabled"},
+  {"optimizer-built-before-sharding", 0.9,
+   "The optimizer does not seem to reference any XLAFSDP parameters"},
+  {"fsdp2-full-state-dict-key", 0.95, "found in sharded model state dict but "
+   .. "missing from full state dict"},
+  {"dcp-missing-key", 0.86, "/Model param .- not in model_sharded_state_dict"},
+  {"wrapper-setting-of-another", 0.88, "~is only available with FSDP1|"
+   .. "not yet implemented in FSDP2|requires `fsdp_version=2`|"
+   .. "in FSDP1, got|in FSDP2, got|This is not supported with FSDP1|"
+   .. "only supports the new FSDP2 APIs|"
+   .. "the provided `fsdp_plugin` is using FSDP1|"
+   .. "DeepSpeed and FSDP do not support `clip_grad_value_`"},
+  {"wrapper-setting-of-another", 0.88, "only possible if the module passed to",
+   "is wrapped in `FullyShardedDataParallel`"},
+  {"raw-collective-on-dtensor", 0.88,
+   "contains `DTensor` parameters, which is incompatible with DDP"},
+  {"mixed-tensor-dtensor", 0.88,
+   "Got a plain Tensor under the full_dtensor mode"},
+  {"mixed-optimizer-group", 0.86,
+   "Tensor parallelism is currently incompatible with fused optimizer"},
+  {"meta-device-not-materialised", 0.86,
+   "~Set the `sync_module_states` flag to `True`|"
+   .. "set `--fsdp_sync_module_states` to `True`"},
+  {"fsdp2-usage", 0.88, "~Only one model is supported when using FSDP2|"
+   .. "No layer modules were sharded"},
+  {"fsdp-tied-params-two-groups", 0.88, "is already a DTensor with placements",
+   "but its sharding_config expects"},
+  {"spmd-type-error", 0.87, "output DTensor has placements",
+   "but out_src_shardings expects"},
+  {"spmd-type-error", 0.87, "~requires explicit in_src_shardings|requires "
+   .. "explicit out_src_shardings|SpmdLayout has multiple mesh axes sharding|"
+   .. "Inconsistent mesh axes within a boundary|local_map is set but"},
+  {"fp8-subclass-inside-dtensor", 0.86, "~which cannot be combined with tensor "
+   .. "parallelism|cannot be combined with a tensor-parallel",
+   "~is quantized|quantization_config|FlashPack"},
+  {"fp8-subclass-inside-dtensor", 0.88, "enable_fsdp_float8_all_gather only "
+   .. "supports tensorwise scaling"},
+  {"fp8-subclass-inside-dtensor", 0.74, "/numel%(%) ?[%w ]- divisible by",
+   "~nf4_tensor|NF4Tensor"},
+  {"global-shape-as-local", 0.87, "Mismatch between param shape",
+   "and local tensor shape"},
+  {"tp-local-output-uneven", 0.86, "Cannot shard", "tensor-parallel ranks: a "
+   .. "block of size", "is not divisible by"},
+  {"tp-local-output-uneven", 0.86,
+   "/put_size %(%d+%) must be divisible by tp_size"},
+  {"tp-heads-not-divisible", 0.86, "/n[gh][re][oa][ud][ps]s? must be evenly "
+   .. "divisi?ble by tp_size"},
+  {"tp-heads-not-divisible", 0.86, "Number of query groups of the models is"},
+  {"tp-plan-unmatched", 0.87, "~`_tp_plan` must be set on the model class|"
+   .. "Tensor Parallel plan needs to be provided|"
+   .. "Unknown tensor parallel plan|"
+   .. "its `_tp_plan` covers parameters that the checkpoint does not|"
+   .. "can only be used once in a `_tp_plan`|"
+   .. "Can only set a dictionary as `tp_plan`|"
+   .. "Model should undergo tensor parallel before passing it to accelerate"},
+  {"tp-plan-unmatched", 0.87, "~has no placement declared in sharding_config|"
+   .. "ShardingConfig does not declare a placement for mesh axis|"
+   .. "Unsharded modules with no _sharding_config"},
+  {"invalid-mesh-dim-name", 0.93,
+   "When using `tp_plan` and n-d `device_mesh`, it must contain a 'tp'"},
+  {"invalid-mesh-dim-name", 0.9, "/Mesh '.-' is not available%. Ensure the "
+   .. "corresponding parallelism dimension"},
+  {"invalid-mesh-dim-name", 0.9, "Invalid mesh dim:", "Valid dimensions are"},
+  {"invalid-mesh-dim-name", 0.87, "~Invalid mesh name combinations|"
+   .. "DeviceMesh must have named axes|Unsupported mesh_dim_names"},
+  {"mesh-larger-than-world", 0.9, "multiplied should equal the world size"},
+  {"mesh-larger-than-world", 0.9, "/parallel mesh requires .- processes, but "
+   .. "world_size is"},
+  {"mesh-larger-than-world", 0.88, "~cannot exceed the world size|must not "
+   .. "exceed the world size|is over sized with world size"},
+  {"mesh-larger-than-world", 0.86, "/world_size %(%d+%) is not divisible by"},
+  {"mesh-arguments", 0.86, "/[dcteps]p_?[%a]*_?size must be at least 1"},
+  {"mesh-arguments", 0.86, "~dp_shard must -1 or >=1|`ep_size` must be a "
+   .. "multiple of `tp_size`|Combining context parallelism and tensor "
+   .. "parallelism in a single|device_mesh=...)` are mutually exclusive|"
+   .. "specified in the `parallelism_config`, but no `fsdp_plugin`|"
+   .. "should be same as model's tp size|Accessing the device mesh before "
+   .. "processes have initialized"},
+  {"mesh-arguments", 0.86, "/Mesh '.-' has unexpected size: expected"},
+  {"mesh-arguments", 0.86, "/ranks in the mesh .- do not match the ranks in "
+   .. "the"},
+  {"mesh-arguments", 0.86,
+   "/Data parallel size %(%d+%) must be divisible by fsdp_size"},
+  {"fsdp-2d-mesh-is-hsdp", 0.87, "~hybrid sharded data parallel requires 2D "
+   .. "DeviceMesh|only support 1D FSDP but got mesh.ndim|hybrid sharding "
+   .. "strategy requires you to pass at least one of"},
+  {"cp-backend-or-mask", 0.86, "~context parallelism is not supported by|"
+   .. "context parallelism is currently not supported|"
+   .. "does not support context parallel|"
+   .. "context parallelism is supported only with|"
+   .. "context parallelism is only supported|"
+   .. "context parallel not supported for|context parallel is not supported|"
+   .. "context parallel is not yet supported|"
+   .. "do not support context parallel|not support context parallel for now|"
+   .. "context parallel forward wrapping is not supported", "=raises",
+   "!supported in your"},
+  {"cp-seq-divisibility", 0.86, "/[Ss]equence length [%w%s%(%)]-be divisible by",
+   "~context parallel|sequence parallel|Sequence/Context|CP |cp_size"},
+
   -- torch_xla
   {"xla-sharded-tensor", 0.85, "is not mappable over", "devices"},
   {"xla-sharded-tensor", 0.85, "Partition spec length",
