@@ -299,6 +299,24 @@ static void number_lines (DtRepl *r, const char *text) {
   dt_eval_keep_typed(r->L, r->line_from, text);
 }
 
+void dt_repl_tell_time (DtRepl *r) {
+  double seconds = r->resumed > 0 ? dt_repl_seconds() - r->resumed : r->elapsed;
+  char ms[48];
+  r->resumed = 0;
+  if (!dt_repl_first(r) || !r->set.timing)
+    return;
+  snprintf(ms, sizeof ms, "%.3f", 1e3 * seconds);
+  dt_repl_say(r, "%s ms\n", ms);
+}
+
+/* Was the text a line whose time can be told now?  One that lets the program go
+** on takes until that stops again or ends (run_prompt). */
+static bool took_time (const DtRepl *r, const char *name) {
+  if (r->at != NULL)
+    return name == NULL && !dt_control_of(r->s)->resumed;
+  return name == NULL || r->resumed > 0;
+}
+
 /* A round with a text every rank has. */
 void dt_repl_round_all (DtRepl *r, const char *text, const char *name) {
   if (name == NULL)
@@ -308,11 +326,8 @@ void dt_repl_round_all (DtRepl *r, const char *text, const char *name) {
     dt_editor_running(r);
   DtStatus st = dt_repl_run(r, text, name);
   (void)dt_repl_meet(r, st);
-  if (dt_repl_first(r) && r->set.timing && name == NULL) {
-    char ms[48];
-    snprintf(ms, sizeof ms, "%.3f", 1e3 * r->elapsed);
-    dt_repl_say(r, "%s ms\n", ms);
-  }
+  if (took_time(r, name))
+    dt_repl_tell_time(r);
   if (r->at == NULL)
     rerun_asked(r);
 }

@@ -81,6 +81,8 @@ struct DtRepl {
   bool part;                    /* a line for some ranks only is run */
   bool keep;                    /* the program leaves its names to the prompt */
   double elapsed;               /* seconds of the last text */
+  double resumed;               /* when a stop was left, dt_repl_seconds(), until
+                                ** the program stops again or ends; 0: not */
   /* stops (repl_stop.c) */
   bool asks;                    /* lines can be read: stops make sense */
   bool person;                  /* rank 0 sits at a terminal; on all ranks */
@@ -177,6 +179,9 @@ DtStatus dt_repl_share (DtRepl *r, char **text, size_t *n);
 /* A round with a text every rank has; `name` as for dt_repl_run().
 ** Collective. */
 void dt_repl_round_all (DtRepl *r, const char *text, const char *name);
+/* What :timing tells of the last text, or of the program since a stop was left.
+** Local. */
+void dt_repl_tell_time (DtRepl *r);
 /* The exit code a status stands for.  Pure. */
 int dt_repl_code_of (DtStatus st);
 /* Rank 0's text (NULL: leave; others pass anything) is shared, run, and its

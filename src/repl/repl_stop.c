@@ -318,8 +318,11 @@ static void run_prompt (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
     show_displays(r);
   run_commands(r, c, at);
   (void)dt_repl_meet(r, DT_OK);
+  if (r->resumed > 0)
+    dt_repl_tell_time(r);
   while (!c->resumed && !r->quit && r->stash == NULL && next_line(r))
     agree_to_go(r, c);
+  r->resumed = r->quit ? 0 : dt_repl_seconds();
   r->passing = passing;
   dt_debug_unmute(d, &v->mute);
 }

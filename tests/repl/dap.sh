@@ -56,6 +56,9 @@ EOF
 cat > ever.lua <<'EOF'
 while true do local x = dt.ones(2) + 1 end
 EOF
+cat > killed.lua <<'EOF'
+os.execute("kill -9 $PPID")
+EOF
 cat > client.lua <<'EOF'
 local C, passed, failed = {}, 0, 0
 local function check(what, ok, text)
@@ -330,6 +333,20 @@ C.has("completed", C.ask("completions", '{"text":"hel","column":4}'),
 C.has("stepping is refused", C.ask("next"), '"success":false')
 C.ask("disconnect")
 C.check("detached", C.close() == "0")
+
+-- The program is killed: it is said, and that it is over.
+C.open(os.getenv "DTREPL" .. " --dap")
+C.ask("initialize")
+C.send("launch", ('{"program":"%s/killed.lua","cwd":"%s","ranks":2,"trust":true}')
+  :format(dir, dir))
+C.until_('"event":"initialized"')
+C.ask("configurationDone")
+m, all = C.until_('"event":"terminated"')
+C.has("killed", all, "a signal, 9, killed the program", '"exitCode":137')
+C.has("it answers", C.ask("evaluate", '{"expression":"1"}'),
+  '"success":false')
+C.ask("disconnect")
+C.check("left after it", C.close() == "0")
 
 -- The editor goes while the program runs: the program goes, too.
 C.open(os.getenv "DTREPL" .. " --dap")

@@ -145,12 +145,21 @@ function M:on_ready(where, frame)
   end
 end
 
+-- An exit code is all that a launcher leaves of a signal.
+local function tell_killed(self, code)
+  if code <= 128 or self.kills then return end
+  self:event("output", {category = "important", output =
+    ("dtrepl: a signal, %d, killed the program; the session is over\n")
+      :format(code - 128)})
+end
+
 function M:on_ended(code)
   if self.restarting then
     self.restarting()
     return
   end
   self:end_progress()
+  tell_killed(self, code)
   if self.ended and code == 0 then code = self.code or 0 end
   self:event("exited", {exitCode = code})
   self:event("terminated")
@@ -408,10 +417,12 @@ end
 
 function does:terminate(q)
   self:reply(q)
+  self.kills = true
   if self.session then self.session:kill() end
 end
 
 function does:disconnect(q)
+  self.kills = true
   if self.session then self.session:kill() end
   self:reply(q)
   self.done = true
