@@ -1017,9 +1017,21 @@ function M.provide(name, t)
   if rawget(t, "__name__") == nil then t.__name__ = name end
 end
 
+-- brings(name, others): PyTorch's module of that name imports others, which are
+-- fields of their packages as soon as a program has named it.
+local brought = {}
+function M.brings(name, others) brought[name] = others end
+
+local function bring(name)
+  local others = brought[name]
+  brought[name] = nil
+  for _, other in ipairs(others or {}) do M.load(other) end
+end
+
 -- load(name): run the text of a module, where one has it; import a.b.c makes
 -- b a field of a, and c one of b.
 function M.load(name)
+  bring(name)
   if source and not modules[name] then source(name) end
   local above, leaf = name:match("^(.*)%.([^.]+)$")
   if not above then return end
@@ -1059,6 +1071,7 @@ absent.set_modules(function (name) return (pcall(M.module, name)) end)
 -- from module import name: the module's own, else what `anywhere` finds for
 -- one that is not here.
 function M.member(module, name)
+  bring(module)
   local ok, m = pcall(M.module, module)
   if not ok and type(m) == "table"
      and (m.class ~= "ModuleNotFoundError" or m.raised_in) then

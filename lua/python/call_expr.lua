@@ -57,19 +57,10 @@ end
 -- locals(), globals(): the names of an environment, by their names.
 -- `params`: the names that a function was called with, which come first.
 local function dict_of(env, params)
-  local list, d, first = {}, V.dict(), {}
-  for i, name in ipairs(params or {}) do first[name] = i end
-  for name in next, env.vars do
-    if type(name) == "string" and name ~= "__class__" then
-      list[#list + 1] = name
-    end
+  local d = V.dict()
+  for _, name in ipairs(env_of.names(env.vars, params)) do
+    if name ~= "__class__" then V.dict_set(d, name, env.vars[name]) end
   end
-  local last = #list + 1
-  table.sort(list, function (a, b)
-    local i, j = first[a] or last, first[b] or last
-    return i < j or i == j and a < b
-  end)
-  for _, name in ipairs(list) do V.dict_set(d, name, env.vars[name]) end
   return d
 end
 

@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local env_of = require "python.env"
 local free = require "python.free"
 local scope = require "python.scope"
 
@@ -134,12 +135,10 @@ fact.__globals__ = function (f)
   if not rawget(f, "env") then return attrs.missing(f, "__globals__") end
   local env = f.env
   while env.up do env = env.up end
-  local d, names = V.dict(), {}
-  for name in next, env.vars do
-    if type(name) == "string" then names[#names + 1] = name end
+  local d = V.dict()
+  for _, name in ipairs(env_of.names(env.vars)) do
+    V.dict_set(d, name, env.vars[name])
   end
-  table.sort(names)
-  for _, name in ipairs(names) do V.dict_set(d, name, env.vars[name]) end
   d.changed = function (name, x) env.vars[name] = x end
   return d
 end

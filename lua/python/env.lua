@@ -41,4 +41,39 @@ function M.elsewhere(env, names, where)
   for _, name in ipairs(names) do env.elsewhere[name] = where end
 end
 
+-- ---- the names of a module, in the order in which they were bound ----
+
+-- module_vars(index, facts): the variables of a module; a name that is nowhere is
+-- asked of index(vars, name); `facts` are fields of the metatable.
+function M.module_vars(index, facts)
+  local mt, order = facts or {}, {}
+  mt.order, mt.__index = order, index
+  mt.__newindex = function (vars, name, v)
+    order[#order + 1] = name
+    rawset(vars, name, v)
+  end
+  return setmetatable({}, mt)
+end
+
+-- Where each name of `vars` was bound last; where that is not known (a function's
+-- variables), as the `first` ones say.
+local function places(vars, first)
+  local mt, at = getmetatable(vars), {}
+  for i, name in ipairs(first or mt and mt.order or {}) do at[name] = i end
+  return at
+end
+
+-- names(vars, first): the names, in order; the others by the alphabet behind.
+function M.names(vars, first)
+  local list, at = {}, places(vars, first)
+  for name in next, vars do
+    if type(name) == "string" then list[#list + 1] = name end
+  end
+  table.sort(list, function (a, b)
+    local i, j = at[a] or math.huge, at[b] or math.huge
+    return i < j or i == j and a < b
+  end)
+  return list
+end
+
 return M

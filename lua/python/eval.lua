@@ -11,6 +11,7 @@ local V = require "python.values"
 local parser = require "python.parser"
 local calls = require "python.call"
 local attrs = require "python.attrs"
+local env_of = require "python.env"
 local expr = require "python.expr"
 local call_expr = require "python.call_expr"
 local stmt = require "python.stmt"
@@ -62,7 +63,8 @@ end
 -- An environment of the names in a dict; `root`: the program's outermost one,
 -- whose builtins it shares, but not its names.
 local function env_of_dict(d, root)
-  local vars = setmetatable({}, getmetatable(root.vars))
+  local mt = getmetatable(root.vars) or {}
+  local vars = env_of.module_vars(mt.__index, {asked = mt.asked})
   for k, v in V.each(d) do vars[k] = v end
   vars.__name__ = vars.__name__ or "builtins"
   return {vars = vars}

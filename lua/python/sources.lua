@@ -6,6 +6,7 @@
 
 local dt = require "dt"
 local attrs = require "python.attrs"
+local env_of = require "python.env"
 local V = require "python.values"
 
 local M = {}
@@ -32,10 +33,8 @@ end
 
 -- The names of a module, whose changes are the module's.
 local function dict_of(vars)
-  local list, d = {}, V.dict()
-  for name in next, vars do list[#list + 1] = name end
-  table.sort(list)
-  for _, name in ipairs(list) do V.dict_set(d, name, vars[name]) end
+  local d = V.dict()
+  for _, name in ipairs(env_of.names(vars)) do V.dict_set(d, name, vars[name]) end
   d.changed = function (name, v) vars[name] = v end
   return d
 end
@@ -44,7 +43,7 @@ end
 function M.of(vars)
   return attrs.namespace(setmetatable({}, {__name = "module",
     __index = function (_, name) return rawget(vars, name) end,
-    __newindex = function (_, name, v) rawset(vars, name, v) end,
+    __newindex = function (_, name, v) vars[name] = v end,
     __pairs = function () return next, vars end,
     dict = function () return dict_of(vars) end,
     all = function () return vars end}))

@@ -11,6 +11,7 @@ local attrs = require "python.attrs"
 local arrays = require "torch.arrays"
 local attributes = require "torch.attributes"
 local calls = require "python.call"
+local env_of = require "python.env"
 local eval = require "python.eval"
 local dtensor = require "torch.dtensor"
 local state = require "dt.spmd.state"
@@ -411,6 +412,11 @@ require("torch.kinds").set_async(function (t)
 end)
 attrs.provide("torch.distributed._functional_collectives", M.funcol)
 attrs.provide("torch.distributed.distributed_c10d", M.dist)
+attrs.brings("torch.distributed.tensor",
+  {"torch.distributed._functional_collectives"})
+for _, name in ipairs {"fsdp", "checkpoint", "pipelining"} do
+  attrs.brings("torch.distributed." .. name, {"torch.distributed.tensor"})
+end
 attrs.provide("torch.distributed._composable.replicate_with_fsdp",
   space({replicate = fsdp.replicate}))
 attrs.provide("torch.distributed._composable.replicate",
@@ -479,7 +485,7 @@ end
 function M.environment(tell)
   dt._set_warn_random(true)             -- a Python program is told as there
   local asked, told = {}, {}
-  local vars = setmetatable({}, {asked = asked, __index = function (_, name)
+  local vars = env_of.module_vars(function (_, name)
     local v = B[name]
     if v == nil then v = asked_of(asked, name) end
     if v ~= nil then return v end
@@ -491,7 +497,7 @@ function M.environment(tell)
       tell(name)
     end
     return v
-  end})
+  end, {asked = asked})
   return {vars = vars}
 end
 

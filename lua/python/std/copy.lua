@@ -283,6 +283,10 @@ attrs.provide("copy", attrs.namespace {
 })
 
 -- pickled(v), unpickled(copy): a copy as pickle writes and reads it.
-return {deep = deep,
+-- reduced, rebuilt, set_state, check_pickled, refuse_iterator, is_enum_member: see
+-- above.
+return {deep = deep, reduced = reduced, rebuilt = rebuilt, set_state = set_state,
+  check_pickled = check_pickled, refuse_iterator = refuse_iterator,
+  is_enum_member = is_enum_member,
   pickled = function (v) return deep(v, {[PICKLE] = "written"}) end,
   unpickled = function (v) return deep(v, {[PICKLE] = "read"}) end}

@@ -110,13 +110,57 @@ class ZeroRedundancyOptimizer(torch.optim.Optimizer, Joinable):
     def join_process_group(self):
         return self.process_group
 
+    # ---- the states of all ranks as one dict ----
+
+    def _params_of(self, rank):
+        """The parameters that a rank updates, as its optimizer counts them."""
+        return [param for parts in self._parts_of_groups
+                for param in parts[rank]]
+
+    def _params(self):
+        return [param for group in self.param_groups
+                for param in group["params"]]
+
     def consolidate_state_dict(self, to=0):
-        raise _absent.error("ZeroRedundancyOptimizer."
-                            "consolidate_state_dict is not part of "
-                            "dtrepl")
+        self._all_state_dicts = []
+        for rank in range(self.world_size):
+            part = [self.optim.state_dict() if rank == self.rank else None]
+            if rank != to:
+                dist.broadcast_object_list(
+                    part, group=self.process_group, src=dist.get_global_rank(
+                        self.process_group, rank))
+            if self.rank == to:
+                self._all_state_dicts.append(part[0])
 
     def state_dict(self):
-        raise RuntimeError(
-            "Optimizer state has not been consolidated on this rank. "
-            f"Please call `consolidate_state_dict(to={self.rank})` on all "
-            "ranks beforehand if you meant to save the global state.")
+        if not self._all_state_dicts:
+            raise RuntimeError(
+                "Optimizer state has not been consolidated on this rank. "
+                f"Please call `consolidate_state_dict(to={self.rank})` on all "
+                "ranks beforehand if you meant to save the global state.")
+        for group, own in self._pairs_of_groups():
+            group.update({name: value for name, value in own.items()
+                          if name != "params"})
+        whole = super().state_dict()
+        index_of = {id(param): i for i, param in enumerate(self._params())}
+        for rank, part in enumerate(self._all_state_dicts):
+            params = self._params_of(rank)
+            for i, value in part["state"].items():
+                whole["state"][index_of[id(params[i])]] = value
+        whole["state"] = dict(sorted(whole["state"].items()))
+        return whole
+
+    def load_state_dict(self, state_dict):
+        """Of a dict of all ranks' states: those of the own parameters."""
+        whole = dict(state_dict["state"])
+        super().load_state_dict({**state_dict, "state": {}})
+        mine = {id(param): i for i, param in
+                enumerate(self._params_of(self.rank))}
+        part = self.optim.state_dict()
+        part["state"] = {
+            mine[id(param)]: whole[i] for i, param in enumerate(self._params())
+            if id(param) in mine and i in whole}
+        self.optim.load_state_dict(part)
+        for group, own in self._pairs_of_groups():
+            own.update({name: value for name, value in group.items()
+                        if name != "params"})

@@ -209,13 +209,16 @@ class ScheduleLoopedBFS(PipelineScheduleMulti):
 
 
 class ScheduleInterleaved1F1B(PipelineScheduleMulti):
+    _called = "Interleaved 1F1B"
+    _warmup_by_rank = 2              # forwards more for each rank behind this one
+
     def __init__(self, stages, n_microbatches, *args, **kwargs):
         super().__init__(stages, n_microbatches, *args, **kwargs)
         self.number_of_rounds = max(1, n_microbatches // self.pp_group_size)
         self.microbatches_per_round = n_microbatches // self.number_of_rounds
         if n_microbatches % self.number_of_rounds != 0:
             raise ValueError(
-                "Interleaved 1F1B requires the number of microbatches to be a "
+                f"{self._called} requires the number of microbatches to be a "
                 f"multiple of the number of rounds ({self.number_of_rounds}), but got "
                 f"{n_microbatches}.")
 
@@ -228,15 +231,23 @@ class ScheduleInterleaved1F1B(PipelineScheduleMulti):
         backwards = [(B, stage, i) for part in rounds
                      for stage in reversed(self._stages) for i in part]
         warmup = ((self.n_local_stages - 1) * each
-                  + 2 * (self.pp_group_size - 1 - self.rank))
+                  + self._warmup_by_rank * (self.pp_group_size - 1 - self.rank))
         return _one_forward_one_backward(forwards, backwards,
                                          min(warmup, len(forwards)))
 
 
-# None: those that split a backward pass in two, which are not part of dtrepl.
+class ScheduleInterleavedZeroBubble(ScheduleInterleaved1F1B):
+    """The gradients of weights are taken with those of the inputs: when they are
+    is seen in no number."""
+    _called = "Zero bubble"
+    _warmup_by_rank = 1
+
+
+# None: those that go through the stages in the shape of a V, which are not part
+# of dtrepl.
 _CLASSES = {"1F1B": Schedule1F1B, "Interleaved1F1B": ScheduleInterleaved1F1B,
             "GPipe": ScheduleGPipe, "LoopedBFS": ScheduleLoopedBFS,
-            "InterleavedZeroBubble": None,
+            "InterleavedZeroBubble": ScheduleInterleavedZeroBubble,
             "PipelineScheduleSingle": PipelineScheduleSingle,
             "PipelineScheduleMulti": PipelineScheduleMulti,
             "ZBVZeroBubble": None, "DualPipeV": None}
