@@ -181,7 +181,7 @@ end
 
 -- ---- float and complex ----
 
-local NAMED = {inf = math.huge, infinity = math.huge, nan = 0 / 0}
+local NAMED = {inf = math.huge, infinity = math.huge, nan = V.NAN}
 
 local function float_of_text(shown, s)
   local word = plain_digits(s):match("^[\t-\r\x1c-\x20]*(.-)[\t-\r\x1c-\x20]*$")

@@ -128,7 +128,7 @@ function M.from_hex(text)
   local sign, rest = s:match("^([+-]?)(.*)$")
   local factor = sign == "-" and -1.0 or 1.0
   if rest == "inf" or rest == "infinity" then return factor * math.huge end
-  if rest == "nan" then return 0 / 0 end
+  if rest == "nan" then return V.NAN end
   rest = rest:gsub("^0x", "")
   local whole, part, power = rest:match("^(%x*)%.?(%x*)p?([+-]?%d*)$")
   if not whole or #whole + #part == 0 or rest:find("p$")

@@ -19,6 +19,10 @@ local func_mt, builtin_mt = {__name = "function"}, {__name = "builtin"}
 local generator_mt = {__name = "generator"}
 M.func_mt, M.builtin_mt, M.dict_mt, M.set_mt = func_mt, builtin_mt, dict_mt,
   set_mt
+
+-- 0 / 0 has the sign that the machine gives it: on x86 it is negative.
+M.NAN = math.abs(0 / 0)
+
 M.list_mt, M.tuple_mt, M.generator_mt = list_mt, tuple_mt, generator_mt
 
 function M.list(items, n)

@@ -424,14 +424,39 @@ static int64_t kth_of (Line *l, int64_t k) {
   return nth_by_sentinels(l, k);
 }
 
+/* Sort l->ix by insertion with the plain <, which no NaN passes: where NaNs lie
+** among up to 16 elements after std::sort (mode_kernel_impl@2.15). */
+static void sort_by_less (Line *l) {
+  int64_t *v = l->ix;
+  for (int64_t k = 0; k < l->n; k++) v[k] = k;
+  for (int64_t k = 1; k < l->n; k++) {
+    int64_t it = v[k], to = k;
+    bool first = l->f[it] < l->f[v[0]];
+    while (to > 0 && (first || l->f[it] < l->f[v[to - 1]])) {
+      v[to] = v[to - 1];
+      to--;
+    }
+    v[to] = it;
+  }
+}
+
+static bool has_nan (const Line *l) {
+  for (int64_t k = 0; k < l->n && !l->exact; k++)
+    if (l->f[k] != l->f[k]) return true;
+  return false;
+}
+
 /* Place of the last of the most frequent value, the smallest such. */
 static int64_t mode_of (Line *l) {
+  enum { INSERTED = 16 };       /* up to so many std::sort inserts */
   int64_t best = 0, most = 0, run = 0;
-  sort_indices(l, false);
+  if (l->n <= INSERTED && has_nan(l)) sort_by_less(l);
+  else sort_indices(l, false);
   for (int64_t k = 0; k < l->n; k++) {
     run++;
-    bool same = k + 1 < l->n && !less(l, l->ix[k], l->ix[k + 1]) &&
-                (l->exact || l->f[l->ix[k]] == l->f[l->ix[k]]);
+    bool same = k + 1 < l->n &&
+                (l->exact ? l->i[l->ix[k]] == l->i[l->ix[k + 1]]
+                          : l->f[l->ix[k]] == l->f[l->ix[k + 1]]);
     if (same) continue;
     if (run > most) {
       most = run;

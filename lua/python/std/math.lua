@@ -423,7 +423,7 @@ function functions.isqrt(a)
 end
 
 local module = {pi = math.pi, e = math.exp(1), tau = 2 * math.pi, inf = HUGE,
-  nan = 0 / 0}
+  nan = V.NAN}
 for name, f in pairs(functions) do module[name] = builtin(f, name) end
 attrs.provide("math", attrs.namespace(module))
 
