@@ -250,17 +250,15 @@ local function by_release(r, list, release)
   return table.move(had, 1, #had, #now + 1, now)
 end
 
--- The fixes of the report's class, likeliest first.  `allows(f)` says whether
--- the fix's own condition holds.
-function M.fixes(r, allows)
+-- The fixes of `given` that are said to this report, in its words, behind those of
+-- `list`.  `is_told(i, f)`: has the i-th been said already?
+local function chosen(r, given, list, is_told)
   local release = sure_release(r)
-  local list, absent = upgrade_of(r, release)
   local own, left, found = names.of(r), {}, {}
-  for i, f in ipairs(candidates(r, allows)) do
+  for i, f in ipairs(given) do
     local old = f[1]:find "^upgrade" and f.fixed_in
       and not later(release, f.fixed_in) and r.torch.how == "stated"
-    local said = i == 1 and (list[1] or absent) and f[1]:find "^upgrade"
-    if not said and not old then
+    if not old and not is_told(i, f) then
       local how, fix = told(r, f), in_words(r, f, own)
       fix.helped = how == "helped" or nil
       local to = fix.helped and found
@@ -276,6 +274,25 @@ function M.fixes(r, allows)
     list = left
   end
   return by_release(r, list, release)
+end
+
+-- The fixes of the report's class, likeliest first.  `allows(f)` says whether
+-- the fix's own condition holds.
+function M.fixes(r, allows)
+  local list, absent = upgrade_of(r, sure_release(r))
+  local upgrade = #list > 0 or absent
+  return chosen(r, candidates(r, allows), list, function (i, f)
+    return i == 1 and upgrade and f[1]:find "^upgrade"
+  end)
+end
+
+-- The fixes of the row that knows the message of a report of no class, if any.
+function M.of_neighbour(r, allows)
+  local given = {}
+  for _, f in ipairs(r.neighbour and r.neighbour.fixes or {}) do
+    if allows(f) then given[#given + 1] = f end
+  end
+  return chosen(r, given, {}, function () return false end)
 end
 
 -- ---- finding out -------------------------------------------------------

@@ -12,6 +12,7 @@ local fallback = require "dt.diagnose.fallback"
 local frameworks = require "dt.diagnose.frameworks"
 local libraries = require "dt.diagnose.libraries"
 local match = require "dt.diagnose.match"
+local neighbours = require "dt.diagnose.neighbours"
 local particular = require "dt.diagnose.particular"
 local prose = require "dt.diagnose.prose"
 local templates = require "dt.diagnose.templates"
@@ -244,8 +245,10 @@ function M.new(classes)
     prepare(c.causes or {})
     prepare(c.ask or {})
   end
-  prepare(particular.rows)
-  for _, row in ipairs(particular.rows) do prepare(row.fixes) end
+  for _, rows in ipairs {particular.rows, neighbours.rows} do
+    prepare(rows)
+    for _, row in ipairs(rows) do prepare(row.fixes) end
+  end
   self.foreign = {}
   for _, f in ipairs(M.foreign_errors) do
     self.foreign[#self.foreign + 1] = {any(self.set, f[1]), f[2]}

@@ -16,6 +16,7 @@ local clean = require "dt.diagnose.clean"
 local dump = require "dt.diagnose.dump"
 local evidence = require "dt.diagnose.evidence"
 local facts = require "dt.diagnose.facts"
+local neighbours = require "dt.diagnose.neighbours"
 local opnames = require "dt.diagnose.opnames"
 local releases = require "dt.diagnose.release"
 local threads = require "dt.diagnose.threads"
@@ -90,32 +91,47 @@ local function is_about_mesh(class)
   return true
 end
 
--- What else has to be known.  `allows(q)`: does a question's condition hold?
-local function questions_of(r, allows)
+-- Which release it is, where the report does not state it: a list of one or none.
+local function ask_release(torch)
+  if not torch then
+    return {"Which torch release? (python -m torch.utils.collect_env)"}
+  elseif torch.how ~= "inferred" then
+    return {}
+  end
+  local range = torch.range
+  return {range and range[1] ~= range[2]
+    and ("Which torch release, %s to %s by its wording?"):format(range[1], range[2])
+    or ("Is it torch %s? The text does not say."):format(torch.release)}
+end
+
+-- What the class asks for, what decides between reasons of a wrong number, or the
+-- traceback.
+local function ask_cause(r, allows)
+  if not r.class then
+    return advice.tells_of_numbers(r) and advice.of_numbers
+      or {"The whole traceback, from the first line to the last?"}
+  end
   local list = {}
+  for _, q in ipairs(r.class.ask or {}) do
+    local text = type(q) == "table" and q[1] or q
+    if not (text:find "release" and r.torch) and (text == q or allows(q)) then
+      list[#list + 1] = text
+    end
+  end
+  return list
+end
+
+-- What else has to be known, what decides first.  `allows(q)`: does a question's
+-- condition hold?
+local function questions_of(r, allows)
   if r.form and not r.class then
     return {"The report as text: the whole traceback or log?"}
+  elseif r.neighbour then
+    return {r.neighbour.ask}
   end
-  if not r.torch then
-    list[#list + 1] = "Which torch release? (python -m torch.utils.collect_env)"
-  elseif r.torch.how == "inferred" then
-    local range = r.torch.range
-    list[#list + 1] = range and range[1] ~= range[2]
-      and ("Which torch release, %s to %s by its wording?"):format(range[1],
-        range[2])
-      or ("Is it torch %s? The text does not say."):format(r.torch.release)
-  end
-  if r.class then
-    for _, q in ipairs(r.class.ask or {}) do
-      local text = type(q) == "table" and q[1] or q
-      if not (text:find "release" and r.torch) and (text == q or allows(q)) then
-        list[#list + 1] = text
-      end
-    end
-  elseif advice.tells_of_numbers(r) then
-    table.move(advice.of_numbers, 1, #advice.of_numbers, #list + 1, list)
-  else
-    list[#list + 1] = "The whole traceback, from the first line to the last?"
+  local list = {}
+  for _, part in ipairs {ask_cause(r, allows), ask_release(r.torch)} do
+    table.move(part, 1, #part, #list + 1, list)
   end
   if #r.meshes == 0 and (not r.class or r.confidence < CERTAIN
     and is_about_mesh(r.class)) then
@@ -303,11 +319,13 @@ function M.read(text)
     r.notes[#r.notes + 1] = r.class.expects == "a collective that timed out"
       and evidence.waiting(r) or nil
   else
-    r.fixes, r.threads = {}, {}
+    r.neighbour = neighbours.of(r, allows)
+    r.fixes, r.threads = advice.of_neighbour(r, allows), {}
     local what = r.framework and "a report of " .. r.framework
-      .. "'s own parallelism" or r.foreign
+      .. "'s own parallelism" or r.neighbour and r.neighbour.about or r.foreign
     r.cause = what and "This reads like " .. what
-      .. ", not like a matter of distributed tensors." or nil
+      .. ", not like a matter of distributed tensors."
+      .. (r.neighbour and " " .. r.neighbour.cause or "") or nil
   end
   r.questions = questions_of(r, allows)
   r.checks = advice.checks(r)

@@ -211,6 +211,8 @@ local function put_run(out, run, op)
   end
 end
 
+local MOST_ASKED <const> = 2    -- of a class; the object has all questions
+
 -- The page for a person.
 function M.text(r, file)
   local out = {}
@@ -222,9 +224,9 @@ function M.text(r, file)
   else
     out[1] = head .. (r.form == "empty" and "unknown: there is nothing to read"
       or "unknown: no class of the catalogue fits")
-    if r.cause then out[2] = "  " .. r.cause end
+    if r.cause then out[2] = "  " .. wrap(r.cause, "  ", 76) end
     local near
-    for i, n in ipairs(r.nearest) do
+    for i, n in ipairs(r.neighbour and {} or r.nearest) do
       near = ("%s (%.2f)%s"):format(n.id, n.score, n.decides
         and ", would print or say " .. n.decides or "")
       out[#out + 1] = ("  %-9s %s"):format(i == 1 and "nearest" or "",
@@ -257,8 +259,9 @@ function M.text(r, file)
     out[#out + 1] = "  threads   " .. wrap(table.concat(r.threads, " "),
       "            ", 66)
   end
-  for i, q in ipairs(r.questions) do
-    out[#out + 1] = ("  %-9s %s"):format(i == 1 and "ask" or "", q)
+  local most = r.class and MOST_ASKED or #r.questions
+  for i = 1, math.min(most, #r.questions) do
+    out[#out + 1] = ("  %-9s %s"):format(i == 1 and "ask" or "", r.questions[i])
   end
   return clean.utf8(table.concat(out, "\n")) .. "\n"
 end

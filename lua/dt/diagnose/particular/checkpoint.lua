@@ -67,8 +67,39 @@ return {
       lua = "x:full_tensor()", torch = "torch.save(x.full_tensor(), path)"},
    }},
 
+  {class = "raw-collective-on-dtensor", alone = true,
+   only = {"set_model_state_dict", "~.state_dict()|_broadcast_state_dict",
+     "~broadcast_from_rank0|full_state_dict"},
+   cause = "full_state_dict with broadcast_from_rank0 sends rank 0's whole, plain "
+     .. "tensors; the state dict of a model that is sharded already holds DTensors, "
+     .. "and a broadcast takes none.",
+   fixes = {
+     {"hand it the state as it was loaded from the file: whole tensors on rank 0, "
+        .. "nothing elsewhere", done = false,
+      torch = "sd = torch.load(path, mmap=True) if rank == 0 else {}\n"
+        .. "set_model_state_dict(model, sd, options=StateDictOptions(\n"
+        .. "    full_state_dict=True, broadcast_from_rank0=True))"},
+     {"or gather it first, when the values are those of another sharded model",
+      torch = "sd = get_model_state_dict(other, options=StateDictOptions(\n"
+        .. "    full_state_dict=True))"},
+     {"nothing to load? initialise after to_empty() instead",
+      only = {"~to_empty|meta"},
+      torch = "model.to_empty(device=device)\nmodel.init_weights()"},
+   }},
+  {class = "fsdp2-plain-entry-in-sharded-state-dict", alone = true,
+   only = {"no attribute 'local_shards'"},
+   cause = "FSDP1 loads in the form that is set at that moment: pieces "
+     .. "(ShardedTensor) under SHARDED_STATE_DICT. model.state_dict() was taken in "
+     .. "another form, with plain tensors.",
+   fixes = {
+     {"take the state to load into by the same helper and options as the one that "
+        .. "was saved", done = false,
+      torch = 'state = {"model": get_model_state_dict(model, options=options)}\n'
+        .. "dcp.load(state, checkpoint_id=path)\n"
+        .. 'set_model_state_dict(model, state["model"], options=options)'},
+   }},
   {class = "fsdp2-plain-entry-in-sharded-state-dict",
-   only = {"!~optimizer|optim"}, alone = true,
+   only = {"!~optimizer|optim|no attribute 'local_shards'"}, alone = true,
    fixes = {{"branch: a state dict may hold plain entries beside DTensors", x = "v",
      lua = "if v.is_dtensor then v = v:full_tensor() end",
      torch = "v.full_tensor() if isinstance(v, DTensor) else v"}}},

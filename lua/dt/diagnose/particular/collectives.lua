@@ -47,6 +47,19 @@ return {
       torch = 'dcp.save({"model": get_model_state_dict(model)}, '
         .. 'checkpoint_id=path)'},
    }},
+  {class = "collective-sequence-mismatch", alone = true,
+   only = {"CollectiveFingerPrint", "Tensor shapes:", "!/Op type: ",
+     "!~OpType=ALLREDUCE|OpType=BROADCAST"},
+   cause = "The ranks are in the same collective, each with a tensor of its own size. "
+     .. "It wants one size on all of them: a dimension that the number of ranks does "
+     .. "not divide was cut into unequal parts.",
+   fixes = {
+     {"pad the dimension before it is cut, and take the padding off afterwards",
+      torch = "pad = -x.size(dim) % world_size\n"
+        .. "x = torch.cat([x, x.new_zeros(*x.shape[:dim], pad, *x.shape[dim + 1:])], dim)"},
+     {"or gather by a DTensor, which knows the size of each part",
+      lua = "x:full_tensor()", torch = "x.full_tensor()"},
+   }},
   {class = "collective-sequence-mismatch", only = {"broadcast_from_rank0"},
    fixes = {{"when only one rank holds the values, say so: all ranks then take part",
      torch = "set_model_state_dict(model, sd, options=StateDictOptions(\n"

@@ -21,7 +21,26 @@ local of_two_types = {
 
 return {
   {class = "fsdp2-usage", alone = true,
-   only = {"setStorage: sizes", "out of bounds for storage of size 0"},
+   only = {"setStorage: sizes", "~CheckpointWrapper|checkpoint_wrapper",
+     "FullyShardedDataParallel"},
+   cause = "The checkpointed region stands around the FSDP unit: in backward it runs "
+     .. "the unit again, and what the first forward saved are views of memory that "
+     .. "was freed since.",
+   fixes = {{"checkpoint inside, FSDP outside", done = false,
+     torch = "FSDP(checkpoint_wrapper(layer))  # not checkpoint_wrapper(FSDP(layer))"}}},
+  {class = "fsdp2-usage", alone = true,
+   only = {"setStorage: sizes", "summon_full_params", "offload_to_cpu"},
+   cause = "The gathered parameters are on the CPU already, and offload_to_cpu frees "
+     .. "them after a copy to where they are.",
+   fixes = {
+     {"leave offload_to_cpu out where FSDP has its parameters on the CPU",
+      done = false,
+      torch = "with FSDP.summon_full_params(model, writeback=False): ..."},
+     {"or upgrade: 2.15 does not free them"},
+   }},
+  {class = "fsdp2-usage", alone = true,
+   only = {"setStorage: sizes", "out of bounds for storage of size 0",
+     "!~CheckpointWrapper|checkpoint_wrapper|offload_to_cpu"},
    cause = "The gathered parameters of a group are freed when the group's forward "
      .. "is over; a module of it that runs once more finds no storage.",
    fixes = {{"give the module that is used again a group of its own",

@@ -1,0 +1,270 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/neighbours.lua: messages of what stands beside distributed tensors:
+-- DistributedDataParallel, FSDP1 alone, checkpointed activations, pipelines, devices,
+-- the launcher.  They are of no class of the catalogue, and what to do is known all
+-- the same.  A row is {about=, only=, cause=, fixes=, ask=}: the first whose
+-- conditions hold is told where no class was found.  Conditions and fixes are as in
+-- lua/dt/diagnose/classes/mixed.lua; `ask` is the one question whose answer decides.
+
+local M = {}
+
+local ONE_CHECKPOINT <const> =
+  "fsdp_config = {\"activation_checkpointing\": True}\n"
+  .. "gradient_checkpointing = False"
+
+M.rows = {
+  -- DistributedDataParallel
+  {about = "DistributedDataParallel's reducer",
+   only = {"Expected to have finished reduction in the prior iteration"},
+   cause = "DDP waits for the gradient of each parameter that requires one; here "
+     .. "some got none, since the forward does not come to their modules or the "
+     .. "loss does not use what these return.",
+   fixes = {
+     {"freeze what is never trained, before the model is wrapped", done = false,
+      torch = "module.requires_grad_(False)  # before DDP(model)"},
+     {"let DDP look for them in each step, when which ones are unused changes",
+      done = false, torch = "DDP(model, find_unused_parameters=True)"},
+   },
+   ask = "Which parameters? (TORCH_DISTRIBUTED_DEBUG=DETAIL names them)"},
+  {about = "DistributedDataParallel's reducer",
+   only = {"Expected to mark a variable ready only once"},
+   cause = "A parameter gave its gradient twice in one backward: it is used by two "
+     .. "checkpointed regions, or by several forwards before one backward.",
+   fixes = {
+     {"checkpoint without reentrance",
+      torch = "checkpoint(block, x, use_reentrant=False)"},
+     {"or say that each step uses the same parameters",
+      torch = "DDP(model, static_graph=True)"},
+   }},
+  {about = "a wrapper that has not its module's attributes",
+   only = {"/'DistributedDataParallel' object has no attribute"},
+   cause = "DDP holds the model as .module, and passes only forward on.",
+   fixes = {{"go through .module for all but the forward",
+     torch = "model.module.name"}}},
+
+  -- activations computed again
+  {about = "a recomputation that differs from its forward",
+   only = {"Recomputed values for the following tensors",
+     "/recomputed metadata: {'shape': torch%.Size%(%[0%]%)", "~fsdp|fully_shard"},
+   cause = "The forward saved a gathered parameter, and it was freed when the "
+     .. "checkpointed region ran again: the region and the FSDP unit do not cover "
+     .. "the same module, or checkpointing was turned on twice.",
+   fixes = {
+     {"checkpoint inside, FSDP outside, on the same module", done = false,
+      torch = "fully_shard(checkpoint_wrapper(block))  # or "
+        .. "FSDP(checkpoint_wrapper(block))"},
+     {"turn one of the two on, not both",
+      only = {"~gradient_checkpointing|activation_checkpointing"}, done = false,
+      torch = ONE_CHECKPOINT},
+   },
+   ask = "Who turns checkpointing on: the model, or the wrapper's settings?"},
+  {about = "a recomputation that differs from its forward",
+   only = {"Recomputed values for the following tensors",
+     "/saved metadata: {'shape': (torch%.Size%([^)]*%)), [^}]*}[^{]*recomputed "
+       .. "metadata: {'shape': %1,"},
+   cause = "The same shapes in another dtype: a cast of the forward (autocast, or "
+     .. "the inputs' cast of FSDP's mixed precision) is not done when the region "
+     .. "runs again.",
+   fixes = {
+     {"cast where the recomputation does it too: in the region itself",
+      torch = "def block(x): return layer(x.to(torch.bfloat16))"},
+     {"checkpoint inside, FSDP outside, so that the unit's casts stay outside the "
+        .. "region", done = false,
+      torch = "fully_shard(checkpoint_wrapper(block), mp_policy=policy)"},
+   }},
+  {about = "a recomputation that differs from its forward",
+   only = {"~Recomputed values for the following tensors|A different number of "
+     .. "tensors was saved during the original forward"},
+   cause = "The region ran again under other conditions: outside a `with` that the "
+     .. "forward was in, with another mode, or with state that changed meanwhile.",
+   fixes = {
+     {"run backward inside the same `with` as the forward (context_parallel, "
+        .. "autocast, a patch of attention)",
+      torch = "with ctx:\n    loss = model(x).sum()\n    loss.backward()"},
+     {"let it name the operators that differ",
+      torch = "with torch.utils.checkpoint.set_checkpoint_debug_enabled(True): ..."},
+   },
+   ask = "Which `with`, cache or flag surrounds the forward and not the backward?"},
+
+  -- FSDP1 alone
+  {about = "FSDP1's flat parameter", only = {"Cannot writeback when the parameter "
+     .. "shape changes"},
+   cause = "With one rank in the shard group FSDP1 shards nothing (NO_SHARD), and "
+     .. "the parameter that was exchanged since then (an upcast to float32, a new "
+     .. ".data) comes back in its own shape, not as a vector.",
+   fixes = {
+     {"leave FSDP out on one GPU: it has nothing to shard", done = false,
+      torch = "if dist.get_world_size() > 1: model = FSDP(model)"},
+     {"or load the model in the type it is trained in, so that nothing is upcast "
+        .. "after wrapping", torch = "model = model.float()  # before FSDP(model)"},
+     {"or upgrade: 2.13 writes it back as a vector"},
+   }},
+  {about = "FSDP1 with one rank in its shard group",
+   only = {"~HYBRID_SHARD|_HYBRID_SHARD_ZERO2", "NO_SHARD"},
+   cause = "With one rank to shard over FSDP1 takes NO_SHARD, and then reduces over "
+     .. "that one rank only: the replicas do not average their gradients.",
+   fixes = {
+     {"fully_shard with the mesh of two dimensions averages over both",
+      torch = "fully_shard(model, mesh=mesh)"},
+     {"or DDP, which is what is left without sharding",
+      torch = "DDP(model, process_group=mesh.get_group(0))"},
+   }},
+  {about = "FSDP1's CPU offload",
+   only = {"An FSDP-managed module with parameter CPU offloading enabled has "
+     .. "parameters on"},
+   cause = "With CPU offload FSDP1 moves each unit to the GPU by itself, for its own "
+     .. "forward; something moved the wrapped model as a whole.",
+   fixes = {{"no .to(), .cuda() or device placement of the framework after wrapping; "
+     .. "before it the model stays on the CPU",
+     torch = "model = FSDP(model, cpu_offload=CPUOffload(True), device_id=rank)"}},
+   ask = "Which line moves the model after it was wrapped?"},
+  {about = "FSDP1's CPU offload",
+   only = {"~gradient accumulation|accumulate gradients|accumulating", "=fsdp",
+     "~cpu offload|offloading|offload_params|cpu_offload", "no_sync", "!=raises"},
+   cause = "FSDP1 with CPU offload puts a newly reduced gradient in the place of the "
+     .. "one that is there, so outside no_sync() only the last microbatch counts.",
+   fixes = {
+     {"accumulate inside no_sync(), and reduce with the last microbatch",
+      done = false,
+      torch = "with model.no_sync(): loss.backward()  # all microbatches but the "
+        .. "last"},
+     {"or fully_shard, which adds to the gradient that is there",
+      torch = "fully_shard(model, offload_policy=CPUOffloadPolicy())"},
+   }},
+  {about = "ranks that generate texts of different lengths",
+   only = {"~.generate(|generate()", "=fsdp",
+     "~Watchdog caught|hang|stuck|deadlock|never returns"},
+   cause = "Each step of generate() gathers the units on all ranks; a rank whose "
+     .. "texts are finished leaves the loop, and the others wait for it.",
+   fixes = {
+     {"let finished ranks go on with empty steps",
+      torch = "model.generate(**inputs, synced_gpus=True)"},
+     {"or gather once, and generate without communication",
+      only = {"!~fully_shard|FSDP2"},
+      torch = "with FSDP.summon_full_params(model, writeback=False):\n"
+        .. "    model.generate(**inputs)"},
+   }},
+  {about = "an FSDP unit used outside its forward",
+   only = {"~'weight' must be 2-D|weight should be 2-D|got 1-D tensor|"
+     .. "weight should have at least", "~fsdp|FullyShardedDataParallel"},
+   cause = "A parameter is read while it is not gathered: FSDP gathers a unit in its "
+     .. "own forward, and generate(), an embedding called by itself or the inner "
+     .. "model go past it.",
+   fixes = {
+     {"gather what the root holds around the call",
+      torch = "with FSDP.summon_full_params(model, recurse=False):\n"
+        .. "    out = model.generate(**inputs)"},
+     {"or call the object that FSDP returned, not the module inside"},
+   },
+   ask = "Which call is it made by, and on which object?"},
+  {about = "the list of classes to wrap",
+   only = {"Could not find the transformer layer class"},
+   cause = "No module of the model has that class.",
+   fixes = {{"name the class of the model's own blocks",
+     torch = "print({type(m).__name__ for m in model.modules()})"}}},
+
+  -- pipelines
+  {about = "a pipeline stage whose output is not what was declared",
+   only = {"~Failed to run stage backward|pipelining/_backward.py|"
+     .. "Failed to run stage forward"},
+   cause = "The gradient that the next stage sends has the shape, the dtype and the "
+     .. "number that the stages were built for; this stage's forward returned "
+     .. "something else.",
+   fixes = {
+     {"declare a microbatch, not a batch, in the type that runs, and return exactly "
+        .. "that", done = false,
+      torch = "PipelineStage(module, rank, n, device,\n"
+        .. "    input_args=(x.chunk(n_microbatches)[0],))"},
+     {"keep the batch dimension: index by a slice, and no squeeze or sum over it"},
+   },
+   ask = "Shape and dtype that each stage returns for one microbatch?"},
+  {about = "microbatches of different sizes",
+   only = {"~microbatch|micro-batch|n_microbatches", "~pipeline|pipelining|pp degree|"
+     .. "PipelineStage", "~chunk|uneven|divis"},
+   cause = "Stages send into buffers of one size; a batch that the number of "
+     .. "microbatches does not divide leaves a smaller last one.",
+   fixes = {{"a number of microbatches that divides the batch",
+     torch = "assert batch_size % n_microbatches == 0"}}},
+
+  -- devices, types, memory
+  {about = "a reference model that FSDP does not move",
+   only = {"~on the same device|two devices", "=fsdp",
+     "~ref_model|reference model|ref model|teacher"},
+   cause = "Only the model that is trained was handed to the wrapper: the other one "
+     .. "still is on the CPU.",
+   fixes = {
+     {"wrap the other model as well, in evaluation mode",
+      torch = "ref_model = FSDP(ref_model, device_id=rank).eval()"},
+     {"or move it, when each GPU has room for all of it",
+      torch = "ref_model.to(device)"},
+   }},
+  {about = "parameters or inputs on the CPU",
+   only = {"~on the same device|two devices", "=fsdp"},
+   cause = "With an offload policy parameters lie on the CPU between the forwards of "
+     .. "their unit: a module that is called past the wrapped one finds them there. "
+     .. "Without a policy it is an input, a buffer or a model that nobody moved.",
+   fixes = {
+     {"call the wrapped module itself; for other methods register them",
+      only = {"~offload", "!~FullyShardedDataParallel|fsdp_version: 1"},
+      torch = 'register_fsdp_forward_method(model, "generate")'},
+     {"move inputs and buffers to the device of the computation",
+      torch = "x = x.to(device)"},
+   },
+   ask = "Which line raises, and is its module inside a wrapped one?"},
+  {about = "optimizer states of another dtype than the gradients",
+   only = {"expected dtype float for `end` but got dtype"},
+   cause = "The moments were made in float32 and the gradients come in bfloat16: "
+     .. "parameters changed their type after the optimizer was built, or only one "
+     .. "of both is kept in low precision.",
+   fixes = {
+     {"parameters in float32, and bfloat16 only for the computation",
+      torch = "model = Model.from_pretrained(path, torch_dtype=torch.float32)\n"
+        .. "MixedPrecision(param_dtype=torch.bfloat16, "
+        .. "keep_low_precision_grads=False)"},
+     {"or bfloat16 for all, without mixed precision",
+      torch = "model = model.to(torch.bfloat16)  # before FSDP and the optimizer"},
+   },
+   ask = "The dtypes of a parameter, its gradient and its exp_avg before the step?"},
+  {about = "out of device memory", only = {"~CUDA out of memory|OutOfMemoryError",
+     "~fsdp|fully_shard"},
+   cause = "FSDP holds one gathered unit at a time: a unit that is the whole model "
+     .. "gathers all of it.",
+   fixes = {
+     {"a unit for each block, then the root", done = false,
+      torch = "for block in model.layers: fully_shard(block)\nfully_shard(model)"},
+     {"build on the meta device, so that no rank ever holds the whole model",
+      torch = 'with torch.device("meta"): model = Model(config)'},
+   },
+   ask = "At which point: building, loading, forward, backward or optimizer.step?"},
+
+  -- the launcher and the group
+  {about = "an address that is in use",
+   only = {"~EADDRINUSE|Address already in use"},
+   cause = "Another process holds the port of the rendezvous.",
+   fixes = {{"another port, or let torchrun choose one",
+     torch = "torchrun --standalone --nproc-per-node 4 train.py"}}},
+  {about = "a process group that was not made",
+   only = {"Default process group has not been initialized"},
+   cause = "A collective or a mesh was asked for before the group was made, or after "
+     .. "it was destroyed.",
+   fixes = {{"make it first, in each process",
+     torch = "dist.init_process_group()  # under torchrun"}}},
+  {about = "a rank that died, without its own error",
+   only = {"ChildFailedError", "~error_file: <N/A>|error_file : <N/A>|exitcode"},
+   cause = "This is the launcher's summary; the reason stands in the log of the rank "
+     .. "that failed first.",
+   fixes = {{"let each rank write its traceback into the summary",
+     torch = "@record  # of torch.distributed.elastic.multiprocessing.errors\n"
+       .. "def main(): ..."}},
+   ask = "The traceback of the rank that failed first?"},
+}
+
+-- The row for a report of no class, or nil.  `allows(row)`: do its conditions hold?
+function M.of(r, allows)
+  if r.class or r.framework or r.form then return nil end
+  for _, row in ipairs(M.rows) do
+    if allows(row) then return row end
+  end
+end
+
+return M

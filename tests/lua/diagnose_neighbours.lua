@@ -1,0 +1,90 @@
+-- TEST: ranks=1 world=threads args=--trust
+-- SPDX-License-Identifier: MIT
+-- Messages beside distributed tensors are of no class, and their cause, fixes and one
+-- question are told; where a class fits, or another framework reports, they are not.
+
+local T = require "tests.lua.lib.check"
+require "torch.diagnose"
+local diagnose = require "dt.diagnose"
+local render = require "dt.diagnose.render"
+
+local META = "torch.utils.checkpoint.CheckpointError: Recomputed values for the "
+  .. "following tensors have different metadata than during the forward pass.\n"
+  .. "tensor at position 3:\nsaved metadata: {'shape': torch.Size([64, 32]), 'dtype': "
+  .. "torch.%s, 'device': device(type='cuda', index=0)}\nrecomputed metadata: "
+  .. "{'shape': torch.Size([%s]), 'dtype': torch.%s, 'device': device(type='cuda', "
+  .. "index=0)}\nin a model under FSDP"
+
+-- {the report, words of the fix's code}
+local told = {
+  {"RuntimeError: Expected to have finished reduction in the prior iteration before "
+    .. "starting a new one.", "requires_grad_(False)"},
+  {"AttributeError: 'DistributedDataParallel' object has no attribute 'encoder'",
+    "model.module"},
+  {META:format("bfloat16", "0", "bfloat16"), "checkpoint_wrapper(block)"},
+  {META:format("bfloat16", "64, 32", "float32"), "x.to(torch.bfloat16)"},
+  {META:format("bfloat16", "32, 32", "bfloat16"), "with ctx:"},
+  {"FSDP on one GPU: RuntimeError: Cannot writeback when the parameter shape changes",
+    "get_world_size() > 1"},
+  {"FSDP: evaluation hangs in self.model.generate(ids) when prompts differ in length",
+    "synced_gpus=True"},
+  {"RuntimeError: Failed to run stage backward: Stage output: Tensor([4]), Output "
+    .. "gradient: Tensor([1, 4])", "PipelineStage("},
+  {"FSDP training with a ref_model: RuntimeError: Expected all tensors to be on the "
+    .. "same device, but found at least two devices, cpu and cuda:3!",
+    "FSDP(ref_model"},
+  {"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: train.py "
+    .. "FAILED exitcode: 1, error_file: <N/A>", "@record"},
+}
+for _, c in ipairs(told) do
+  local r = diagnose.read(c[1])
+  local code = {}
+  for i, f in ipairs(r.fixes) do code[i] = f.torch or "" end
+  T.eq(r.class, nil, "no class: " .. c[1]:sub(1, 60))
+  T.ok(table.concat(code, "\n"):find(c[2], 1, true),
+    c[2] .. " in: " .. table.concat(code, " / "))
+  T.ok(#r.questions <= 1, "one question: " .. table.concat(r.questions, " / "))
+  local page = render.text(r)
+  T.ok(page:find("This reads like", 1, true) and page:find("fixes", 1, true),
+    "on the page: " .. page)
+  local object = render.json(r)
+  T.ok(object:find('"class":null', 1, true) and object:find('"fixes":[{"text"', 1, true),
+    "in the object: " .. object)
+end
+
+-- ---- the very message of a class -----------------------------------------
+
+-- {the report, words of the first fix's code, of the cause}
+for _, c in ipairs {
+  {"checkpoint_wrapper(FullyShardedDataParallel(layer)) fails in backward: RuntimeError: "
+    .. "setStorage: sizes [6, 6], strides [1, 6], storage offset 0, and itemsize 4 "
+    .. "requiring a storage size of 144 are out of bounds for storage of size 0 (FSDP2 "
+    .. "is fine)", "FSDP(checkpoint_wrapper(layer))", "stands around"},
+  {"set_model_state_dict(model, model.state_dict(), options=StateDictOptions("
+    .. "full_state_dict=True, broadcast_from_rank0=True)) gives AssertionError: found no "
+    .. "DeviceMesh from dtensor args for c10d.broadcast_.default!",
+    "if rank == 0 else {}", "holds DTensors"},
+  {"RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running "
+    .. "collective: CollectiveFingerPrint(SequenceNumber=4, OpType=_ALLGATHER_BASE, "
+    .. "TensorShape=[12, 7]), but Rank 2 is running collective: CollectiveFingerPrint("
+    .. "SequenceNumber=4, OpType=_ALLGATHER_BASE, TensorShape=[12, 8]).Collectives differ "
+    .. "in the following aspects: Tensor Tensor shapes: 12 7vs 12 8",
+    "% world_size", "unequal parts"},
+} do
+  local r = diagnose.read(c[1])
+  local code = r.fixes[1] and r.fixes[1].torch or ""
+  T.ok(code:find(c[2], 1, true), c[2] .. " in: " .. code)
+  T.ok(r.cause and r.cause:find(c[3], 1, true), c[3] .. " in: " .. tostring(r.cause))
+end
+
+-- ---- not theirs ----------------------------------------------------------
+
+local r = diagnose.read("RuntimeError: aten.mm.default: got mixed torch.Tensor and "
+  .. "DTensor, need to convert all torch.Tensor to DTensor before calling distributed "
+  .. "operators!\nChildFailedError: exitcode: 1, error_file: <N/A>")
+T.ok(r.class and not r.neighbour, "a class goes before them")
+r = diagnose.read("DeepSpeed ZeRO stage 3: RuntimeError: Expected all tensors to be on "
+  .. "the same device, deepspeed.initialize(ref_model)")
+T.ok(not r.neighbour, "another framework's own")
+r = diagnose.read "The weather is fine."
+T.ok(not r.neighbour and #r.fixes == 0, "nothing to say")
