@@ -38,7 +38,8 @@ suite () {
   step "build-$name" make -j"$jobs" --no-print-directory B="$dir" $vars \
     test-programs || return
   rm -f "$sums/build-$name"
-  $lua scripts/run-tests.lua --build "$dir" --jobs "$jobs" \
+  # One more than there are cores: many tests wait for half of their time.
+  $lua scripts/run-tests.lua --build "$dir" --jobs $((jobs + 1)) \
     --summary "$sums/$name" $extra "$@"
   [ -s "$sums/$name" ] || count "$name" 0 1 0
 }

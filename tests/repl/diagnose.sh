@@ -3,31 +3,7 @@
 # TEST: timeout=300 tags=quick,one_thread
 # dtrepl diagnose: exit codes, JSON, tables, --run on the founding cases, the
 # user's own classes, streams and bad files; the sandbox's limits.
-here=$(cd "$(dirname "$0")/../.." && pwd)
-DTREPL=${DTREPL:-$here/build/dtrepl}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-export XDG_CONFIG_HOME="$tmp/config"
-cd "$tmp" || exit 1
-passed=0 failed=0
-
-# has NAME CODE TEXT COMMAND...: exit code, and TEXT in the output.
-has () {
-  name=$1 code=$2 want=$3; shift 3
-  got=$("$@" 2>&1 </dev/null); rc=$?
-  judge
-}
-# again NAME CODE TEXT: TEXT, too, in what the last command printed.
-again () { name=$1 code=$2 want=$3; judge; }
-judge () {
-  if [ $rc = "$code" ] && printf '%s' "$got" | grep -qF -- "$want"; then
-    passed=$((passed + 1)); echo "ok - $name"
-  else
-    failed=$((failed + 1)); echo "not ok - $name"
-    echo "    code $rc, wanted $code and: $want"
-    printf '%s\n' "$got" | head -n 20 | sed 's/^/    > /'
-  fi
-}
+. "$(dirname "$0")/has.inc"
 
 echo 'RuntimeError: Cannot create a submesh from a submesh.' >submesh.txt
 echo 'torch.OutOfMemoryError: CUDA out of memory.' >oom.txt
@@ -97,9 +73,8 @@ convert all torch.Tensor to DTensor before calling distributed operators!
 EOF
 has "run: a piece of code" 0 "the report's own code, with 4 lines added" \
   "$DTREPL" diagnose --run piece.txt
-has "run: a piece of code, its lines" 0 \
-  'mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("tp",))' \
-  "$DTREPL" diagnose --run piece.txt
+again "run: a piece of code, its lines" 0 \
+  'mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("tp",))'
 has "run: a piece of code, as data" 0 '"own":true' \
   "$DTREPL" diagnose --run --json piece.txt
 cat >lacks.txt <<'EOF'
@@ -131,8 +106,7 @@ echo "DTensor: RuntimeError: a and b must have same reduction dim, but got
 has "run: a part taken for the whole" 0 \
   '"cured_by":"say that the tensor is a part' \
   "$DTREPL" diagnose --run --json inner.txt
-has "run: a part taken for the whole, its numbers" 0 '"match":"same"' \
-  "$DTREPL" diagnose --run --json inner.txt
+again "run: a part taken for the whole, its numbers" 0 '"match":"same"'
 cat >comment.txt <<'EOF'
 ```
 mesh = init_device_mesh("cpu", (2,))
@@ -258,67 +232,10 @@ EOF
 has "run: what is found in a program that raises nothing" 0 \
   "DT1013, line 7: torch.nn.init.zeros_(t[:2]): aten.zero_.default" \
   "$DTREPL" diagnose --run wrong.txt
-has "run: what it prints" 0 "it prints zeros: 0" "$DTREPL" diagnose --run wrong.txt
+again "run: what it prints" 0 "it prints zeros: 0"
 has "run: no cure of what was not raised" 0 \
   '"cured_by":null' "$DTREPL" diagnose --run --json wrong.txt
-has "run: what is found, as data" 0 '"code":"DT1013","severity":"wrong","line":7' \
-  "$DTREPL" diagnose --run --json wrong.txt
-
-# The message that a report prints, with its own names, sizes and ranks.
-verbatim() {
-  echo "$1" >message.txt
-  has "run: ${1%%,*}" 0 '"match":"same"' "$DTREPL" diagnose --json --run message.txt
-  again "  cured" 0 '"cures":true'
-}
-verbatim "ValueError: fully_shard doesn't support scalar parameters. Change \
-logit_scale to a 1D tensor with numel equal to 1."
-verbatim "NotImplementedError: FSDP does not support uneven sharding on dim 1: \
-torch.Size([64, 2881]) (world size: 6)"
-verbatim "RuntimeError: Mesh should not be bigger than default world size 6, but \
-found 12 ranks!"
-verbatim "ValueError: Inconsistent tensor metadata (including shape and stride) \
-across ranks. DTensor.from_local"
-verbatim "RuntimeError: Missing optimizer state for parameter '1.weight' in \
-checkpoint. The parameter requires gradients but has no saved optimizer state. \
-To load anyway, use StateDictOptions(strict=False)."
-verbatim "KeyError: \"Invalid mesh_dim_names ('dp', 'cp') specified. Valid \
-mesh_dim_names are ['dp_replicate', 'dp_shard', 'cp', 'tp'].\""
-verbatim "RuntimeError: Cannot unflatten unevenly sharded tensor: output \
-dimension 0 (size 6) is not evenly divisible by mesh dimension 1 (size 4). \
-Please redistribute the tensor before this operation."
-verbatim "RuntimeError: The size of tensor a (6144) must match the size of tensor \
-b (2048) at non-singleton dimension 2, with DTensor parameters, torchrun \
---nproc_per_node=3 train.py"
-verbatim "ValueError: Cannot distribute a DTensor with placements (Shard(dim=1), \
-Replicate()) to a different placements (Replicate(), Replicate()). do you want \
-to call \`redistribute\` instead?"
-verbatim "RuntimeError: Missing key in checkpoint state_dict: model.7.norm.bias."
-verbatim "ValueError: Size mismatch between saved torch.Size([96, 3]) and current: \
-torch.Size([128, 3]) for optim.state.w.exp_avg"
-verbatim "RuntimeError: input_specs(4) != strategies(3: 3 args + 0 kwargs)"
-verbatim "NotImplementedError: Operator mine.fused_rope.default does not have a \
-sharding strategy registered."
-verbatim "ValueError: all_to_all S(1)->S(0) got concat_dim=0 but expected 1 (src \
-dim)."
-# The release is looked for among those whose words the report has.
-echo "RuntimeError: Cannot unflatten unevenly sharded tensor: output dimension 2 \
-(size 2) is not evenly divisible by mesh dimension 0 (size 8). Please \
-redistribute the tensor before this operation. Sharding propagation failed for \
-aten.view.default(Spec(bf16[1, 64, 256](S(2))), [1, 64, 2, 128]) on \
-DeviceMesh((tp=8), 'cuda', stride=(1,))" >range.txt
-has "run: a release in range" 0 '"message":"Cannot unflatten unevenly' \
-  "$DTREPL" diagnose --json --run range.txt
-# FSDP1's own messages; one that none of ours raises says whose it is.
-echo "RuntimeError: Must flatten tensors with uniform dtype but got torch.bfloat16 \
-and torch.float32, FSDP" >flat.txt
-has "run: FSDP1's message" 0 '"match":"same"' \
-  "$DTREPL" diagnose --json --run flat.txt
-echo "ValueError: Cannot flatten integer dtype tensors, FSDP" >flat.txt
-has "run: FSDP1 and integers" 0 '"match":"same"' \
-  "$DTREPL" diagnose --json --run flat.txt
-echo "RuntimeError: Integer parameters are unsupported, FSDP" >flat.txt
-has "run: not FSDP1's" 0 "it is a message of FSDP1" \
-  "$DTREPL" diagnose --run flat.txt
+again "run: what is found, as data" 0 '"code":"DT1013","severity":"wrong","line":7'
 
 # The mesh behind the @ of an operator's schema, not the shape of a tensor.
 echo "Sharding propagation failed for Op(op=aten.view.default," \
