@@ -60,7 +60,8 @@ static const Row rows[] = {
   {O_JSON, "json", NULL, "commands give one JSON object a line"},
   {O_COLOR, "color", "WHEN", "auto, always or never"},
   {O_PYTHON, "python", NULL,
-   "lines typed at the prompt are Python's, as behind :python"},
+   "lines typed at the prompt are Python's, as behind :python, and so is a "
+   "FILE whose name does not say what it is"},
   {O_RAW, "raw", NULL, "print each rank's output by itself"},
   {O_FAST, "fast", NULL, "no agreement before collectives, no findings"},
   {O_BARE, "bare", NULL, "preset nothing but dt"},

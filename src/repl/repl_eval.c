@@ -686,6 +686,7 @@ typedef struct Script {
   const char *text; size_t n;
   const char *name;
   int nargs; char **args;
+  bool python;
 } Script;
 
 static void make_arg (lua_State *L, const Script *s) {
@@ -704,14 +705,25 @@ static void make_arg (lua_State *L, const Script *s) {
 static const char python_runner[] =
   "return require('torch.script').run(...)";
 
+bool dt_eval_is_python (const DtRepl *r, const char *name, const char *text,
+                        size_t n) {
+  const char *eol = memchr(text, '\n', n);
+  size_t first = eol != NULL ? (size_t)(eol - text) : n, len = strlen(name);
+  bool lua = len > 4 && strcmp(name + len - 4, ".lua") == 0;
+  if (name[0] != '@' || lua || dt_is_python_file(name))
+    return dt_is_python_file(name);
+  if (n > 2 && text[0] == '#' && text[1] == '!')
+    return memmem(text, first, "python", 6) != NULL;
+  return r != NULL && r->app->o.python;
+}
+
 /* Protected: everything here may run out of memory.  Sets `arg`; returns the
 ** chunk and its arguments, or nil and the message of a syntax error. */
 static int load_script (lua_State *L) {
   const Script *s = lua_touserdata(L, 1);
-  bool python = dt_is_python_file(s->name);
   int st;
   make_arg(L, s);
-  st = python ? luaL_loadbufferx(L, python_runner, sizeof python_runner - 1,
+  st = s->python ? luaL_loadbufferx(L, python_runner, sizeof python_runner - 1,
                                  "=[dt.script]", "t")
               : dt_keep_load(L, s->text, s->n, s->name);
   if (st != LUA_OK) {
@@ -720,43 +732,51 @@ static int load_script (lua_State *L) {
     return 2;
   }
   luaL_checkstack(L, s->nargs + 4, "too many arguments");
-  if (python) {
+  if (s->python) {
     lua_pushlstring(L, s->text, s->n);
     lua_pushstring(L, s->name + 1);
   }
   for (int i = 0; i < s->nargs; i++)
     lua_pushstring(L, s->args[i]);
-  return 1 + s->nargs + (python ? 2 : 0);
+  return 1 + s->nargs + (s->python ? 2 : 0);
+}
+
+/* Compile and run on a clean stack. */
+static DtStatus run_script (lua_State *L, const Script *s, DtBuf *diag) {
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, load_script);
+  lua_pushlightuserdata(L, (void *)s);
+  DtStatus st = dt_eval_call(L, 1, LUA_MULTRET, diag);
+  if (st == DT_OK && lua_isnil(L, top + 1)) {
+    lua_settop(L, top + 2);
+    syntax_error(L, s->text, diag);
+    st = DT_E_PARSE;
+  } else if (st == DT_OK) {
+    const char *name = s->name;
+    keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, 0,
+                s->text, s->n);
+    st = call(L, lua_gettop(L) - top - 1, 0, true, diag);
+  }
+  lua_settop(L, top);
+  return st;
 }
 
 DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
                          const char *name, int nargs, char **args,
                          DtBuf *diag) {
-  int top = lua_gettop(L);
+  DtDebug *d = dt_debug_of(dtL_session(L));
+  bool outer = d != NULL && d->python;
+  Script script = { text, n, name, nargs, args,
+                    dt_eval_is_python(dtL_state(L)->stop_ud, name, text, n) };
   if (n > 0 && text[0] == '#') {          /* #!: a comment for Lua */
-    size_t skip = 0;
-    while (skip < n && text[skip] != '\n')
-      skip++;
-    text += skip;
-    n -= skip;
+    const char *eol = memchr(text, '\n', n);
+    script.text = eol != NULL ? eol : text + n;
+    script.n = n - (size_t)(script.text - text);
   }
-  Script script = { text, n, name, nargs, args };
-  lua_pushcfunction(L, load_script);
-  lua_pushlightuserdata(L, &script);
-  DtStatus st = dt_eval_call(L, 1, LUA_MULTRET, diag);
-  if (st != DT_OK) {
-    lua_settop(L, top);
-    return st;
-  }
-  if (lua_isnil(L, top + 1)) {
-    lua_settop(L, top + 2);
-    syntax_error(L, text, diag);
-    lua_settop(L, top);
-    return DT_E_PARSE;
-  }
-  keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, 0, text,
-              n);
-  st = call(L, lua_gettop(L) - top - 1, 0, true, diag);
-  lua_settop(L, top);
+  if (d != NULL && script.python && !dt_is_python_file(name))
+    d->python = true;           /* no frame's name says so */
+  DtStatus st = run_script(L, &script, diag);
+  if (d != NULL)
+    d->python = outer;
   return st;
 }

@@ -227,7 +227,12 @@ void dt_eval_keep_typed (lua_State *L, int line, const char *text);
 ** Diagnostics go to r->diag.  Local. */
 DtStatus dt_eval_python_line (DtRepl *r, const char *text, size_t n,
                               const char *file, int below);
-/* Run a whole script; `name` as Lua wants it ("@x.lua").  Local. */
+/* Is the program Python's?  Its name says so ("@x.py", "@x.lua"), else its first
+** line ("#!"), else --python.  Pure. */
+bool dt_eval_is_python (const DtRepl *r, const char *name, const char *text,
+                        size_t n);
+/* Run a whole script, Lua's or Python's; `name` as Lua wants it ("@x.lua").
+** Local. */
 DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
                          const char *name, int nargs, char **args,
                          DtBuf *diag);

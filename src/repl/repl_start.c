@@ -91,8 +91,8 @@ static void attach_debugger (DtRepl *r, bool yes, bool first) {
 }
 
 /* The prompt that follows has the names of the program that ended. */
-static void keep_names (DtRepl *r, const char *name) {
-  if (r->keep && !r->quit && dt_is_python_file(name) &&
+static void keep_names (DtRepl *r, bool python) {
+  if (r->keep && !r->quit && python &&
       dt_keep_python(r->L, &r->diag) != DT_OK)
     dt_error_clear(r->cx);
   r->keep = false;
@@ -128,7 +128,7 @@ static void run_given (DtRepl *r) {
       r->keep = a->o.debug || a->o.interactive;
       dt_repl_round_all(r, text, name);
       stay_after_exit(r);
-      keep_names(r, name);
+      keep_names(r, dt_eval_is_python(r, name, text, n));
       attach_debugger(r, false, false);
       dt_free(r->cx, text);
     } else if (!r->lost) {

@@ -118,5 +118,15 @@ E2
 printf '[]\nFullyShardedDataParallel\n' >want
 "$DTREPL" -n 1 imports.py >out 2>err
 check "a package's texts are read where one of their names is used" cmp out want
+# A file whose name does not say what it is: the first line, or --python.
+printf 'import torch\nprint("python", len([1, 2]))\n' >plainly
+{ echo '#!/usr/bin/env python3'; cat plainly; } >told
+printf 'local t = {1, 2}\nprint("lua", #t)\n' >lines.lua
+prints () { what=$1; shift; test "$("$DTREPL" -n 1 "$@" 2>&1)" = "$what"; }
+check "--python FILE" prints "python 2" --python plainly
+check "its first line" prints "python 2" told
+check "a name of Lua's" prints "lua	2" --python lines.lua
+check "its names are kept" eval 'printf "y + 1\n" >line; echo "y = 41" >>told
+  "$DTREPL" -q -n 1 --python -i told <line 2>&1 | grep -qx 42'
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
