@@ -69,7 +69,8 @@ return function (V)
         or big.is(v)
     end
     if not number(a) or not number(b) then return false end
-    local x, y = V.is_complex(a) and a or b, V.is_complex(a) and b or a
+    local x, y = a, b
+    if not V.is_complex(a) then x, y = b, a end
     if V.is_complex(y) then return x.re == y.re and x.im == y.im end
     return x.im == 0 and V.equal(x.re, y)
   end

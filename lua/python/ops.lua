@@ -690,7 +690,7 @@ local function ordered(name, f)
     if V.is_boxed(a) or V.is_boxed(b) then
       return M.compare[SIGN[name]](V.unbox(a), V.unbox(b))
     end
-    if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
+    if V.same_kind_of_seq(a, b) then
       for i = 1, math.min(a.n, b.n) do
         if not V.alike(a[i], b[i]) then
           return V.truth(M.compare[SIGN[name]](a[i], b[i]))

@@ -33,6 +33,12 @@ local function any_big(a, b)
     and (big.is(b) or type(b) == "number")
 end
 
+-- same_kind_of_seq(a, b): are both sequences, and of one kind?  Lists and deques share their metatable.
+function M.same_kind_of_seq(a, b)
+  return V.is_seq(a) and V.is_seq(b) and getmetatable(a) == getmetatable(b)
+    and not rawget(a, "deque") == not rawget(b, "deque")
+end
+
 -- a < b for numbers, texts, sequences and objects that say it.
 function M.less(a, b)
   local kind = math.type(a) and math.type(b) and "number" or type(a)
@@ -47,7 +53,7 @@ function M.less(a, b)
     if said ~= nil then return V.truth(said) end
     a, b = V.unbox(a), V.unbox(b)
   end
-  if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
+  if V.same_kind_of_seq(a, b) then
     for i = 1, math.min(a.n, b.n) do
       local x, y = a[i], b[i]
       local kind = type(x)
@@ -178,7 +184,7 @@ function M.equal(a, b)
       return V.equal(V.unbox(a), V.unbox(b))
     end
   end
-  if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
+  if V.same_kind_of_seq(a, b) then
     if a.n ~= b.n then return false end
     local i = 0
     while i < a.n and i < b.n do    -- an __eq__ may change them
