@@ -8,6 +8,7 @@ local V = require "python.values"
 local big = require "python.bigint"
 local counts = require "python.counts"
 local exceptions = require "python.exceptions"
+local shifted = require "python.shifted"
 
 local None = dt.None
 local list, tuple, map, set, generator = {}, {}, {}, {}, {}
@@ -20,13 +21,20 @@ end
 
 -- ---- lists and tuples ----
 
-local function place(l, i, what)
+-- The integer that an argument stands for.
+local function place_number(i)
   i = V.index_of(i)
-  if math.type(i) ~= "integer" then
-    util.raise(big.is(i) and "IndexError" or "TypeError", big.is(i)
-      and "cannot fit 'int' into an index-sized integer" or "'%s' object "
-      .. "cannot be interpreted as an integer", V.type_name(i))
+  if big.is(i) then
+    util.raise("OverflowError", "Python int too large to convert to C ssize_t")
+  elseif math.type(i) ~= "integer" then
+    util.raise("TypeError", "'%s' object cannot be interpreted as an integer",
+      V.type_name(i))
   end
+  return i
+end
+
+local function place(l, i, what)
+  i = place_number(i)
   if i < 0 then i = i + l.n end
   if i < 0 or i >= l.n then util.raise("IndexError", "%s", what) end
   return i + 1
@@ -35,15 +43,12 @@ end
 function list.append(l, args)
   l.n = l.n + 1
   l[l.n] = args[1]
-  if l.most and l.n > l.most then list.pop(l, {0}) end  -- a deque's maxlen
   return None
 end
+
 -- A deque of a maxlen loses what is too much at its front.
 function V.fit_deque(l)
-  local over = rawget(l, "most") and l.n - l.most or 0
-  if over <= 0 then return end
-  table.move(l, over + 1, l.n + over, 1)
-  l.n = l.n - over
+  for _ = 1, rawget(l, "most") and l.n - l.most or 0 do shifted.take(l, 1) end
 end
 
 function list.extend(l, args)
@@ -80,32 +85,21 @@ function list.index(l, args)
 end
 function list.pop(l, args)
   if l.n == 0 then
-    if args[1] then place(l, args[1], "pop from empty list") end
+    if args[1] then place_number(args[1]) end
     util.raise("IndexError", "pop from empty list")
   end
-  local i = place(l, args[1] or -1, "pop index out of range")
-  local v = l[i]
-  table.move(l, i + 1, l.n + 1, i)
-  l.n = l.n - 1
-  return v
+  return shifted.take(l, place(l, args[1] or -1, "pop index out of range"))
 end
 function list.insert(l, args)
-  local i = V.index_of(args[1])
-  if math.type(i) ~= "integer" then
-    util.raise("TypeError", "'%s' object cannot be interpreted as an integer",
-      V.type_name(i))
-  end
+  local i = place_number(args[1])
   if i < 0 then i = math.max(0, i + l.n) end
-  i = math.min(i, l.n) + 1
-  table.move(l, i, l.n, i + 1)
-  l[i] = args[2]
-  l.n = l.n + 1
+  shifted.put(l, math.min(i, l.n) + 1, args[2])
   return None
 end
 function list.remove(l, args)
   local i = V.place_of(l, args[1], 1, l.n)
   if i then
-    list.pop(l, {i - 1})
+    shifted.take(l, i)
     return None
   end
   return util.raise("ValueError", l.deque and V.repr(args[1]) .. " is not in deque"
@@ -148,16 +142,27 @@ function list.sort(l, _, kw)
   return None
 end
 -- deque's
+function deque.append(l, args)
+  l.n = l.n + 1
+  l[l.n] = args[1]
+  if l.most then V.fit_deque(l) end
+  return None
+end
+local function put_first(l, v)
+  if l.most == 0 then return end
+  if l.most and l.n == l.most then shifted.take(l, l.n) end
+  shifted.put(l, 1, v)
+end
 function deque.appendleft(l, args)
-  if l.most == 0 then return None end
-  if l.most and l.n == l.most then list.pop(l, {-1}) end
-  return list.insert(l, {0, args[1]})
+  put_first(l, args[1])
+  return None
 end
-function deque.pop(l, args)
+local function take(l, i)
   if l.n == 0 then util.raise("IndexError", "pop from an empty deque") end
-  return list.pop(l, args)
+  return shifted.take(l, i)
 end
-function deque.popleft(l) return deque.pop(l, {0}) end
+function deque.pop(l) return take(l, l.n) end
+function deque.popleft(l) return take(l, 1) end
 function deque.insert(l, args)
   if l.most and l.n >= l.most then
     util.raise("IndexError", "deque already at its maximum size")
@@ -166,15 +171,32 @@ function deque.insert(l, args)
 end
 
 function deque.rotate(l, args)
-  local by = l.n > 0 and (args[1] or 1) % l.n or 0
-  local old = table.move(l, 1, l.n, 1, {})
-  for i = 1, l.n do l[(i - 1 + by) % l.n + 1] = old[i] end
+  local by = l.n > 0 and place_number(args[1] or 1) % l.n or 0
+  if by > l.n // 2 then
+    for _ = by, l.n - 1 do
+      local v = shifted.take(l, 1)
+      l.n = l.n + 1
+      l[l.n] = v
+    end
+  else
+    for _ = 1, by do shifted.put(l, 1, shifted.take(l, l.n)) end
+  end
   return None
 end
 function deque.extendleft(l, args)
   local items, n = V.items(args[1])
-  for i = 1, n do deque.appendleft(l, {items[i]}) end
+  if items == l then items = list.copy(l) end
+  for i = 1, n do put_first(l, items[i]) end
   return None
+end
+-- Whoever goes over a deque sees by the number that it has changed.
+for _, name in ipairs {"append", "appendleft", "pop", "popleft", "extend",
+    "extendleft", "insert", "remove", "rotate", "clear"} do
+  local f = deque[name] or list[name]
+  deque[name] = function (l, args)
+    l.changes = (l.changes or 0) + 1
+    return f(l, args)
+  end
 end
 
 tuple.index, tuple.count = list.index, list.count

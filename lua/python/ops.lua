@@ -15,6 +15,7 @@ local unicode = require "python.unicode"
 local quick = require "python.quick"
 local protect = require "python.protect"
 local counters = require "python.counters"
+local shifted = require "python.shifted"
 local sets = boxes.set
 
 local M = {}
@@ -1172,9 +1173,7 @@ function M.delitem(v, i)
       place({n = #v.s}, i), None), V.bytes "")
   elseif V.is_list(v) then
     if is_slice(i) then return put_slice(v, i, V.list({}, 0), true) end
-    local at = place(v, i, " assignment")
-    table.move(v, at + 1, v.n + 1, at)
-    v.n = v.n - 1
+    shifted.take(v, place(v, i, " assignment"))
   elseif V.is_dict(v) then
     if V.dict_get(v, i) == nil then no_key(i) end
     V.dict_remove(v, i)

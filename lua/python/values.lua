@@ -518,6 +518,20 @@ local function refuse_iteration(v)
   error(e, 0)
 end
 
+-- Over a deque, which must not change meanwhile.
+local function deque_iter(v)
+  local i, n, changes = 0, v.n, v.changes
+  return function ()
+    if i >= n then return false end
+    if v.changes ~= changes then
+      n = 0
+      util.raise("RuntimeError", "deque mutated during iteration")
+    end
+    i = i + 1
+    return true, v[i]
+  end
+end
+
 -- iter(v): a function that gives true and the next item, or false.
 function M.iter(v)
   if M.is_generator(v) then return v.next end
@@ -561,6 +575,7 @@ function M.iter(v)
   v = M.unbox(v)
   if M.is_object(v) and not rawget(v, "_native") then return M.indexed(v) end
   local live = M.is_list(v)             -- a list may grow while it is read
+  if live and v.deque then return deque_iter(v) end
   local items, n = M.items(v, given)
   local i = 0
   return function ()
