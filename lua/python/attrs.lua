@@ -103,6 +103,9 @@ function M.set_more(f) more = f end
 -- more_names(module): those names, or nil.
 function M.more_names(module) return more and more(module) end
 
+-- The name by which a module was imported, or nil where v is none.
+function M.name_of_module(v) return module_name[v] end
+
 -- Modules that were imported by a dotted name: of their package's table.
 local parts = setmetatable({}, {__mode = "k"})
 

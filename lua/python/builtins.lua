@@ -21,6 +21,7 @@ local boxes = require "python.boxes"
 local constructors = require "python.constructors"
 local text = require "python.text"
 local unicode = require "python.unicode"
+local names_of = require "python.dir"
 
 local B, M = require "python.builtin_names", {}
 format.set_reach(attrs.get, ops.getitem)
@@ -671,36 +672,9 @@ def("callable", function (a)
 end)
 def("vars", function (a) return attrs.get(a[1], "__dict__") end)
 def("dir", function (a)
-  local v, seen, out = a[1], {}, {}
-  local said = V.special(v, "__dir__")
+  local said = V.special(a[1], "__dir__")
   if said then return call(B.sorted, V.list({said()}, 1)) end
-  local function add(key)
-    if type(key) == "string" and not seen[key] and not classes.inner[key] then
-      seen[key], out[#out + 1] = true, key
-    end
-  end
-  local function add_all(t) for key in pairs(t or {}) do add(key) end end
-  if type(v) == "table" and rawget(v, "_attrs") then add_all(v._attrs)
-  elseif V.is_error(v) then add_all(rawget(v, "fields")) end
-  local class = V.is_error(v) and exceptions.class_of(v)
-    or type(v) == "table" and (rawget(v, "_class") or v) or nil
-  for _, c in ipairs(class and (exceptions.is_class(class) and class.__order
-      or classes.mro(class)) or {}) do
-    add_all(exceptions.is_class(c) and c.members or c)
-    add_all(rawget(c, "__slot_names"))
-  end
-  local data = type(v) == "table" and rawget(v, "_native") and V.unbox(v) or v
-  add_all(type(data) == "string" and text.methods or type(data) == "table"
-    and (V.is_seq(data) or V.is_dict(data) or V.is_set(data))
-    and boxes.methods_of(data))
-  local kind, mt = foreign.of(v), type(v) == "table" and getmetatable(v)
-  if kind and kind.names then add_all(kind.names(v)) end
-  if type(mt) == "table" and mt.names then
-    add_all(v)
-    add_all(mt.names())
-  end
-  table.sort(out)
-  return V.list(out)
+  return names_of(a[1])
 end)
 for _, name in ipairs {"globals", "locals"} do
   def(name, function () return V.dict() end)      -- see call_expr.lua

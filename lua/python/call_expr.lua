@@ -89,6 +89,10 @@ end
 
 local names_of = {
   locals = locals_of,
+  dir = function ()
+    local names = locals_of()
+    return function (env) return V.sorted(names(env)) end
+  end,
   globals = function ()
     return function (env)
       while env.up do env = env.up end

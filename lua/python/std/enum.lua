@@ -296,6 +296,22 @@ local function reserved(class, name)
   return enum_of(class) and V.dict_get(enum_of(class).members, name) ~= nil
 end
 
+-- dir() of an enumeration: its members, and what its type of data has.
+local function names_of_enum(class)
+  local all = V.set(class._member_type_ ~= names.object
+    and names.dir.call(V.list {class._member_type_}) or {})
+  for word in ([[__class__ __contains__ __doc__ __getitem__ __iter__ __len__
+      __members__ __module__ __name__ __qualname__]]):gmatch "%S+" do
+    V.dict_set(all, word, true)
+  end
+  for _, name in ipairs(class._member_names_) do V.dict_set(all, name, true) end
+  for _, name in ipairs {"__new__", "__init_subclass__"} do
+    local f = class[name]
+    if f ~= nil and V.raw(f) ~= enum_new then V.dict_set(all, name, true) end
+  end
+  return V.sorted(all)
+end
+
 local function class_specials(class)
   local e = enum_of(class)
   local function each(list)
@@ -326,25 +342,7 @@ local function class_specials(class)
       return m
     end,
     __bool__ = function () return true end,
-    __dir__ = function ()
-      local out, n = {}, 0
-      for word in ([[__class__ __contains__ __doc__ __getitem__
-          __init_subclass__ __iter__ __len__ __members__ __module__ __name__
-          __qualname__]]):gmatch "%S+" do
-        n = n + 1
-        out[n] = word
-      end
-      if class._member_type_ ~= names.object then
-        local of_type = names.dir.call(V.list {class._member_type_})
-        out, n = {table.unpack(of_type, 1, of_type.n)}, of_type.n
-      end
-      for _, name in ipairs(class._member_names_) do
-        n = n + 1
-        out[n] = name
-      end
-      table.sort(out)
-      return V.list(out, n)
-    end,
+    __dir__ = function () return names_of_enum(class) end,
     __repr__ = function ()
       return ("<%s '%s'>"):format(is_flag(class) and "flag" or "enum",
         class.__name)
