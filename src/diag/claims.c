@@ -159,6 +159,15 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                       what);
 }
 
+/* The key of a claim of `group`, of `n` ranks, at a place. */
+static uint64_t key_of (const DtEvent *e, DtFindId id, int64_t salt,
+                        const int *group, int n) {
+  uint64_t key = dt_diag_key(dt_find_kind((int)id), dt_diag_op(e), e->file, e->line);
+  key = dt_hash_u64(key, (uint64_t)salt);
+  for (int i = 0; i < n; i++) key = dt_hash_u64(key, (uint64_t)group[i]);
+  return key;
+}
+
 DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *e, DtFindId id,
                             const DtMesh *mesh, int mdim, int64_t salt,
                             int nfact, const DtFact *fact,
@@ -173,9 +182,7 @@ DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *e, DtFindId id,
   if ((group = claim_group(g, mesh, mdim, &n)) == NULL) return NULL;
   memset(&c, 0, sizeof c);
   c.kind = dt_find_kind((int)id);
-  c.key = dt_diag_key(c.kind, dt_diag_op(e), e->file, e->line);
-  c.key = dt_hash_u64(c.key, (uint64_t)salt);
-  for (i = 0; i < n; i++) c.key = dt_hash_u64(c.key, (uint64_t)group[i]);
+  c.key = key_of(e, id, salt, group, n);
   if (claim_of(g, c.key) != NULL) return NULL;
   c.nfact = nfact;
   for (i = 0; i < nfact; i++) c.fact[i] = fact[i];
@@ -183,6 +190,29 @@ DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *e, DtFindId id,
   c.seq = e->seq; c.op = dt_diag_op(e); c.file = e->file; c.line = e->line;
   c.module = e->module; c.backward = e->backward; c.what = what;
   return claim_put(g, &c, group, n, subject ? subject : "");
+}
+
+void dt_diag_claim_often (DtDiag *g, const DtEvent *e, DtFindId id, int64_t salt,
+                          int nfact, const DtFact *fact, const char *subject,
+                          const char *what) {
+  const DtFact first = { true, 2 };
+  DtFact facts[DT_FACTS];
+  const int *group;
+  DtClaim *c = NULL;
+  int n;
+  if (g->s->comm != NULL && (group = claim_group(g, NULL, -1, &n)) != NULL)
+    c = claim_of(g, key_of(e, id, salt, group, n));
+  if (c == NULL) {
+    memcpy(facts, fact, (size_t)nfact * sizeof *fact);
+    facts[nfact] = first;
+    dt_diag_claim_all(g, e, id, NULL, -1, salt, nfact + 1, facts, subject, what);
+    return;
+  }
+  for (int i = 0; i < nfact; i++)
+    if (c->fact[i].hash && fact[i].hash)
+      c->fact[i].hash = dt_hash_u64(c->fact[i].hash, fact[i].hash) | 1;
+    else c->fact[i].hash = 0;
+  c->fact[nfact].hash++;
 }
 
 void dt_diag_claims (DtDiag *g, DtBuf *out) {

@@ -61,6 +61,12 @@ DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *place, DtFindId id,
                             const DtMesh *mesh, int mdim, int64_t salt,
                             int nfact, const DtFact *fact,
                             const char *subject, const char *what);
+/* The same, of all ranks, where it comes again and again at one place: each time
+** counts, and it holds when it holds of all of them.  The ranks must have come as
+** often.  `nfact` below DT_FACTS. */
+void dt_diag_claim_often (DtDiag *g, const DtEvent *e, DtFindId id, int64_t salt,
+                          int nfact, const DtFact *fact, const char *subject,
+                          const char *what);
 /* What makes findings one, of one text that runs: kind, operator, line. */
 uint64_t dt_diag_key (const DtFindKind *k, const char *op, const char *file,
                       int line);
@@ -324,6 +330,8 @@ double dt_diag_share_total (DtDiag *g, const DtTensor *t);
 ** was there had been scaled? */
 void dt_diag_gradient_scaled (DtDiag *g, const DtEvent *e, DtLearn *l);
 void dt_diag_scaled_added (DtDiag *g, const DtEvent *e, DtLearn *l, int64_t storage);
+/* rules_steps.c.  What an operator multiplies its second addend with.  Pure. */
+double dt_diag_alpha (const DtEvent *e);
 /* rules_steps.c.  An update of a parameter; turn its rate into a claim. */
 void dt_diag_rate_used (DtDiag *g, const DtEvent *e, const DtLearn *l);
 void dt_diag_rates (DtDiag *g);

@@ -73,7 +73,7 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
                          const DtPlace *b) {
   DtFact fact = { false, 0 };
   DtEvent at;
-  const char *what;
+  const char *what, *name;
   DtBuf t;
   if (g->reordered || a == NULL || b == NULL || a->kind != b->kind ||
       (a->kind != DT_PLACE_PART && a->kind != DT_PLACE_MERGED) ||
@@ -81,15 +81,16 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
       a->first_off != b->first_off || a->of != b->of || a->off == b->off ||
       (a->dim != b->dim && e->op->flags & DT_OP_POINTWISE)) return;
   fact.hash = a->first;
-  at = dt_diag_origin(&b->cut, "");
+  at = dt_diag_origin(&b->first_at, "");
   dt_buf_init(&t, g->s->cx);
   dt_buf_addf(&t, "each rank cut its part first and then that into pieces, which "
               "meet at %s:%d; on one device the pieces are of the whole: where "
               "each part begins", e->file ? e->file : "", e->line);
   what = dt_diag_intern(g, &t);
+  name = dt_diag_place_name(g, a->of);
+  if (*name == '\0') name = either_name(g, e->in[1]->id, b->root);
   if (what)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, 3, 1, &fact,
-                      either_name(g, e->in[1]->id, b->root), what);
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, 3, 1, &fact, name, what);
 }
 
 /* What was summed over the ranks is divided by what was not: both go along the
@@ -437,10 +438,11 @@ void dt_diag_sliced (DtDiag *g, const DtEvent *e) {
       dt_meta_numel(&out->local->m) >= dt_meta_numel(&v->local->m)) return;
   facts[0] = (DtFact){ false, dt_diag_sample(v->local) };
   facts[1] = (DtFact){ false, (uint64_t)out->local->offset + 1 };
-  dt_diag_claim_all(g, e, DT_FIND_ID_OTHER_WHOLE, NULL, -1, 11, 2, facts,
-                    dt_diag_place_name(g, v->id), "each rank takes its part of an "
-                    "order that it drew itself: items are taken twice or not at "
-                    "all; the orders");
+  const DtEvent drawn = dt_diag_origin(&v->origin, "");
+  dt_diag_claim_often(g, &drawn, DT_FIND_ID_OTHER_WHOLE, 11, 2, facts,
+                      dt_diag_place_name(g, v->id), "each rank takes its part of an "
+                      "order that it drew itself: items are taken twice or not at "
+                      "all; the orders");
 }
 
 /* --- to the other ranks --- */

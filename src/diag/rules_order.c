@@ -20,7 +20,8 @@ static const DtProduct products[] = {
   {"aten.mm.default", 0, 1, 1, 2}, {"aten.bmm.default", 0, 1, 1, 2},
   {"aten.mv.default", 0, 1, 1, 1}, {"aten.dot.default", 0, 1, 1, 1},
   {"aten.addmm.default", 1, 1, 2, 2}, {"aten.baddbmm.default", 1, 1, 2, 2},
-  {"aten.addmv.default", 1, 1, 2, 1}, {"aten._int_mm.default", 0, 1, 1, 2}
+  {"aten.addmv.default", 1, 1, 2, 1}, {"aten._cdist_forward.default", 0, 1, 1, 1},
+  {"aten._int_mm.default", 0, 1, 1, 2}
 };
 
 /* What the kernel gets in slot `i`. */

@@ -41,12 +41,20 @@ static bool is_reading_statistics (const DtDiag *g, const DtOpDef *op) {
          strstr(op->sig->full, "batch_norm") == NULL;
 }
 
+static void on_buffer_write (DtDiag *g, const DtEvent *e) {
+  DtBuffer *b = e->nin > 0 && e->in[0] && !e->in[0]->spec ? find_buffer(g, e->in[0])
+                                                          : NULL;
+  if (b != NULL && e->status == DT_OK)
+    b->wrote = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                           .line = e->line, .seq = e->seq };
+}
+
 static void on_buffer_read (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
   for (int i = 0; i < e->nin; i++) {
     DtBuffer *b = e->in[i] && !e->in[i]->spec ? find_buffer(g, e->in[i]) : NULL;
     if (b == NULL || b->version == e->in[i]->local->storage->version) continue;
-    b->used = dt_diag_sample(e->in[i]->local);
+    b->used = dt_diag_hash(e->in[i]->local, false);
     b->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                         .line = e->line, .seq = e->seq };
   }
@@ -64,12 +72,17 @@ void dt_diag_state (DtDiag *g) {
   for (int i = 0; i < g->nbuffers; i++) {
     const DtBuffer *b = &g->buffer[i];
     const DtFact facts[2] = { { false, b->used }, { true, l->last } };
-    DtEvent e = { .kind = DT_EV_OP, .text = b->at.op, .file = b->at.file,
-                  .line = b->at.line, .seq = b->at.seq, .module = "" };
-    if (b->at.line > 0)
+    const DtEvent e = dt_diag_origin(b->wrote.line > 0 ? &b->wrote : &b->at, "");
+    const char *what;
+    DtBuf t;
+    if (b->at.line == 0) continue;
+    dt_buf_init(&t, g->s->cx);
+    dt_buf_addf(&t, "a buffer that is written by each rank, and read at %s:%d; the "
+                "parameters are the same", b->at.file ? b->at.file : "", b->at.line);
+    what = dt_diag_intern(g, &t);
+    if (what)
       dt_diag_claim_all(g, &e, DT_FIND_ID_STATE_APART, g->over, g->over_dim,
-                        100 + i, 2, facts, b->name, "a buffer that was written, "
-                        "where it is read; the parameters are the same");
+                        100 + i, 2, facts, b->name, what);
   }
 }
 
@@ -250,6 +263,7 @@ static bool is_multiplying (const DtDiag *g, const DtOpDef *op) {
 }
 
 const DtDiagRule dt_rules_state[] = {
+  { DT_EV_OP_END, on_buffer_write, dt_diag_inplace, DT_WHEN(nbuffers) },
   { DT_EV_OP_END, on_buffer_read, is_reading_statistics, DT_WHEN(nbuffers) },
   { DT_EV_OP_END, on_dropout, is_dropout, DT_WHEN(nplaces) },
   { DT_EV_OP_END, noise_drawn, draws_noise, DT_WHEN(nplaces) },

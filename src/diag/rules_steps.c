@@ -34,10 +34,14 @@ static int named (const DtEvent *e, const char *name) {
   return -1;
 }
 
+double dt_diag_alpha (const DtEvent *e) {
+  const int alpha = named(e, "alpha");
+  return alpha > 0 ? dt_arg_float(e->args, alpha) : 1;
+}
+
 /* The factor of the gradient in an update: an alpha, or that of what is added. */
 static double rate (DtDiag *g, const DtEvent *e, const DtVar *grad) {
-  const int alpha = named(e, "alpha");
-  const double a = alpha > 0 ? dt_arg_float(e->args, alpha) : 1;
+  const double a = dt_diag_alpha(e);
   if (a != 1 || e->nin < 2 || e->in[1] == NULL || e->in[1]->spec) return a;
   return dt_diag_share_ratio(g, e->in[1]->local, grad->local);
 }
@@ -212,8 +216,8 @@ void dt_diag_bounded_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *grad,
 
 void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
                           DtLearn *l) {
-  double x;
   int n;
+  l->rate = rate(g, e, p->grad);
   l->kept = (uint64_t)dt_diag_share_kept(g, p->grad->local, &l->over, &l->times);
   if (l->kept == DT_KEPT_UNKNOWN && g->put_back &&
       dt_diag_share_averaged(g, p->grad->local, &l->over)) l->kept = DT_KEPT_OWN;
@@ -222,7 +226,7 @@ void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
       dt_diag_share_whole(g, p->grad->local)) l->kept = DT_KEPT_DEALT;
   if (g->pieces_taken > 1 &&
       dt_diag_share_micro(g, p->grad->local) == g->pieces_taken)
-    tell_pieces(g, l, rate(g, e, p->grad));
+    tell_pieces(g, l, l->rate);
   if (is_plain_step(g, e)) tell_micro_twice(g, l, p->grad->local);
   tell_uneven(g, l);
   if (l->kept != DT_KEPT_SUM && l->kept != DT_KEPT_MICRO) return;
@@ -230,9 +234,9 @@ void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
     l->kept = DT_KEPT_UNKNOWN;
     return;
   }
-  x = rate(g, e, p->grad);
   n = l->kept == DT_KEPT_SUM ? l->over : l->times;
-  if (x != 0 && dt_diag_digits(x * n) < dt_diag_digits(x)) l->kept = DT_KEPT_UNKNOWN;
+  if (l->rate != 0 && dt_diag_digits(l->rate * n) < dt_diag_digits(l->rate))
+    l->kept = DT_KEPT_UNKNOWN;
 }
 
 /* --- when somebody asks --- */
@@ -260,9 +264,11 @@ static const struct { DtFindId id; const char *what; } scales[] = {
     "divided by the number of ranks, this one is not; the losses" },
 };
 
-static bool some_averaged (const DtDiag *g) {
+/* Is a gradient averaged whose parameter takes the same share of it as `l` does? */
+static bool some_averaged (const DtDiag *g, const DtLearn *l) {
   for (int i = 0; i < g->nlearn; i++)
-    if (g->learn[i].averaged) return true;
+    if (g->learn[i].averaged &&
+        fabs(g->learn[i].rate - l->rate) <= 1e-6 * fabs(l->rate)) return true;
   return false;
 }
 
@@ -277,7 +283,7 @@ void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
   DtEvent e = dt_diag_origin(at_sum ? &l->reduced_at : &l->step, "update");
   const char *what;
   if (l->kept == DT_KEPT_UNKNOWN || l->loss == 0) return;
-  if (dealt && !some_averaged(g)) return;
+  if (dealt && !some_averaged(g, l)) return;
   for (int i = 0; i < g->nlearn && l->kept == DT_KEPT_MICRO; i++)
     if (g->learn[i].kept != DT_KEPT_MICRO || g->learn[i].times != l->times)
       return;                   /* several losses, each of other parameters */

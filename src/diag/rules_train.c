@@ -12,6 +12,7 @@
 ** them to differ: nothing is said of it.
 **
 ** Values that are all the same (zeros, ones) are equal by chance: no evidence. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
@@ -199,9 +200,7 @@ static void note_lost_update (DtDiag *g, const DtEvent *e, const DtVar *v,
   const DtDtype type = (DtDtype)v->local->m.dtype;
   if ((type != DT_BF16 && type != DT_F16) || v->grad == NULL || v->grad->spec ||
       dt_diag_sample(v->grad->local) == 0 || !dt_diag_is(g, e, DT_DO_ADD)) return;
-  for (int i = 0; i < e->op->sig->nargs && i < e->args->n; i++)
-    if (strcmp(e->op->sig->arg[i].name, "alpha") == 0 &&
-        dt_arg_float(e->args, i) == 0) return;
+  if (dt_diag_alpha(e) == 0) return;
   if (++l->lost == OFTEN && l->steps == OFTEN)
     dt_diag_add(g, e, DT_FIND_ID_LOST_UPDATE, v, 0, NULL, "%d updates with a "
                 "gradient changed none of its values in %s", (int)OFTEN,
@@ -842,9 +841,28 @@ static bool is_low_precision (const DtVar *v) {
                            v->local->m.dtype == DT_F16);
 }
 
+enum { MANY_LOW = 16 };         /* addends */
+
+/* A sum of one number, as of a meter, counts where digits were lost: it is a hundredth
+** off.  What is written into it besides, as at the start of an epoch, begins it anew. */
+static bool is_lossy (DtLow *w, const DtEvent *e) {
+  const int64_t at[DT_MAX_NDIM] = { 0 };
+  const DtTensor *acc = e->in[0]->local, *x = e->in[1]->local;
+  double now;
+  if (dt_meta_numel(&acc->m) != 1) return true;
+  if (dt_meta_numel(&x->m) != 1 || !dt_tensor_has_data(acc) || !dt_tensor_has_data(x))
+    return false;
+  now = dt_tensor_get(acc, at).re;
+  if (acc->storage->version != w->version + 1 || dt_diag_alpha(e) != 1) {
+    w->count = 0;
+    w->sum = now;
+  } else w->sum += dt_tensor_get(x, at).re;
+  w->version = acc->storage->version;
+  return w->count + 1 < MANY_LOW || fabs(now - w->sum) > 0.01 * fabs(w->sum);
+}
+
 /* One more addend into a plain tensor that nobody trains. */
 static void low_sum (DtDiag *g, const DtEvent *e) {
-  enum { MANY = 16 };
   const DtVar *acc = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *x = e->nin > 1 ? e->in[1] : NULL;
   DtLow *w = NULL;
@@ -852,7 +870,6 @@ static void low_sum (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || !is_low_precision(acc) ||
       x == NULL || x->spec ||
       acc->requires_grad || x->requires_grad ||
-      dt_meta_numel(&acc->local->m) < 2 ||
       (is_low_precision(x) && !(x->origin.op &&
                                 strcmp(x->origin.op,
                                        "aten._to_copy.default") == 0))) return;
@@ -862,10 +879,10 @@ static void low_sum (DtDiag *g, const DtEvent *e) {
     w = &g->low[g->nlow++ % DT_LOWS];
     *w = (DtLow){ .storage = acc->local->storage->id };
   }
-  if (++w->count == MANY)
+  if (is_lossy(w, e) && ++w->count == MANY_LOW)
     dt_diag_add(g, e, DT_FIND_ID_LOW_SUM, acc, 0, NULL,
                 "%d addends of more digits were cast and added to a sum in %s",
-                (int)MANY, dt_dtype_info((DtDtype)acc->local->m.dtype)->name);
+                (int)MANY_LOW, dt_dtype_info((DtDtype)acc->local->m.dtype)->name);
 }
 
 /* A gradient is cast to fewer digits. */

@@ -192,6 +192,8 @@ static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
                       DtPlace *w) {
   const DtPart *p = dt_diag_cut_of(g, v);
   const DtVar *whole = e->in[0];
+  const bool order = whole->origin.op &&
+                     strncmp(whole->origin.op, "aten.randperm", 13) == 0;
   int d, n = 0;
   for (d = 0; p && d < p->ndim; d++) {
     if (p->len[d] == p->shape[d]) continue;
@@ -207,9 +209,9 @@ static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
   if (!whole->local->storage->drawn &&
       ((whole->local->m.ndim > 1 &&
         dt_dtype_is_float((DtDtype)whole->local->m.dtype)) ||
-       (whole->origin.op &&
-        strncmp(whole->origin.op, "aten.randperm", 13) == 0)))
+       order))
     w->src = dt_diag_sample(whole->local);
+  if (order) w->cut = whole->origin;    /* what is wrong with it was so there */
   left_out(g, e, w);
   return true;
 }

@@ -285,6 +285,7 @@ typedef struct DtLearn {
   uint64_t loss;                /* values that backward began with */
   uint64_t kept;                /* DtKept of the gradient at the update */
   int over, times;              /* ranks it was reduced over; micro-batches */
+  double rate;                  /* what the first update multiplies it with */
   DtOrigin made, step;          /* the first update */
   DtMesh *mesh; int mdim;       /* its gradient was reduced over (owned); NULL */
   DtOrigin reduced_at;          /* ... there, the first time; over (owned): */
@@ -439,11 +440,14 @@ typedef struct DtBuffer {
   int64_t storage, version;     /* as it was registered */
   const char *name;
   uint64_t used; DtOrigin at;   /* its values where it was read last */
+  DtOrigin wrote;               /* ... and where they were written; line 0: by an
+                                ** operator that has it beside others */
 } DtBuffer;
 
-/* A tensor of low precision that is added to in place. */
+/* A tensor of low precision that is added to in place; of one number also what its
+** addends sum up to, and its storage's version after the last of them. */
 enum { DT_LOWS = 8 };
-typedef struct DtLow { int64_t storage; int count; } DtLow;
+typedef struct DtLow { int64_t storage; int count; int64_t version; double sum; } DtLow;
 
 /* Gradients that fully_shard's units are about to reduce. */
 typedef struct DtBatch {

@@ -1332,7 +1332,7 @@ local cases = {
       y = dt.distributed.functional.all_reduce(y)
       return y + 1
     end},
-  {"DT1049", "sub",
+  {"DT1049", "add_",
     function () return followed() end, function () return followed(true) end},
   {"DT1057", "backward",
     function () return trained(each, nil, 7) end,

@@ -1,4 +1,4 @@
-# DT1053 k at: q, k, v = (x @ w.t()).chunk(3, -1)
+# DT1053 w_qkv at: w = w_qkv.chunk(world, 0)[rank]
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F

@@ -1,4 +1,4 @@
-# DT1053 t at: q, k, v = F.linear(x, local).chunk(3, -1)
+# DT1053 wqkv at: local = wqkv.chunk(world)[rank]
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F

@@ -1,4 +1,4 @@
-# DT1062 perm at: mine = perm.chunk(world)[rank]
+# DT1062 perm at: perm = torch.randperm(64)
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F
