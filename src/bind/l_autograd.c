@@ -493,6 +493,7 @@ static int l_set_data (lua_State *L) {
   dt_spec_unref(v->s->cx, v->spec);
   v->local = t;
   v->spec = spec;
+  if (v->is_param && dt_diag_of(v->s)) dt_diag_param_moved(dt_diag_of(v->s), v);
   return 0;
 }
 

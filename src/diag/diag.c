@@ -441,6 +441,7 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_graph_free(g);
   dt_diag_shards_free(g);
   dt_diag_drifts_free(g);
+  dt_diag_masters_free(g);
   dt_diag_stales_free(g);
   dt_diag_noises_free(g);
   dt_diag_answers_free(g);
@@ -477,6 +478,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->lowered.v);
   dt_free(g->s->cx, g->copies.v);
   dt_free(g->s->cx, g->params.v);
+  dt_free(g->s->cx, g->moved_params.v);
   dt_free(g->s->cx, g->tied.v);
   dt_free(g->s->cx, g->looked.v);
   dt_free(g->s->cx, g->checksums.v);

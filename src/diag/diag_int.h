@@ -273,6 +273,9 @@ void dt_diag_drift_updated (DtDiag *g, const DtEvent *e);
 void dt_diag_drift_met (DtDiag *g, const DtVar *v);
 void dt_diag_drifts (DtDiag *g);
 void dt_diag_drifts_free (DtDiag *g);
+/* rules_master.c.  Is a copy of parameters trained, and they are not?  Finds it. */
+void dt_diag_masters (DtDiag *g);
+void dt_diag_masters_free (DtDiag *g);
 /* A parameter whose gradient was reduced; NULL: none.  Pure. */
 const DtLearn *dt_diag_any_reduced (const DtDiag *g);
 /* Is a scheduler made for the steps of all ranks together?  Finds it. */

@@ -175,6 +175,8 @@ void dt_diag_result (DtDiag *g, const DtVar *in, const DtVar *out);
 void dt_diag_result_read (DtDiag *g, const DtVar *v);
 /* `v` is the parameter or buffer of a module.  Local. */
 void dt_diag_param (DtDiag *g, const DtVar *v);
+/* The parameter `v` got other memory.  Local. */
+void dt_diag_param_moved (DtDiag *g, const DtVar *v);
 /* `copy` is full_tensor() of `p`; a checkpoint was read into `v`, what
 ** it holds under `key`.  Local. */
 void dt_diag_copy_of (DtDiag *g, const DtVar *p, const DtVar *copy);

@@ -770,6 +770,7 @@ void dt_diag_train (DtDiag *g) {
     if (g->claim[i].untrained) g->claim[i].mute = true;
   mute_back(g);
   dt_diag_lost(g);
+  dt_diag_masters(g);
   for (i = 0; i < g->nlearn; i++)
     if (g->learn[i].kept == DT_KEPT_DEALT) dt_diag_kept(g, &g->learn[i], i);
   for (i = 0; i < g->nlearn && g->moved && !g->averaged; i++)

@@ -74,6 +74,7 @@ extern const DtDiagRule dt_rules_stale[];
 extern const DtDiagRule dt_rules_noise[];
 extern const DtDiagRule dt_rules_reorder[];
 extern const DtDiagRule dt_rules_answer[];
+extern const DtDiagRule dt_rules_master[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -568,6 +569,7 @@ struct DtDiag {
   struct DtStales *stales; int nstales; /* rules_stale.c; ever put in */
   struct DtNoises *noises; int nnoises; /* rules_noise.c; ever put in */
   struct DtAnswers *answers; int nanswers;      /* rules_answer.c; messages that came */
+  struct DtMasters *masters; int nmasters;      /* rules_master.c; ever put in */
   struct DtDrifts *drifts; int ndrifts; /* rules_drift.c; ever put in */
   int64_t updates; const char *update_file; int update_line;    /* of parameters;
                                 ** the last */
@@ -597,6 +599,7 @@ struct DtDiag {
   DtIdSet loaded;               /* storages that a checkpoint was loaded into */
   bool normed;                  /* a norm of gradients was taken since backward */
   bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */
+  DtIdSet moved_params;         /* storages that parameters got by .data */
   DtIdSet params; bool filled;  /* storages of parameters and buffers; a
                                 ** checkpoint was read into some */
   DtIdSet tied, looked;         /* storages that two modules have; in which rows
