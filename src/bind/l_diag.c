@@ -445,8 +445,18 @@ static int l_was_source (lua_State *L) {
   return 1;
 }
 
-/* dt._replica(tensor[, mesh, mdim]): made equal along it by a broadcast; without
-** a mesh: reduced. */
+/* dt._cuts(mesh, mdim): fully_shard cuts parameters along that dimension. */
+static int l_cuts (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  DtMesh *m = dtL_check_mesh(L, 1);
+  const int mdim = (int)luaL_checkinteger(L, 2);
+  luaL_argcheck(L, mdim >= 0 && mdim < m->ndim, 2, "a dimension of the mesh");
+  if (g) dt_diag_cuts(g, m, mdim);
+  return 0;
+}
+
+/* dt._replica(tensor[, mesh, mdim, managed]): made equal along it by a broadcast, to
+** be kept so by the library where `managed`; without a mesh: reduced. */
 static int l_replica (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
   const DtVar *v = dtL_check_tensor(L, 1);
@@ -454,7 +464,7 @@ static int l_replica (lua_State *L) {
   int mdim = (int)luaL_optinteger(L, 3, 0);
   luaL_argcheck(L, m == NULL || (mdim >= 0 && mdim < m->ndim), 3,
                 "a dimension of the mesh");
-  if (g) dt_diag_replica(g, v, m, mdim);
+  if (g) dt_diag_replica(g, v, m, mdim, lua_toboolean(L, 4));
   return 0;
 }
 
@@ -512,7 +522,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_gather_back", l_gather_back},
     {"_filled", l_filled}, {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded}, {"_result", l_result},
     {"_file_part", l_file_part}, {"_mark", l_mark},
-    {"_replica", l_replica}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
+    {"_replica", l_replica}, {"_cuts", l_cuts}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

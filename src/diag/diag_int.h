@@ -118,6 +118,8 @@ DtPlace *dt_diag_place_spread (const DtDiag *g, const DtVar *v);
 bool dt_diag_is_whole (const DtDiag *g, double n);
 /* Note it.  Local. */
 void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w);
+/* Nothing is known of it any more.  Local. */
+void dt_diag_place_drop (DtDiag *g, const DtVar *v);
 /* Note it of whoever has this memory in this shape.  Local. */
 void dt_diag_place_put_at (DtDiag *g, const DtTensor *t, const DtPlace *w);
 /* `w` becomes something that the event's operator made.  Pure. */
@@ -214,8 +216,10 @@ void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece,
 /* A raw collective took `in`: was it made of a part alone? */
 void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out);
-/* Was the storage made equal on a group's ranks by a broadcast? */
+/* Was the storage made equal on a group's ranks by a broadcast?  By one that the
+** program asked for itself?  Pure. */
 bool dt_diag_copied (const DtDiag *g, int64_t storage);
+bool dt_diag_chosen (const DtDiag *g, int64_t storage);
 /* A raw collective took `in`: does it reduce gradients? */
 void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 /* A raw collective took `in`, which may have a gradient, and gave `out`. */

@@ -204,8 +204,12 @@ void dt_diag_message_sent (DtDiag *g, int to, const DtVar *v);
 void dt_diag_message_came (DtDiag *g, int from, const DtVar *v);
 void dt_diag_moved (DtDiag *g);
 /* A broadcast along `mdim` of `mesh` has made a plain tensor equal on all ranks;
-** without a mesh: a reduction has.  Local. */
-void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim);
+** `managed`: the library did, and is to keep it so; without a mesh: a reduction has.
+** Local. */
+void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim, bool managed);
+/* fully_shard cuts parameters along `mdim` of `mesh`: what is beside them is a copy
+** on each of those ranks.  Local. */
+void dt_diag_cuts (DtDiag *g, DtMesh *mesh, int mdim);
 /* A collective of a list of tensors sends `v` to the rank after that which gets
 ** `before`.  Local. */
 void dt_diag_sent_after (DtDiag *g, const DtVar *v, const DtVar *before,

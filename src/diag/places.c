@@ -123,6 +123,14 @@ void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w) {
   dt_diag_place_put_at(g, v->local, &one);
 }
 
+void dt_diag_place_drop (DtDiag *g, const DtVar *v) {
+  while (true) {                /* by the variable, then by its memory */
+    const DtPlace *w = dt_diag_place(g, v);
+    if (w == NULL) return;
+    g->place_id[w - g->place] = 0;
+  }
+}
+
 DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
                             DtPlaceKind kind) {
   DtPlace p = *w;

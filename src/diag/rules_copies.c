@@ -10,17 +10,24 @@
 #include <string.h>
 #include "diag/diag_int.h"
 
+static int index_of (const DtDiag *g, int64_t storage) {
+  for (int i = 0; i < g->ncopies; i++)
+    if (g->copy[i].storage == storage) return i;
+  return -1;
+}
+
 static DtCopy *find_copy (DtDiag *g, const DtTensor *t) {
-  int i;
-  for (i = 0; i < g->ncopies; i++)
-    if (g->copy[i].storage == t->storage->id) return &g->copy[i];
-  return NULL;
+  const int i = index_of(g, t->storage->id);
+  return i < 0 ? NULL : &g->copy[i];
 }
 
 bool dt_diag_copied (const DtDiag *g, int64_t storage) {
-  for (int i = 0; i < g->ncopies; i++)
-    if (g->copy[i].storage == storage) return true;
-  return false;
+  return index_of(g, storage) >= 0;
+}
+
+bool dt_diag_chosen (const DtDiag *g, int64_t storage) {
+  const int i = index_of(g, storage);
+  return i >= 0 && !g->copy[i].managed;
 }
 
 static void drop_copy (DtDiag *g, DtCopy *c) {
@@ -32,7 +39,7 @@ void dt_diag_copies_free (DtDiag *g) {
   while (g->ncopies > 0) drop_copy(g, &g->copy[0]);
 }
 
-void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim) {
+void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim, bool managed) {
   DtCopy *c = find_copy(g, v->local);
   if (mesh == NULL) {
     if (c) c->averaged = true;
@@ -51,19 +58,24 @@ void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim) {
   c->mdim = mdim;
   c->version = v->local->storage->version;
   c->changed = false;
+  c->managed = managed;
+}
+
+static void name_copy (DtDiag *g, DtCopy *c, const DtVar *p) {
+  DtBuf b;
+  dt_buf_init(&b, g->s->cx);
+  c->name = dt_session_intern(g->s, dt_diag_name(g, p));
+  if (c->name == NULL) dt_error_clear(g->s->cx);
+  dt_buf_addf(&b, "the parameter %s%safter its update (a broadcast had made it "
+              "equal)", dt_diag_name(g, p), *dt_diag_name(g, p) ? " " : "");
+  c->what = dt_diag_intern(g, &b);
 }
 
 /* Only what learns is a parameter. */
 static void on_gradient (DtDiag *g, const DtEvent *e) {
   const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
-  DtCopy *c;
-  DtBuf b;
-  if (p == NULL || p->spec ||
-      (c = find_copy(g, p->local)) == NULL || c->what) return;
-  dt_buf_init(&b, g->s->cx);
-  dt_buf_addf(&b, "the parameter %s%safter its update (a broadcast had made it "
-              "equal)", dt_diag_name(g, p), *dt_diag_name(g, p) ? " " : "");
-  c->what = dt_diag_intern(g, &b);
+  DtCopy *c = p && !p->spec ? find_copy(g, p->local) : NULL;
+  if (c && c->what == NULL) name_copy(g, c, p);
 }
 
 static void on_update (DtDiag *g, const DtEvent *e) {
@@ -72,6 +84,8 @@ static void on_update (DtDiag *g, const DtEvent *e) {
   for (i = 0; i < e->nin; i++) {
     DtCopy *c = e->in[i] && !e->in[i]->spec
     ? find_copy(g, e->in[i]->local) : NULL;
+    if (c && c->managed && c->what == NULL && e->in[i]->requires_grad)
+      name_copy(g, c, e->in[i]);        /* a gradient of torch.autograd.grad() */
     if (c == NULL || c->what == NULL ||
         c->version == e->in[i]->local->storage->version) continue;
     c->version = e->in[i]->local->storage->version;
@@ -93,8 +107,8 @@ void dt_diag_copies (DtDiag *g) {
                   .line = c->line, .seq = c->seq,
                   .module = c->module ? c->module : "" };
     if (!c->changed || c->averaged) continue;
-    dt_diag_claim(g, &e, DT_FIND_ID_UNREDUCED, false, c->mesh, c->mdim, NULL,
-                  c->hash, c->what);
+    dt_diag_claim_named(g, &e, DT_FIND_ID_UNREDUCED, false, c->mesh, c->mdim,
+                        c->name ? c->name : "", c->hash, c->what);
     c->changed = false;
   }
 }

@@ -145,6 +145,12 @@ static void note_cut (DtDiag *g, const DtSpec *s) {
     }
 }
 
+void dt_diag_cuts (DtDiag *g, DtMesh *mesh, int mdim) {
+  if (!g->on || g->d->muted || g->split || mesh->shape[mdim] < 2) return;
+  g->split = dt_mesh_ref(mesh);
+  g->split_dim = mdim;
+}
+
 /* A distributed parameter got a gradient: it waits for its update. */
 static void await_update (DtDiag *g, const DtEvent *e) {
   const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
@@ -788,9 +794,10 @@ void dt_diag_train (DtDiag *g) {
   outside_units(g);
   if (g->over == NULL) return;
   for (i = 0; i < g->nlearn; i++)
-    chosen = chosen || dt_diag_copied(g, g->learn[i].storage);
+    chosen = chosen || dt_diag_chosen(g, g->learn[i].storage);
   for (i = 0; i < g->nlearn; i++) {
-    if (!chosen) claim_no_drift(g, &g->learn[i], g->over, g->over_dim, i);
+    if (!chosen && !dt_diag_copied(g, g->learn[i].storage))
+      claim_no_drift(g, &g->learn[i], g->over, g->over_dim, i);
     began_apart(g, &g->learn[i], i);
     dt_diag_kept(g, &g->learn[i], i);
     steps_apart(g, &g->learn[i], i);

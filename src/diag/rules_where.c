@@ -720,7 +720,10 @@ static void on_to_local (DtDiag *g, const DtEvent *e) {
       n++;
       continue;
     }
-    if (!dt_pl_is_shard(s->pl[m]) || ++n > 1) return;
+    if (!dt_pl_is_shard(s->pl[m]) || ++n > 1) {  /* cut twice: a place says one */
+      dt_diag_place_drop(g, e->out[0]);
+      return;
+    }
     w.dim = s->pl[m].dim;       /* Shard(-1) stays so */
     if (w.dim < 0) w.dim += ndim_of(e->out[0]);
     if (w.dim < 0 || w.dim >= ndim_of(e->out[0])) return;

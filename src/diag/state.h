@@ -181,8 +181,9 @@ enum { DT_COPIES = 256 };
 typedef struct DtCopy {
   int64_t storage, version;
   DtMesh *mesh; int mdim;       /* owned */
-  const char *what;             /* interned; NULL: it never got a gradient */
+  const char *what, *name;      /* interned; NULL: it never got a gradient */
   bool changed, averaged;
+  bool managed;                 /* the library keeps it equal, as DDP does */
   uint64_t hash;                /* after the last change, which was here: */
   const DtOpDef *op; const char *file, *module; int line; int64_t seq;
 } DtCopy;
@@ -560,7 +561,8 @@ struct DtDiag {
   uint64_t diagonal;            /* the mask of queries and keys of one part */
   unsigned nshifts; int64_t shift[DT_SHIFTS];   /* its positions less those of keys */
   bool reordered;               /* a parameter got its own rows in another order */
-  DtMesh *split; int split_dim; /* over which a trained parameter is cut (owned) */
+  DtMesh *split; int split_dim; /* over which a trained parameter is cut, or
+                                ** fully_shard cuts those of its modules (owned) */
   bool lse_used;                /* some log-sum-exp of a part, by an operator */
   bool dealt_back;              /* an all_to_all in backward */
   int npadded;                  /* parts that were filled up, ever */

@@ -609,6 +609,7 @@ local function wrap(module, kw, info, reshard, prefix)
   if #params > 0 then
     if reshard == nil then reshard = true end
     self.group = Group.new(params, info, self.mp, reshard)
+    if info.shard_mdim then dt._cuts(info.mesh, info.shard_mdim) end
     if type(reshard) == "number" then
       self.group.post_mesh = small_mesh(info, reshard)
     end

@@ -355,7 +355,7 @@ function M.start(s, params, buffers, init_sync)
       state[#state + 1] = b
     end
     broadcast_all(s, state)
-    for _, p in ipairs(s.params) do dt._replica(p, s.mesh, 0) end
+    for _, p in ipairs(s.params) do dt._replica(p, s.mesh, 0, true) end
   end
   for _, p in ipairs(s.params) do
     p:register_post_accumulate_grad_hook(function () grad_came(s, p) end)

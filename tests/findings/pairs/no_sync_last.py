@@ -1,4 +1,4 @@
-# DT1046 aten.add_.Tensor at: opt.step()
+# DT1046 model.module[0].weight at: opt.step()
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F
