@@ -252,6 +252,15 @@ local function zero_grad(self, set_to_none)
   end)
 end
 
+-- A program may have put anything there.
+local function each_kept(o, see)
+  local all = attrs.get(o, "state")
+  for _, state in V.each(V.is_dict(all) and all or V.dict()) do
+    see(state)
+    for _, value in V.each(V.is_dict(state) and state or V.dict()) do see(value) end
+  end
+end
+
 local function start(self, params, defaults)
   if util.is_tensor(params) then
     util.raise("TypeError", "params argument given to the optimizer should be "
@@ -261,6 +270,7 @@ local function start(self, params, defaults)
   local list = shown(params)
   attrs.set(self, "defaults", defaults)
   attrs.set(self, "state", new_state())
+  base.keeps(self, each_kept)
   attrs.set(self, "param_groups", V.list({}, 0))
   rawset(self, "schedulable", groups_of(self))
   local function add(group)             -- as the program's class has it

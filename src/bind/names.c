@@ -45,12 +45,27 @@ static bool is_last_value (const char *name) {
   return name[0] == '_' && (name[1] == '\0' || name[1] == '.');
 }
 
+/* Members on the way to what is called so, but for the "module" of a wrapper. */
+static int depth_of (const char *name) {
+  static const char wrapped[] = ".module.";
+  int n = 0;
+  for (const char *s = name; *s != '\0'; s++)
+    n += (*s == '.' || *s == '[') &&
+         strncmp(s, wrapped, sizeof wrapped - 1) != 0;
+  return n;
+}
+
+/* Is one name better than the other?  What somebody gave; of modules in each
+** other the outermost's, not what a loop left; the first in the alphabet. */
+static bool is_better (const char *name, const char *old) {
+  int last = is_last_value(name) - is_last_value(old);
+  int deep = depth_of(name) - depth_of(old);
+  return last != 0 ? last < 0 : deep != 0 ? deep > 0 : strcmp(name, old) < 0;
+}
+
 /* v[i] is called `name`, unless it has a better name. */
 static void call_it (lua_State *L, Find *f, int i, const char *name) {
-  const char *old = f->out[i];
-  if (old != NULL && (is_last_value(name) > is_last_value(old) ||
-                      (is_last_value(name) == is_last_value(old) &&
-                       strcmp(name, old) >= 0))) return;
+  if (f->out[i] != NULL && !is_better(name, f->out[i])) return;
   f->out[i] = dt_session_intern(dtL_session(L), name);
   f->open[i] = f->any = true;
 }

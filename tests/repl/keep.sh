@@ -36,6 +36,47 @@ check "nor is counted again" test "$(grep -c times "$out")" = 0
 play "-i $here/tests/debug/fixtures/one_batch.py" ':grads'
 check ":grads knows what was found" has "net.module[2].bias: every rank computed the same gradients"
 check "and counts it" has "4 leaves, 1 finding"
+# What an optimizer of the program's own keeps, and its parameters' names: not
+# those of a loop that is over.
+cat >own.py <<'END'
+import torch
+from torch import nn
+class Average(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {})
+    @torch.no_grad()
+    def step(self):
+        for p in self.param_groups[0]["params"]:
+            state = self.state[p]
+            state["mean"] = 0.5 * (state.get("mean", torch.zeros_like(p)) + p.grad)
+            p.sub_(state["mean"], alpha=0.1)
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(16, 16, bias=False)
+    def forward(self, x):
+        return self.a(x)
+net = nn.Sequential(Pair(), Pair())
+opt = Average(net.parameters())
+def train():
+    for b in net:
+        b.train()
+    for step in range(2):
+        net(torch.ones(4, 16)).sum().backward()
+        opt.step()
+        opt.zero_grad()
+for b in net:
+    b.train()
+train()
+END
+play "-n 1 -i own.py" ':mem
+:grads'
+mem () { grep -q "^$1  *$2 " "$out"; }
+check "parameters by hand" mem parameters "2 kB"
+check "the state that is held" mem optimizer "2 kB"
+check "no activations" mem activations "0 B"
+check "the outermost module names a parameter" has "net[1].a.weight"
+check "not the loop" test "$(grep -c "^b" "$out")" = 0
 play "-d a.lua" ':c
 last + 1
 :mem'

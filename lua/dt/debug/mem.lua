@@ -7,8 +7,9 @@
 -- the optimizer's state.  The peak is that of this walk:
 -- what the program needs, the same in every world, whatever the allocator and
 -- the record itself keep.  Kinds: parameters are said to be so by nn and
--- requires_grad; gradients by backward; the optimizer's state is what is
--- written in place together with a gradient, outside of backward.
+-- requires_grad; gradients by backward; the optimizer's state is what optimizers
+-- hold, and what is written in place together with a gradient, outside of
+-- backward.
 
 local dt = require "dt"
 local page = require "dt.debug.page"
@@ -38,6 +39,8 @@ local function storages(entries)
   local all, order = {}, {}
   local fsdp = package.loaded["dt.fsdp.param"]
   local sharded = fsdp and fsdp.storages() or {}
+  local optim = package.loaded["dt.optim.base"]
+  local state = optim and optim.storages() or {}
   local grads = gradients(sharded)
   local function see(e, v, made)
     if not v.storage or v.bytes == 0 then return end
@@ -56,6 +59,7 @@ local function storages(entries)
       s.kind = "parameters"
     end
     if grads[v.storage] and not s.kind then s.kind = "gradients" end
+    if state[v.storage] and not s.kind then s.kind = "optimizer" end
   end
   for _, e in ipairs(entries) do
     for _, v in ipairs(e.inputs) do see(e, v, false) end

@@ -270,9 +270,32 @@ function Optimizer:run(group, params)
   end
 end
 
+local alive = setmetatable({}, {__mode = "k"})  -- optimizers, for :mem
+
+-- keeps(o, each): a new optimizer; each(o, see) calls see(value) for all that
+-- is in the states of its parameters.
+function M.keeps(o, each) alive[o] = each end
+
+-- Storages of what optimizers keep between steps: {[number] = true}.
+function M.storages()
+  local out = {}
+  local function see(value)
+    if util.is_tensor(value) then out[dt._storage(value).id] = true end
+  end
+  for o, each in next, alive do each(o, see) end
+  return out
+end
+
+local function each_kept(o, see)
+  for _, state in next, o.state do
+    for _, value in next, state do see(value) end
+  end
+end
+
 local function new(class, params, defaults)
   local o = setmetatable({state = {}, param_groups = {}, defaults = defaults,
     class = class}, class)
+  M.keeps(o, each_kept)
   if util.is_tensor(params) then
     util.raise("TypeError", "params argument given to the optimizer should be "
       .. "an iterable of Tensors or dicts, but got torch.FloatTensor")
