@@ -21,6 +21,7 @@ require "torch.class_methods"
 require "torch.comm_hooks"
 require "torch.module_hooks"
 require "torch.module_state"
+require "torch.operators_called"
 require "torch.optimizer"
 require("torch.generator").provide(names.torch)
 
@@ -39,9 +40,22 @@ end
 
 -- ---- activation checkpoints ----
 
-local policy = namespace {MUST_SAVE = "MUST_SAVE",
-  PREFER_SAVE = "PREFER_SAVE", MUST_RECOMPUTE = "MUST_RECOMPUTE",
-  PREFER_RECOMPUTE = "PREFER_RECOMPUTE", MUST_CPU_OFFLOAD = "MUST_CPU_OFFLOAD"}
+-- f inside of a context of the program's.
+local function inside(scope, f)
+  return function (...)
+    attrs.enter(scope)
+    local out = table.pack(pcall(f, ...))
+    local ended = attrs.leave(scope, not out[1] and out[2] or nil)
+    if not out[1] and not ended then error(out[2], 0) end
+    return table.unpack(out, 2, out.n)
+  end
+end
+
+-- f as it runs in a checkpoint's first forward and in its second one.
+function recompute.in_contexts(context_fn, f)
+  local pair = V.call(context_fn, V.list({}, 0))
+  return inside(pair[1], f), inside(pair[2], f)
+end
 
 -- checkpoint(function, *args, **options and keywords of the function)
 local function checkpoint(a, kw)
@@ -63,11 +77,6 @@ end
 
 attrs.provide("torch.utils.checkpoint", over({
   checkpoint = builtin(checkpoint, "checkpoint"),
-  CheckpointPolicy = policy,
-  -- What is saved selectively has the same numbers: nothing to choose here.
-  create_selective_checkpoint_contexts = builtin(function ()
-    return V.tuple {attrs.null_context(), attrs.null_context()}
-  end, "create_selective_checkpoint_contexts"),
   set_checkpoint_early_stop = builtin(attrs.null_context,
     "set_checkpoint_early_stop"),
 }, recompute))

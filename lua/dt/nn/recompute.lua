@@ -95,7 +95,7 @@ local function first_forward(f, args)
   return table.pack(f(table.unpack(args, 1, args.n)))
 end
 
-local function without_reentrance(f, args, early, state)
+local function without_reentrance(f, args, early, state, again_f)
   local before = dt._saving()
   local outs = first_forward(f, args)
   local kept = dt._saving() - before
@@ -107,7 +107,7 @@ local function without_reentrance(f, args, early, state)
     if again then return end
     again = true
     autograd._queue_callback(function () again = false end)
-    rebuild(f, args, early and kept or 0, state)
+    rebuild(again_f or f, args, early and kept or 0, state)
   end
   for i = 1, outs.n do
     local t = outs[i]
@@ -179,6 +179,21 @@ local options = {use_reentrant = true, preserve_rng_state = true,
   context_fn = true, determinism_check = true, debug = true,
   early_stop = true}
 
+-- in_contexts(context_fn, f) -> f in the first forward, f in the second one; nil:
+-- context_fn is not looked at.
+M.in_contexts = nil
+
+-- f inside of what context_fn gives, for the two forwards.
+local function in_contexts(own, reentrant, f)
+  if util.is_none(own.context_fn) or not M.in_contexts then return f, nil end
+  if reentrant then
+    util.raise("ValueError", "Passing `context_fn`, `debug`, or "
+      .. "`respect_saved_tensors_hooks` is only supported when "
+      .. "use_reentrant=False.")
+  end
+  return M.in_contexts(own.context_fn, f)
+end
+
 -- look(f, args): who wants to see what a reentrant checkpoint is given.
 M.look = nil
 
@@ -209,8 +224,9 @@ function M.checkpoint(f, ...)
   if own.early_stop ~= nil then early = own.early_stop end
   if reentrant and M.look then M.look(f, args) end
   local before, keeps = dt._rng(), own.preserve_rng_state ~= false
-  local outs = (reentrant and with_reentrance or without_reentrance)(f, args,
-    early, keeps and before or nil)
+  local first, second = in_contexts(own, reentrant, f)
+  local outs = (reentrant and with_reentrance or without_reentrance)(first, args,
+    early, keeps and before or nil, second)
   if not keeps and dt.is_grad_enabled() and dt._rng() ~= before then
     dt._finding("DRAWS_AGAIN", nil,
       "preserve_rng_state=False, and its forward draws random numbers",
@@ -230,6 +246,10 @@ function Wrapper:__init__(module, kw)
   self._checkpoint_wrapped_module = module
   self.use_reentrant = kw ~= nil
     and kw.checkpoint_impl == M.CheckpointImpl.REENTRANT
+  self.how = {}
+  for key in pairs(options) do
+    if kw and key ~= "use_reentrant" then self.how[key] = kw[key] end
+  end
 end
 
 function Wrapper:forward(...)
@@ -243,6 +263,7 @@ function Wrapper:forward(...)
     args, kw = split(...)
   end
   kw.use_reentrant = self.use_reentrant
+  for key, v in pairs(self.how) do kw[key] = v end
   args.n = args.n + 1
   args[args.n] = kw
   if finish then return finish(M.checkpoint(f, table.unpack(args, 1, args.n))) end
