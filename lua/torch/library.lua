@@ -118,7 +118,18 @@ local function operator(name, f, kw)
       return V.lua_function(kernels[key] or kernels.impl)(...)
     end
   end
-  dt.library.define(schema, {impl = run "impl", meta = run "meta",
+  local fake = run "meta"
+  dt.library.define(schema, {impl = run "impl", meta = fake,
+    fake = function (...)
+      if not kernels.meta then
+        util.raise("RuntimeError", "There was no fake impl registered for "
+          .. "<CustomOpDef(%s)>. This is necessary for torch.compile/export/fx "
+          .. "tracing to work. Please use `%s.register_fake` to add an fake impl.",
+          name, f.name)
+      end
+      return fake(...)
+    end,
+    unfaked = function () return not kernels.meta and f.name or nil end,
     backward = function (ctx, ...)
       if not kernels.backward then
         util.raise("RuntimeError", "Trying to backward through %s but no "

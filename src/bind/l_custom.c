@@ -2,10 +2,11 @@
 ** bind/l_custom.c: operators written in Lua, and sharding rules given to
 ** operators at run time.
 **
-**   dt.library._define(schema, impl, meta, backward)
+**   dt.library._define(schema, impl, meta, backward, fake)
 **     impl(args...) gets plain local tensors and computes the results;
 **     meta(args...) the same on tensors without data (default: impl itself,
 **       since shapes follow from the operators it calls);
+**     fake(args...) in its place where the result's placements are worked out;
 **     backward(ctx, grads...) is called on the tensors of the forward call:
 **       ctx.args, ctx.outputs; returns a gradient per argument (nil = none).
 **   dt._register_sharding(overload, fn)
@@ -21,7 +22,7 @@
 typedef struct LuaOp {
   lua_State *L;
   DtSession *s;
-  int impl, meta, backward;     /* registry references */
+  int impl, meta, backward, fake;       /* registry references */
   int64_t ints[16];             /* non-tensor results of the last run */
 } LuaOp;
 
@@ -200,6 +201,12 @@ static DtStatus read_metas (LuaOp *o, void *ud) {
   return DT_OK;
 }
 
+/* The function that gives the shapes of a call's results. */
+static int shapes_ref (const LuaOp *o, const DtMetaCall *c) {
+  if (c->fake && o->fake != LUA_NOREF) return o->fake;
+  return o->meta != LUA_NOREF ? o->meta : o->impl;
+}
+
 /* Shapes come from running meta (or impl) without data; operators it calls
 ** are not the user's, so they are neither numbered nor recorded. */
 static DtStatus custom_meta (DtMetaCall *c) {
@@ -217,8 +224,8 @@ static DtStatus custom_meta (DtMetaCall *c) {
   s->grad_enabled = false;
   s->no_data = true;
   s->listen_mask = 0;
-  st = call_ref(o, o->meta != LUA_NOREF ? o->meta : o->impl, c->args, v,
-                c->op->sig->nrets, read_metas, c);
+  st = call_ref(o, shapes_ref(o, c), c->args, v, c->op->sig->nrets, read_metas,
+                c);
   s->grad_enabled = grad;
   s->no_data = nodata;
   s->listen_mask = mask;
@@ -299,6 +306,7 @@ static int l_define (lua_State *L) {
   o->impl = opt_ref(L, 2);
   o->meta = opt_ref(L, 3);
   o->backward = opt_ref(L, 4);
+  o->fake = opt_ref(L, 5);
   memset(&def, 0, sizeof def);
   def.schema = schema;
   def.brief = "An operator defined by the script.";

@@ -25,6 +25,22 @@ L
 ok "a training step runs in PyTorch" [ $? = 0 ]
 ok "and here" "$DTREPL" again.lua
 
+# An operator by @custom_op without a fake: PyTorch asks for one in both.
+cat > own.py <<'P'
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Shard, distribute_tensor
+mesh = init_device_mesh("cpu", (2,))
+@torch.library.custom_op("own::halve", mutates_args=())
+def halve(x: torch.Tensor) -> torch.Tensor:
+    return x / 2
+halve(distribute_tensor(torch.ones(4), mesh, [Shard(0)]))
+P
+printf '%s\n' ':c' ':export torch own_out.py' ':q' | "$DTREPL" -n 2 -d own.py > out 2>&1
+"$PYTHON" own_out.py > out 2> err
+ok "its fake is asked for" \
+  grep -q 'no fake impl registered for <CustomOpDef(own::halve)>' err
+
 # Numbers that need no communication (a pretend group moves nothing).
 cat > count.lua <<'L'
 local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})

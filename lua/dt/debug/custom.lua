@@ -46,8 +46,17 @@ local function output(D, P, s, i)
     and (", device=a[%d].device"):format(any - 1) or "")
 end
 
-local function stand_in(D, P, s, schema)
-  local list = {}
+-- The stand-in in PyTorch of an operator by @custom_op without a fake: it is made the
+-- same way, so that PyTorch asks for the fake as it does for the program's own.
+local function unfaked(name, schema, func, values)
+  local full, rest = schema:match("^([%w_]+::[%w_]+)[%w_.]*(.*)$")
+  return ("of_%s = lambda *a, **k: %s\nof_%s.__name__ = %q\n"
+    .. "torch.library.custom_op(%q, mutates_args=(), schema=%q)(of_%s)"):format(name,
+    values, name, func, full, rest, name)
+end
+
+local function stand_in(D, P, s, def)
+  local list, schema = {}, def.schema
   for i, kind in ipairs(returns(schema)) do
     list[i] = kind:match("^Tensor%[") and D.open .. output(D, P, s, i)
       .. D.close or kind:match("^Tensor") and output(D, P, s, i) or "0"
@@ -60,6 +69,8 @@ local function stand_in(D, P, s, schema)
   local ns, rest = schema:match("^([%w_]+)::(.*)$")
   local name = rest:match("^[%w_.]+")
   if #list ~= 1 then values = "(" .. values .. ")" end
+  local func = def.unfaked and def.unfaked()
+  if func then return unfaked((name:gsub("%.", "_")), schema, func, values) end
   return ("lib_%s = torch.library.Library(%q, \"FRAGMENT\")\n"
     .. "lib_%s.define(%q)\nlib_%s.impl(%q, lambda *a, **k: %s, "
     .. "\"CompositeExplicitAutograd\")"):format(name:gsub("%.", "_"), ns,
@@ -78,7 +89,7 @@ function M.lines(D, P)
       if D.name == "lua" and def.module then
         out[#out + 1] = ("require %q"):format(def.module)
       else
-        out[#out + 1] = stand_in(D, P, s, def.schema)
+        out[#out + 1] = stand_in(D, P, s, def)
       end
     end
   end

@@ -6,14 +6,16 @@ local util = require "dt.util"
 
 local M = {}
 
-local defined = {}              -- by full name: {schema, module}
+local defined = {}              -- by full name: {schema, module, unfaked}
 
--- dt.library.define(schema, {impl=, meta=, backward=}) or (schema, impl):
+-- dt.library.define(schema, {impl=, meta=, backward=, fake=}) or (schema, impl):
 -- impl(args...) computes on plain local tensors; meta(args...) gives the
--- shapes (default: impl without data); backward(ctx, grads...) returns a
--- gradient per argument, ctx.args and ctx.outputs are those of the call.
--- The operator is then dt.ops.<namespace>.<name>.  `module` names the module
--- whose loading defines it, for programs that dt.debug writes.
+-- shapes (default: impl without data), and fake(args...) those of a call on
+-- DTensors (default: meta); backward(ctx, grads...) returns a gradient per
+-- argument, ctx.args and ctx.outputs are those of the call.
+-- The operator is then dt.ops.<namespace>.<name>.  For programs that dt.debug
+-- writes, `module` names the module whose loading defines it, and unfaked()
+-- gives the name of the function that stands for it while it has no fake.
 function M.define(schema, how)
   if type(schema) ~= "string" then
     util.raise("TypeError", "define(schema, how): schema must be a string, "
@@ -24,15 +26,16 @@ function M.define(schema, how)
     util.raise("TypeError",
       "define(schema, how): how.impl must be a function")
   end
-  local op = dt.library._define(schema, how.impl, how.meta, how.backward)
+  local op = dt.library._define(schema, how.impl, how.meta, how.backward,
+    how.fake)
   local name = schema:match("^[^(]+"):gsub("::", "."):gsub("%s", "")
   if select(2, name:gsub("%.", "")) == 1 then name = name .. ".default" end
-  defined[name] = {schema = schema, module = how.module}
+  defined[name] = {schema = schema, module = how.module, unfaked = how.unfaked}
   return op
 end
 
--- definition("ns.op.default") -> {schema, module} of an operator that define()
--- made, or nil.
+-- definition("ns.op.default") -> {schema, module, unfaked} of an operator that
+-- define() made, or nil.
 function M.definition(name) return defined[name] end
 
 -- Full name of an overload given as an object or as text.
