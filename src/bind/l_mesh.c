@@ -190,8 +190,8 @@ static int m_unflatten (lua_State *L) {
   n = dtL_check_ints(L, 3, sizes, DT_MAX_MDIM);
   if (!lua_isnoneornil(L, 4)) k = check_names(L, 4, names, DT_MAX_MDIM);
   box = dtL_box_mesh(L);
-  if (dt_mesh_unflatten_as(s->cx, m, dim, mdim, n, sizes, k, k ? names : NULL,
-                           box) != DT_OK)
+  DtMeshCut into = { n, k, sizes, k ? names : NULL };
+  if (dt_mesh_unflatten(s->cx, m, dim, mdim, &into, box) != DT_OK)
     return dtL_raise(L);
   return 1;
 }

@@ -181,14 +181,13 @@ static DtStatus forward (DtCtx *cx, const Att *a, double *o, double *lse) {
   return DT_OK;
 }
 
-DtStatus dt_k_attention (DtCtx *cx, const DtTensor *q, const DtTensor *k,
-                         const DtTensor *v, const DtTensor *bias, bool causal,
-                         double scale, DtTensor *out, DtTensor *lse) {
+DtStatus dt_k_attention (DtCtx *cx, const DtAttention *p, DtTensor *out,
+                         DtTensor *lse) {
   DtStatus st = DT_OK;
-  Att a = {.bias = bias, .causal = causal, .scale = scale};
+  Att a = {.bias = p->bias, .causal = p->causal, .scale = p->scale};
   DtTensor *ro = NULL, *rl = NULL;
   double *o, *l = NULL;
-  DT_TRYG(cx, att_init(cx, &a, q, k, v));
+  DT_TRYG(cx, att_init(cx, &a, p->q, p->k, p->v));
   DT_TRYG(cx, result_new(cx, out, &ro, &o));
   if (lse != NULL) DT_TRYG(cx, result_new(cx, lse, &rl, &l));
   if (o != NULL && a.lk > 0) DT_TRYG(cx, forward(cx, &a, o, l));
@@ -229,25 +228,22 @@ static DtStatus backward (DtCtx *cx, const Att *a, double *dq, double *dk,
   return DT_OK;
 }
 
-DtStatus dt_k_attention_backward (DtCtx *cx, const DtTensor *dout,
-                                  const DtTensor *q, const DtTensor *k,
-                                  const DtTensor *v, const DtTensor *out,
-                                  const DtTensor *lse, const DtTensor *bias,
-                                  bool causal, double scale, DtTensor *dq,
-                                  DtTensor *dk, DtTensor *dv) {
+DtStatus dt_k_attention_backward (DtCtx *cx, const DtAttention *p,
+                                  const DtTensor *dout, const DtTensor *out,
+                                  const DtTensor *lse, DtTensor *const *dqkv) {
   DtStatus st = DT_OK;
-  Att a = {.bias = bias, .causal = causal, .scale = scale};
-  DtTensor *want[3] = {dq, dk, dv}, *r[3] = {NULL};
+  Att a = {.bias = p->bias, .causal = p->causal, .scale = p->scale};
+  DtTensor *r[3] = {NULL};
   double *g[3];
-  DT_TRYG(cx, att_init(cx, &a, q, k, v));
+  DT_TRYG(cx, att_init(cx, &a, p->q, p->k, p->v));
   DT_TRYG(cx, dt_kernel_dense(cx, dout, DT_F64, &a.dout));
   DT_TRYG(cx, dt_kernel_dense(cx, out, DT_F64, &a.out));
   DT_TRYG(cx, dt_kernel_dense(cx, lse, DT_F64, &a.lse));
   for (int i = 0; i < 3; i++)
-    DT_TRYG(cx, result_new(cx, want[i], &r[i], &g[i]));
+    DT_TRYG(cx, result_new(cx, dqkv[i], &r[i], &g[i]));
   if (g[0] != NULL && g[1] != NULL && g[2] != NULL)
     DT_TRYG(cx, backward(cx, &a, g[0], g[1], g[2]));
-  for (int i = 0; i < 3; i++) DT_TRYG(cx, dt_k_copy(cx, r[i], want[i]));
+  for (int i = 0; i < 3; i++) DT_TRYG(cx, dt_k_copy(cx, r[i], dqkv[i]));
 done:
   for (int i = 0; i < 3; i++) dt_tensor_unref(cx, r[i]);
   att_fini(cx, &a);

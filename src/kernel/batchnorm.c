@@ -385,38 +385,37 @@ done:
 
 /* Both backward passes: statistics per cell in mean and rstd. */
 static DtStatus backward (DtCtx *cx, Cells *s, const double *mean,
-                          const double *rstd, bool fixed, DtTensor *gin,
-                          DtTensor *gweight, DtTensor *gbias) {
+                          const double *rstd, bool fixed,
+                          const DtNormGrads *to) {
   DtStatus st = DT_OK;
   double *gw = dt_calloc(cx, (size_t)s->c * 2, sizeof *gw);
   if (gw == NULL) return DT_E_NOMEM;
   for (int64_t k = 0; k < cell_count(s); k++)
     cell_backward(s, k, mean[k], rstd[k], fixed, gw, gw + s->c);
-  if (gin != NULL && s->out != gin) DT_TRYG(cx, dt_k_copy(cx, s->out, gin));
-  DT_TRYG(cx, put(cx, gw, s->c, gweight));
-  DT_TRYG(cx, put(cx, gw + s->c, s->c, gbias));
+  if (to->in != NULL && s->out != to->in)
+    DT_TRYG(cx, dt_k_copy(cx, s->out, to->in));
+  DT_TRYG(cx, put(cx, gw, s->c, to->weight));
+  DT_TRYG(cx, put(cx, gw + s->c, s->c, to->bias));
 done:
   dt_free(cx, gw);
   return st;
 }
 
 DtStatus dt_k_batch_norm_backward (DtCtx *cx, const DtTensor *grad,
-                                   const DtTensor *a, const DtTensor *weight,
-                                   const DtTensor *mean, const DtTensor *scale,
-                                   bool train, double eps, DtTensor *gin,
-                                   DtTensor *gweight, DtTensor *gbias) {
+                                   const DtNormSaved *x, bool train, double eps,
+                                   const DtNormGrads *to) {
   DtStatus st = DT_OK;
   Cells s = {0};
   double *v = NULL;
-  geometry(&s, a);
-  DT_TRYG(cx, cells_init(cx, &s, a, grad, weight, NULL, gin));
+  geometry(&s, x->a);
+  DT_TRYG(cx, cells_init(cx, &s, x->a, grad, x->weight, NULL, to->in));
   v = dt_calloc(cx, (size_t)s.c * 2, sizeof *v);
   if (v == NULL) { st = DT_E_NOMEM; goto done; }
-  if (mean != NULL) DT_TRYG(cx, get(cx, mean, s.c, v));
-  if (scale != NULL) DT_TRYG(cx, get(cx, scale, s.c, v + s.c));
+  if (x->mean != NULL) DT_TRYG(cx, get(cx, x->mean, s.c, v));
+  if (x->rstd != NULL) DT_TRYG(cx, get(cx, x->rstd, s.c, v + s.c));
   for (int64_t k = 0; !train && k < s.c; k++)
     v[s.c + k] = 1 / sqrt(v[s.c + k] + eps);
-  DT_TRYG(cx, backward(cx, &s, v, v + s.c, !train, gin, gweight, gbias));
+  DT_TRYG(cx, backward(cx, &s, v, v + s.c, !train, to));
 done:
   dt_free(cx, v);
   cells_fini(cx, &s);
@@ -425,26 +424,25 @@ done:
 
 /* ---- group norm ----------------------------------------------------------- */
 
-DtStatus dt_k_group_norm (DtCtx *cx, const DtTensor *a, const int64_t *ncl,
-                          int64_t groups, const DtTensor *weight,
-                          const DtTensor *bias, double eps, DtTensor *out,
-                          DtTensor *mean, DtTensor *rstd) {
+DtStatus dt_k_group_norm (DtCtx *cx, const DtTensor *a, const DtGroups *g,
+                          const DtAffine *scale, const DtNormed *to) {
   DtStatus st = DT_OK;
-  Cells s = {.n = ncl[0], .c = ncl[1], .l = ncl[2], .groups = groups};
+  Cells s = {.n = g->n, .c = g->c, .l = g->l, .groups = g->groups};
   double *v = NULL;
   int64_t n = cell_count(&s);
-  DT_TRYG(cx, cells_init(cx, &s, a, NULL, weight, bias, out));
+  DT_TRYG(cx, cells_init(cx, &s, a, NULL, scale->weight, scale->bias,
+                         to->out));
   v = dt_calloc(cx, (size_t)n * 2, sizeof *v);
   if (v == NULL) { st = DT_E_NOMEM; goto done; }
   for (int64_t k = 0; k < n; k++) {
     cell_stats(&s, k, &v[k], &v[n + k]);
     if (isinf(v[k])) v[k] = NAN;        /* as a running mean has it */
-    v[n + k] = 1 / sqrt(v[n + k] / (double)run_len(&s) + eps);
+    v[n + k] = 1 / sqrt(v[n + k] / (double)run_len(&s) + scale->eps);
     cell_apply(&s, k, v[k], v[n + k]);
   }
-  if (s.out != out) DT_TRYG(cx, dt_k_copy(cx, s.out, out));
-  DT_TRYG(cx, put(cx, v, n, mean));
-  DT_TRYG(cx, put(cx, v + n, n, rstd));
+  if (s.out != to->out) DT_TRYG(cx, dt_k_copy(cx, s.out, to->out));
+  DT_TRYG(cx, put(cx, v, n, to->mean));
+  DT_TRYG(cx, put(cx, v + n, n, to->rstd));
 done:
   dt_free(cx, v);
   cells_fini(cx, &s);
@@ -452,21 +450,18 @@ done:
 }
 
 DtStatus dt_k_group_norm_backward (DtCtx *cx, const DtTensor *grad,
-                                   const DtTensor *a, const DtTensor *mean,
-                                   const DtTensor *rstd,
-                                   const DtTensor *weight, const int64_t *ncl,
-                                   int64_t groups, DtTensor *gin,
-                                   DtTensor *gweight, DtTensor *gbias) {
+                                   const DtNormSaved *x, const DtGroups *g,
+                                   const DtNormGrads *to) {
   DtStatus st = DT_OK;
-  Cells s = {.n = ncl[0], .c = ncl[1], .l = ncl[2], .groups = groups};
+  Cells s = {.n = g->n, .c = g->c, .l = g->l, .groups = g->groups};
   double *v = NULL;
   int64_t n = cell_count(&s);
-  DT_TRYG(cx, cells_init(cx, &s, a, grad, weight, NULL, gin));
+  DT_TRYG(cx, cells_init(cx, &s, x->a, grad, x->weight, NULL, to->in));
   v = dt_calloc(cx, (size_t)n * 2, sizeof *v);
   if (v == NULL) { st = DT_E_NOMEM; goto done; }
-  DT_TRYG(cx, get(cx, mean, n, v));
-  DT_TRYG(cx, get(cx, rstd, n, v + n));
-  DT_TRYG(cx, backward(cx, &s, v, v + n, false, gin, gweight, gbias));
+  DT_TRYG(cx, get(cx, x->mean, n, v));
+  DT_TRYG(cx, get(cx, x->rstd, n, v + n));
+  DT_TRYG(cx, backward(cx, &s, v, v + n, false, to));
 done:
   dt_free(cx, v);
   cells_fini(cx, &s);

@@ -84,8 +84,7 @@ static DtStatus scratch (DtCtx *cx, const DtMeta *m, DtDtype t,
 }
 
 static DtStatus transform (DtCtx *cx, FftKind kind, const DtTensor *a,
-                           int ndims, const int *dims, int norm, bool forward,
-                           DtTensor *out) {
+                           const DtFftDims *d, bool forward, DtTensor *out) {
   DtTensor *x = NULL, *y = NULL;
   void *px, *py;
   Fft f;
@@ -96,9 +95,9 @@ static DtStatus transform (DtCtx *cx, FftKind kind, const DtTensor *a,
                       &y));
   DT_TRYG(cx, dt_tensor_data(cx, x, &px));
   DT_TRYG(cx, dt_tensor_data(cx, y, &py));
-  describe(&f, &x->m, &y->m, kind == FFT_C2R ? &y->m : &x->m, ndims, dims);
+  describe(&f, &x->m, &y->m, kind == FFT_C2R ? &y->m : &x->m, d->n, d->dims);
   DT_TRYG(cx, execute(cx, &f, kind, forward, px, py));
-  double scale = norm_factor(&f, norm);
+  double scale = norm_factor(&f, d->norm);
   int64_t n = dt_meta_numel(&y->m) * (kind == FFT_C2R ? 1 : 2);
   for (int64_t i = 0; scale != 1 && i < n; i++) ((double *)py)[i] *= scale;
   DT_TRYG(cx, dt_k_copy(cx, y, out));
@@ -108,27 +107,25 @@ done:
   return st;
 }
 
-DtStatus dt_k_fft_c2c (DtCtx *cx, const DtTensor *a, int ndims,
-                       const int *dims, int norm, bool forward,
-                       DtTensor *out) {
-  return transform(cx, FFT_C2C, a, ndims, dims, norm, forward, out);
+DtStatus dt_k_fft_c2c (DtCtx *cx, const DtTensor *a, const DtFftDims *d,
+                       bool forward, DtTensor *out) {
+  return transform(cx, FFT_C2C, a, d, forward, out);
 }
 
-DtStatus dt_k_fft_r2c (DtCtx *cx, const DtTensor *a, int ndims,
-                       const int *dims, int norm, bool onesided,
-                       DtTensor *out) {
-  return transform(cx, onesided ? FFT_R2C : FFT_C2C, a, ndims, dims, norm,
-                   true, out);
+DtStatus dt_k_fft_r2c (DtCtx *cx, const DtTensor *a, const DtFftDims *d,
+                       bool onesided, DtTensor *out) {
+  return transform(cx, onesided ? FFT_R2C : FFT_C2C, a, d, true, out);
 }
 
-DtStatus dt_k_fft_c2r (DtCtx *cx, const DtTensor *a, int ndims,
-                       const int *dims, int norm, DtTensor *out) {
+DtStatus dt_k_fft_c2r (DtCtx *cx, const DtTensor *a, const DtFftDims *d,
+                       DtTensor *out) {
   /* FFTW reads and overwrites half of the output's length of its input */
-  int d = ndims > 0 ? dims[ndims - 1] : 0;
-  if (ndims > 0)
-    DT_CHECK(cx, a->m.shape[d] > out->m.shape[d] / 2, DT_E_RUNTIME,
+  int last = d->n > 0 ? d->dims[d->n - 1] : 0;
+  if (d->n > 0)
+    DT_CHECK(cx, a->m.shape[last] > out->m.shape[last] / 2, DT_E_RUNTIME,
              "_fft_c2r: %lld numbers need %lld frequencies, got %lld",
-             (long long)out->m.shape[d], (long long)out->m.shape[d] / 2 + 1,
-             (long long)a->m.shape[d]);
-  return transform(cx, FFT_C2R, a, ndims, dims, norm, false, out);
+             (long long)out->m.shape[last],
+             (long long)out->m.shape[last] / 2 + 1,
+             (long long)a->m.shape[last]);
+  return transform(cx, FFT_C2R, a, d, false, out);
 }

@@ -144,17 +144,27 @@ DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
 DtStatus dt_k_softmax_backward (DtCtx *cx, bool log, const DtTensor *grad,
                                 const DtTensor *output, int dim,
                                 DtTensor *out);
-/* Layer norm over the last `k` dims; mean, rstd have size 1 there.  weight,
-** bias may be NULL.  rms: no mean, no bias. */
+/* What scales and shifts normalised elements; weight and bias may be NULL. */
+typedef struct DtAffine {
+  const DtTensor *weight, *bias;
+  double eps;                   /* added to the variance */
+} DtAffine;
+/* What a norm gives out; mean and rstd NULL: not wanted. */
+typedef struct DtNormed { DtTensor *out, *mean, *rstd; } DtNormed;
+/* What the backward of a norm reads beside the gradient: its input, what it
+** saved and its weight (NULL: none). */
+typedef struct DtNormSaved {
+  const DtTensor *a, *mean, *rstd, *weight;
+} DtNormSaved;
+/* Where the gradients of a norm go, NULL when not wanted. */
+typedef struct DtNormGrads { DtTensor *in, *weight, *bias; } DtNormGrads;
+/* Layer norm over the last `k` dims; mean, rstd have size 1 there.  rms: no
+** mean, no bias. */
 DtStatus dt_k_layer_norm (DtCtx *cx, bool rms, const DtTensor *a, int k,
-                          const DtTensor *weight, const DtTensor *bias,
-                          double eps, DtTensor *out, DtTensor *mean,
-                          DtTensor *rstd);
+                          const DtAffine *scale, const DtNormed *to);
 DtStatus dt_k_layer_norm_backward (DtCtx *cx, bool rms, const DtTensor *grad,
-                                   const DtTensor *a, int k,
-                                   const DtTensor *mean, const DtTensor *rstd,
-                                   const DtTensor *weight, DtTensor *gin,
-                                   DtTensor *gweight, DtTensor *gbias);
+                                   const DtNormSaved *x, int k,
+                                   const DtNormGrads *to);
 
 /* Batch norm of a [samples, channels, ...].  `train`: statistics of the batch,
 ** given out in mean and rstd (tensors of another size are left alone), and
@@ -168,24 +178,19 @@ typedef struct DtBatchNorm {
   DtTensor *out, *mean, *rstd;
 } DtBatchNorm;
 DtStatus dt_k_batch_norm (DtCtx *cx, const DtBatchNorm *p);
-/* Its gradients, NULL when not wanted.  `scale` is the saved rstd of a training
-** pass, the running variance otherwise. */
+/* Its gradients.  mean and rstd of `x` are those saved by a training pass, the
+** running mean and variance otherwise. */
 DtStatus dt_k_batch_norm_backward (DtCtx *cx, const DtTensor *grad,
-                                   const DtTensor *a, const DtTensor *weight,
-                                   const DtTensor *mean, const DtTensor *scale,
-                                   bool train, double eps, DtTensor *gin,
-                                   DtTensor *gweight, DtTensor *gbias);
-/* Group norm: ncl are samples, channels and length of a channel. */
-DtStatus dt_k_group_norm (DtCtx *cx, const DtTensor *a, const int64_t *ncl,
-                          int64_t groups, const DtTensor *weight,
-                          const DtTensor *bias, double eps, DtTensor *out,
-                          DtTensor *mean, DtTensor *rstd);
+                                   const DtNormSaved *x, bool train, double eps,
+                                   const DtNormGrads *to);
+/* How group norm sees its input: samples, channels, length of a channel, and in
+** how many groups the channels are. */
+typedef struct DtGroups { int64_t n, c, l, groups; } DtGroups;
+DtStatus dt_k_group_norm (DtCtx *cx, const DtTensor *a, const DtGroups *g,
+                          const DtAffine *scale, const DtNormed *to);
 DtStatus dt_k_group_norm_backward (DtCtx *cx, const DtTensor *grad,
-                                   const DtTensor *a, const DtTensor *mean,
-                                   const DtTensor *rstd,
-                                   const DtTensor *weight, const int64_t *ncl,
-                                   int64_t groups, DtTensor *gin,
-                                   DtTensor *gweight, DtTensor *gbias);
+                                   const DtNormSaved *x, const DtGroups *g,
+                                   const DtNormGrads *to);
 
 /* Indexing.  Indices are i64 or i32; INDEX error with PyTorch's text when out
 ** of range. */
@@ -219,18 +224,21 @@ DtStatus dt_k_embedding_backward (DtCtx *cx, const DtTensor *grad,
                                   const DtTensor *index, int64_t padding_idx,
                                   bool scale_by_freq, DtTensor *out);
 /* Slices of dst at the indices overwritten by a value, by the slices of src, or
-** reduced with them (`self`: what was there counts; f ADD with `mean`: the sum
-** divided by how many).  Negative indices count from the end in fill only. */
+** reduced with them, as DtReduceHow says.  Negative indices count from the end in fill only. */
+typedef struct DtReduceHow {
+  DtScatter f;
+  bool mean;                    /* f is ADD; the sum divided by how many */
+  bool self;                    /* what was there counts */
+} DtReduceHow;
 DtStatus dt_k_index_fill (DtCtx *cx, DtTensor *dst, int dim,
                           const DtTensor *index, const DtTensor *value);
 DtStatus dt_k_index_copy (DtCtx *cx, DtTensor *dst, int dim,
                           const DtTensor *index, const DtTensor *src);
-DtStatus dt_k_index_reduce (DtCtx *cx, DtScatter f, bool mean, bool self,
-                            DtTensor *dst, int dim, const DtTensor *index,
-                            const DtTensor *src);
+DtStatus dt_k_index_reduce (DtCtx *cx, DtReduceHow how, DtTensor *dst, int dim,
+                            const DtTensor *index, const DtTensor *src);
 /* The same by elements, as scatter. */
-DtStatus dt_k_scatter_reduce (DtCtx *cx, DtScatter f, bool mean, bool self,
-                              DtTensor *dst, int dim, const DtTensor *index,
+DtStatus dt_k_scatter_reduce (DtCtx *cx, DtReduceHow how, DtTensor *dst,
+                              int dim, const DtTensor *index,
                               const DtTensor *src);
 /* How many elements are not 0. */
 int64_t dt_k_count_true (const DtTensor *mask);
@@ -246,18 +254,19 @@ DtStatus dt_k_flip (DtCtx *cx, const DtTensor *a, uint32_t dims,
 DtStatus dt_k_roll (DtCtx *cx, const DtTensor *a, int n, const int64_t *shift,
                     const int64_t *dims, DtTensor *out);
 
-/* Attention: out = softmax(q k^T * scale + bias) v, per batch and head;
-** `lse` may be NULL.  bool `bias` means keep where true. */
-DtStatus dt_k_attention (DtCtx *cx, const DtTensor *q, const DtTensor *k,
-                         const DtTensor *v, const DtTensor *bias, bool causal,
-                         double scale, DtTensor *out, DtTensor *lse);
-/* Gradients of dt_k_attention; `out` and `lse` are its outputs. */
-DtStatus dt_k_attention_backward (DtCtx *cx, const DtTensor *dout,
-                                  const DtTensor *q, const DtTensor *k,
-                                  const DtTensor *v, const DtTensor *out,
-                                  const DtTensor *lse, const DtTensor *bias,
-                                  bool causal, double scale, DtTensor *dq,
-                                  DtTensor *dk, DtTensor *dv);
+/* What attention reads; `bias` may be NULL, a bool one keeps where true. */
+typedef struct DtAttention {
+  const DtTensor *q, *k, *v, *bias;
+  bool causal;
+  double scale;
+} DtAttention;
+/* out = softmax(q k^T * scale + bias) v, per batch and head; `lse` may be NULL. */
+DtStatus dt_k_attention (DtCtx *cx, const DtAttention *p, DtTensor *out,
+                         DtTensor *lse);
+/* Its gradients for q, k and v; `out` and `lse` are its outputs. */
+DtStatus dt_k_attention_backward (DtCtx *cx, const DtAttention *p,
+                                  const DtTensor *dout, const DtTensor *out,
+                                  const DtTensor *lse, DtTensor *const *dqkv);
 
 /* Reduction of buffers, one rank after the other: the one order used by every
 ** world (comm/order.c). */

@@ -73,18 +73,19 @@ DtStatus dt_k_svd (DtCtx *cx, const DtTensor *a, bool full, DtTensor *u,
 /* exp of a matrix.  Local. */
 DtStatus dt_k_matrix_exp (DtCtx *cx, const DtTensor *a, DtTensor *out);
 
-/* {==== Fourier transforms over dims; `norm` 0 none, 1 by 1/sqrt(n), 2 by 1/n
-** (n = product of the lengths transformed) ==== */
+/* {==== Fourier transforms ==== */
 
+/* Over which dims, and how results are scaled: `norm` 0 not, 1 by 1/sqrt(n), 2
+** by 1/n (n = product of the lengths transformed). */
+typedef struct DtFftDims { int n; const int *dims; int norm; } DtFftDims;
 /* Complex to complex.  Local. */
-DtStatus dt_k_fft_c2c (DtCtx *cx, const DtTensor *a, int ndims,
-                       const int *dims, int norm, bool forward, DtTensor *out);
+DtStatus dt_k_fft_c2c (DtCtx *cx, const DtTensor *a, const DtFftDims *d,
+                       bool forward, DtTensor *out);
 /* Real to complex; `onesided`: the last dim has n/2 + 1.  Local. */
-DtStatus dt_k_fft_r2c (DtCtx *cx, const DtTensor *a, int ndims,
-                       const int *dims, int norm, bool onesided,
-                       DtTensor *out);
+DtStatus dt_k_fft_r2c (DtCtx *cx, const DtTensor *a, const DtFftDims *d,
+                       bool onesided, DtTensor *out);
 /* Half-complex to real.  Local. */
-DtStatus dt_k_fft_c2r (DtCtx *cx, const DtTensor *a, int ndims,
-                       const int *dims, int norm, DtTensor *out);
+DtStatus dt_k_fft_c2r (DtCtx *cx, const DtTensor *a, const DtFftDims *d,
+                       DtTensor *out);
 
 #endif

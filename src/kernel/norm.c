@@ -105,17 +105,16 @@ static void row_forward (Norm *s, bool rms, double eps, double *mean,
 }
 
 DtStatus dt_k_layer_norm (DtCtx *cx, bool rms, const DtTensor *a, int k,
-                          const DtTensor *weight, const DtTensor *bias,
-                          double eps, DtTensor *out, DtTensor *mean,
-                          DtTensor *rstd) {
+                          const DtAffine *scale, const DtNormed *to) {
+  DtTensor *out = to->out, *mean = to->mean, *rstd = to->rstd;
   DtStatus st = DT_OK;
   Norm s = {0};
   DtTensor *ro = NULL, *rm = NULL, *rr = NULL;
   void *o, *m = NULL, *r = NULL;
   DT_TRYG(cx, dt_ctx_poll(cx));
   DT_TRYG(cx, norm_init(cx, &s, a, k));
-  DT_TRYG(cx, dense(cx, weight, &s.weight));
-  DT_TRYG(cx, dense(cx, bias, &s.bias));
+  DT_TRYG(cx, dense(cx, scale->weight, &s.weight));
+  DT_TRYG(cx, dense(cx, scale->bias, &s.bias));
   DtDtype t = (DtDtype)out->m.dtype;
   DT_TRYG(cx, result_new(cx, out, t, &ro, &o));
   if (mean != NULL) DT_TRYG(cx, result_new(cx, mean, DT_F64, &rm, &m));
@@ -124,7 +123,7 @@ DtStatus dt_k_layer_norm (DtCtx *cx, bool rms, const DtTensor *a, int k,
     double mu = 0, rs = NAN;            /* of an empty row */
     if (s.len > 0) {
       row_load(&s, s.a, i, s.x);
-      row_forward(&s, rms, eps, &mu, &rs);
+      row_forward(&s, rms, scale->eps, &mu, &rs);
       row_store(&s, t, o, i, s.row);
     }
     if (m != NULL) ((double *)m)[i] = mu;
@@ -177,23 +176,21 @@ static void backward_rows (const Norm *s, bool rms, const Back *r) {
 }
 
 DtStatus dt_k_layer_norm_backward (DtCtx *cx, bool rms, const DtTensor *grad,
-                                   const DtTensor *a, int k,
-                                   const DtTensor *mean, const DtTensor *rstd,
-                                   const DtTensor *weight, DtTensor *gin,
-                                   DtTensor *gweight, DtTensor *gbias) {
+                                   const DtNormSaved *x, int k,
+                                   const DtNormGrads *to) {
   DtStatus st = DT_OK;
   Norm s = {0};
   Back r = {0};
-  DtTensor *want[3] = {gin, gweight, gbias};
+  DtTensor *want[3] = {to->in, to->weight, to->bias};
   DT_TRYG(cx, dt_ctx_poll(cx));
-  DT_TRYG(cx, norm_init(cx, &s, a, k));
+  DT_TRYG(cx, norm_init(cx, &s, x->a, k));
   DT_TRYG(cx, dt_kernel_dense(cx, grad, (DtDtype)grad->m.dtype, &s.grad));
-  DT_TRYG(cx, dense(cx, weight, &s.weight));
-  if (!rms) DT_TRYG(cx, dense(cx, mean, &s.mean));
-  DT_TRYG(cx, dense(cx, rstd, &s.rstd));
+  DT_TRYG(cx, dense(cx, x->weight, &s.weight));
+  if (!rms) DT_TRYG(cx, dense(cx, x->mean, &s.mean));
+  DT_TRYG(cx, dense(cx, x->rstd, &s.rstd));
   for (int i = 0; i < 3; i++) {
     if (want[i] == NULL) continue;
-    DtDtype t = i == 0 ? (DtDtype)gin->m.dtype : DT_F64;
+    DtDtype t = i == 0 ? (DtDtype)to->in->m.dtype : DT_F64;
     DT_TRYG(cx, result_new(cx, want[i], t, &r.t[i], &r.v[i]));
     if (i > 0 && r.v[i] != NULL)
       memset(r.v[i], 0, (size_t)dt_meta_nbytes(&r.t[i]->m));

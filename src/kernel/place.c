@@ -138,27 +138,27 @@ static DtStatus ones_like (DtCtx *cx, const DtTensor *t, double x,
   return dt_k_fill(cx, *out, dt_scalar_float(x));
 }
 
-DtStatus dt_k_scatter_reduce (DtCtx *cx, DtScatter f, bool mean, bool self,
-                              DtTensor *dst, int dim, const DtTensor *index,
+DtStatus dt_k_scatter_reduce (DtCtx *cx, DtReduceHow how, DtTensor *dst,
+                              int dim, const DtTensor *index,
                               const DtTensor *src) {
   DtStorage s;
   DtBlock b;
   double v;
   DtTensor one = number(&s, &b, &v, 1), *count = NULL, *start = NULL;
   DtStatus st;
-  if (!self) {
+  if (!how.self) {
     DT_TRYG(cx, ones_like(cx, index, 0, &start));
     DtTensor *conv = NULL;
     start->m.dtype = DT_F64;
     DT_TRYG(cx, dt_kernel_dense(cx, start, (DtDtype)dst->m.dtype, &conv));
-    st = dt_k_fill(cx, conv, identity(f, (DtDtype)dst->m.dtype));
+    st = dt_k_fill(cx, conv, identity(how.f, (DtDtype)dst->m.dtype));
     if (st == DT_OK) st = dt_k_scatter(cx, DT_SC_SET, dst, dim, index, conv);
     dt_tensor_unref(cx, conv);
     if (st != DT_OK) goto done;
   }
-  DT_TRYG(cx, dt_k_scatter(cx, f, dst, dim, index, src));
-  if (!mean) goto done;
-  DT_TRYG(cx, ones_like(cx, dst, self, &count));
+  DT_TRYG(cx, dt_k_scatter(cx, how.f, dst, dim, index, src));
+  if (!how.mean) goto done;
+  DT_TRYG(cx, ones_like(cx, dst, how.self, &count));
   one.m.ndim = index->m.ndim;
   memcpy(one.m.shape, index->m.shape, sizeof(int64_t) * index->m.ndim);
   DT_TRYG(cx, dt_k_scatter(cx, DT_SC_ADD, count, dim, index, &one));
@@ -193,9 +193,8 @@ static DtStatus reduce_slices (DtCtx *cx, DtScatter f, DtTensor *dst, int dim,
   return DT_OK;
 }
 
-DtStatus dt_k_index_reduce (DtCtx *cx, DtScatter f, bool mean, bool self,
-                            DtTensor *dst, int dim, const DtTensor *index,
-                            const DtTensor *src) {
+DtStatus dt_k_index_reduce (DtCtx *cx, DtReduceHow how, DtTensor *dst, int dim,
+                            const DtTensor *index, const DtTensor *src) {
   DtTensor *ix = NULL, *count = NULL;
   int64_t n = dt_meta_numel(&index->m);
   DtStatus st;
@@ -205,13 +204,13 @@ DtStatus dt_k_index_reduce (DtCtx *cx, DtScatter f, bool mean, bool self,
   for (int64_t i = 0; i < n; i++)
     DT_CHECKG(cx, v[i] >= 0 && v[i] < size_of(dst, dim), DT_E_INDEX,
               "index out of range in self");
-  for (int64_t i = 0; !self && i < n; i++) {
+  for (int64_t i = 0; !how.self && i < n; i++) {
     DtTensor d = slice(dst, dim, v[i]);
-    DT_TRYG(cx, dt_k_fill(cx, &d, identity(f, (DtDtype)dst->m.dtype)));
+    DT_TRYG(cx, dt_k_fill(cx, &d, identity(how.f, (DtDtype)dst->m.dtype)));
   }
-  if (mean) DT_TRYG(cx, ones_like(cx, dst, self, &count));
-  DT_TRYG(cx, reduce_slices(cx, f, dst, dim, v, n, src, count));
-  if (mean) DT_TRYG(cx, divide(cx, dst, count));
+  if (how.mean) DT_TRYG(cx, ones_like(cx, dst, how.self, &count));
+  DT_TRYG(cx, reduce_slices(cx, how.f, dst, dim, v, n, src, count));
+  if (how.mean) DT_TRYG(cx, divide(cx, dst, count));
 done:
   dt_tensor_unref(cx, ix);
   dt_tensor_unref(cx, count);

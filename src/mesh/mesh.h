@@ -109,16 +109,17 @@ DtStatus dt_mesh_flatten (DtCtx *cx, DtMesh *m, const char *name,
 /* The same as a release has it: ATTR before 2.5.  Agreed. */
 DtStatus dt_mesh_flatten_as (DtCtx *cx, DtMesh *m, const char *name,
                              const DtMeshRules *rules, DtMesh **out);
-/* mesh._unflatten(dim, sizes, names).  Agreed. */
-DtStatus dt_mesh_unflatten (DtCtx *cx, DtMesh *m, int mdim, int n,
-                            const int64_t *sizes, const char *const *names,
-                            DtMesh **out);
-/* The same as Python can say it: the dim by name (`dim` not NULL) or number,
-** names of another number than sizes.  Agreed. */
-DtStatus dt_mesh_unflatten_as (DtCtx *cx, DtMesh *m, const char *dim,
-                               int mdim, int n, const int64_t *sizes,
-                               int nnames, const char *const *names,
-                               DtMesh **out);
+/* What a dimension is cut into, as Python can say it: names of another number
+** than sizes, too. */
+typedef struct DtMeshCut {
+  int n, nnames;
+  const int64_t *sizes;
+  const char *const *names;
+} DtMeshCut;
+/* mesh._unflatten(dim, sizes, names), the dim by name (`dim` not NULL) or by
+** number.  Agreed. */
+DtStatus dt_mesh_unflatten (DtCtx *cx, DtMesh *m, const char *dim, int mdim,
+                            const DtMeshCut *into, DtMesh **out);
 /* DeviceMesh._concatenate(list).  Agreed. */
 DtStatus dt_mesh_concat (DtCtx *cx, int n, DtMesh *const *meshes,
                          DtMesh **out);

@@ -487,18 +487,17 @@ static DtStatus check_split (DtCtx *cx, const DtMesh *m, int dim, int n,
 }
 
 /* Python's list[dim:dim+1] = ..., which for dim -1 inserts before the last. */
-static DtStatus unflatten_at (DtCtx *cx, DtMesh *m, int dim, int n,
-                              const int64_t *sizes, const char *const *names,
-                              DtMesh **out) {
+static DtStatus unflatten_at (DtCtx *cx, DtMesh *m, int dim,
+                              const DtMeshCut *into, DtMesh **out) {
   DtAxis axis[DT_MAX_MDIM], part[DT_MAX_MDIM];
   const char *name[DT_MAX_MDIM];
   int start = dim < 0 ? dim + m->ndim : dim;
-  int stop = dim < -1 ? dim + 1 + m->ndim : dim + 1, k = 0;
+  int stop = dim < -1 ? dim + 1 + m->ndim : dim + 1, k = 0, n = into->n;
   stop = stop < start ? start : stop;
-  DT_TRY(cx, check_split(cx, m, dim, n, sizes));
+  DT_TRY(cx, check_split(cx, m, dim, n, into->sizes));
   DT_CHECK(cx, m->ndim - (stop - start) + n <= DT_MAX_MDIM, DT_E_LIMIT,
            "a mesh has at most %d dimensions", DT_MAX_MDIM);
-  DT_TRY(cx, dt_axis_split(cx, &m->axis[start], n, sizes, part));
+  DT_TRY(cx, dt_axis_split(cx, &m->axis[start], n, into->sizes, part));
   if (!is_named(m))
     return dt_raise(cx, DT_E_TYPE, "Invariant encountered: value was None "
                     "when it should not be");
@@ -510,7 +509,7 @@ static DtStatus unflatten_at (DtCtx *cx, DtMesh *m, int dim, int n,
   }
   for (int i = 0; i < n; i++, k++) {
     axis[k] = part[i];
-    name[k] = names[i];
+    name[k] = into->names[i];
   }
   for (int i = stop; i < m->ndim; i++, k++) {
     axis[k] = m->axis[i];
@@ -520,10 +519,8 @@ static DtStatus unflatten_at (DtCtx *cx, DtMesh *m, int dim, int n,
   return dt_mesh_derive(cx, m, &parts, out);
 }
 
-DtStatus dt_mesh_unflatten_as (DtCtx *cx, DtMesh *m, const char *dim,
-                               int mdim, int n, const int64_t *sizes,
-                               int nnames, const char *const *names,
-                               DtMesh **out) {
+DtStatus dt_mesh_unflatten (DtCtx *cx, DtMesh *m, const char *dim, int mdim,
+                            const DtMeshCut *into, DtMesh **out) {
   if (dim == NULL)
     DT_CHECK(cx, mdim < m->ndim, DT_E_VALUE,
              "dim %d specified in `_unflatten` is out of range %d", mdim,
@@ -541,17 +538,11 @@ DtStatus dt_mesh_unflatten_as (DtCtx *cx, DtMesh *m, const char *dim,
       return raise_buf(cx, DT_E_VALUE, &b);
     }
   }
-  DT_CHECK(cx, n == nnames, DT_E_MESH, "mesh_dim_names must have same length "
-           "as mesh_sizes in _unflatten!");
-  DT_CHECK(cx, n <= DT_MAX_MDIM, DT_E_LIMIT,
+  DT_CHECK(cx, into->n == into->nnames, DT_E_MESH, "mesh_dim_names must have "
+           "same length as mesh_sizes in _unflatten!");
+  DT_CHECK(cx, into->n <= DT_MAX_MDIM, DT_E_LIMIT,
            "a mesh has at most %d dimensions", DT_MAX_MDIM);
-  return unflatten_at(cx, m, mdim, n, sizes, names, out);
-}
-
-DtStatus dt_mesh_unflatten (DtCtx *cx, DtMesh *m, int mdim, int n,
-                            const int64_t *sizes, const char *const *names,
-                            DtMesh **out) {
-  return dt_mesh_unflatten_as(cx, m, NULL, mdim, n, sizes, n, names, out);
+  return unflatten_at(cx, m, mdim, into, out);
 }
 
 DtStatus dt_mesh_concat (DtCtx *cx, int n, DtMesh *const *meshes,

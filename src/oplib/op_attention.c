@@ -353,9 +353,10 @@ static DtStatus fused_kernel (DtKernelCall *c) {
                                 &part));
     lse = part;
   }
-  st = dt_k_attention(c->cx, c->in[0], c->in[1], c->in[2], mask,
-                      dt_arg_bool(c->args, row[FA_CAUSAL]),
-                      scale_of(c->args, row[FA_SCALE], q), c->out[0], lse);
+  DtAttention p = { c->in[0], c->in[1], c->in[2], mask,
+                    dt_arg_bool(c->args, row[FA_CAUSAL]),
+                    scale_of(c->args, row[FA_SCALE], q) };
+  st = dt_k_attention(c->cx, &p, c->out[0], lse);
   dt_tensor_unref(c->cx, part);
   return st;
 }
@@ -475,11 +476,12 @@ static DtStatus fused_back_kernel (DtKernelCall *c) {
   if (lse->m.shape[2] != q->m.shape[2])
     DT_TRY(c->cx, op_restride(c->cx, lse, 3, q->m.shape, lse->m.stride, 0,
                               &part));
-  DtStatus st = dt_k_attention_backward(
-    c->cx, c->in[0], q, dt_kin(c, row[FB_Q] + 1), dt_kin(c, row[FB_Q] + 2),
-    dt_kin(c, row[FB_OUT]), part ? part : lse, mask,
-    dt_arg_bool(c->args, row[FB_CAUSAL]),
-    scale_of(c->args, row[FB_SCALE], &q->m), c->out[0], c->out[1], c->out[2]);
+  DtAttention p = { q, dt_kin(c, row[FB_Q] + 1), dt_kin(c, row[FB_Q] + 2), mask,
+                    dt_arg_bool(c->args, row[FB_CAUSAL]),
+                    scale_of(c->args, row[FB_SCALE], &q->m) };
+  DtStatus st = dt_k_attention_backward(c->cx, &p, c->in[0],
+                                        dt_kin(c, row[FB_OUT]),
+                                        part ? part : lse, c->out);
   dt_tensor_unref(c->cx, part);
   return st;
 }

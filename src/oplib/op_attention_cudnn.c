@@ -52,11 +52,10 @@ static DtStatus flat_lse (DtCtx *cx, DtTensor *lse, DtTensor **out) {
 static DtStatus forward_kernel (DtKernelCall *c) {
   DtTensor *lse = NULL;
   DT_TRY(c->cx, flat_lse(c->cx, c->out[1], &lse));
-  DtStatus st = dt_k_attention(c->cx, c->in[0], c->in[1], c->in[2],
-                               dt_kin(c, F_BIAS),
-                               dt_arg_bool(c->args, F_CAUSAL),
-                               scale_of(c->args, F_SCALE, &c->in[0]->m),
-                               c->out[0], lse);
+  DtAttention p = { c->in[0], c->in[1], c->in[2], dt_kin(c, F_BIAS),
+                    dt_arg_bool(c->args, F_CAUSAL),
+                    scale_of(c->args, F_SCALE, &c->in[0]->m) };
+  DtStatus st = dt_k_attention(c->cx, &p, c->out[0], lse);
   dt_tensor_unref(c->cx, lse);
   return st;
 }
@@ -136,10 +135,11 @@ static DtStatus backward_meta (DtMetaCall *c) {
 static DtStatus backward_kernel (DtKernelCall *c) {
   DtTensor *lse = NULL, *q = dt_kin(c, B_Q);
   DT_TRY(c->cx, flat_lse(c->cx, dt_kin(c, B_LSE), &lse));
-  DtStatus st = dt_k_attention_backward(
-    c->cx, c->in[0], q, dt_kin(c, B_Q + 1), dt_kin(c, B_Q + 2),
-    dt_kin(c, B_OUT), lse, dt_kin(c, B_BIAS), dt_arg_bool(c->args, B_CAUSAL),
-    scale_of(c->args, B_SCALE, &q->m), c->out[0], c->out[1], c->out[2]);
+  DtAttention p = { q, dt_kin(c, B_Q + 1), dt_kin(c, B_Q + 2),
+                    dt_kin(c, B_BIAS), dt_arg_bool(c->args, B_CAUSAL),
+                    scale_of(c->args, B_SCALE, &q->m) };
+  DtStatus st = dt_k_attention_backward(c->cx, &p, c->in[0], dt_kin(c, B_OUT),
+                                        lse, c->out);
   dt_tensor_unref(c->cx, lse);
   return st;
 }

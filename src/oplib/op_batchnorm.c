@@ -242,11 +242,11 @@ static DtStatus bn_back_meta (DtMetaCall *c) {
 
 static DtStatus bn_back_kernel (DtKernelCall *c) {
   bool train = dt_arg_bool(c->args, 7);
-  return dt_k_batch_norm_backward(c->cx, dt_kin(c, 0), dt_kin(c, 1),
-                                  dt_kin(c, 2), dt_kin(c, train ? 5 : 3),
-                                  dt_kin(c, train ? 6 : 4), train,
-                                  dt_arg_float(c->args, 8), c->out[0],
-                                  c->out[1], c->out[2]);
+  DtNormSaved x = { dt_kin(c, 1), dt_kin(c, train ? 5 : 3),
+                    dt_kin(c, train ? 6 : 4), dt_kin(c, 2) };
+  DtNormGrads to = { c->out[0], c->out[1], c->out[2] };
+  return dt_k_batch_norm_backward(c->cx, dt_kin(c, 0), &x, train,
+                                  dt_arg_float(c->args, 8), &to);
 }
 
 static DtStatus bn_back_rules (DtRuleCall *c) {

@@ -34,15 +34,15 @@ static DtStatus dims_of (DtCtx *cx, const DtArgs *a, int ndim, int *n,
 DtStatus op_k_fft (DtKernelCall *c) {
   DtTensor *a = c->in[0], *out = c->out[0];
   int kind = c->op->row[0], n, dims[DT_MAX_NDIM];
-  int norm = (int)dt_arg_int(c->args, 2);
   DT_TRY(c->cx, check_type(c, a, kind != OP_FFT_R2C));
   DT_TRY(c->cx, dims_of(c->cx, c->args, a->m.ndim, &n, dims));
   if (n == 0) return dt_k_copy(c->cx, a, out);
+  DtFftDims d = { n, dims, (int)dt_arg_int(c->args, 2) };
   if (kind == OP_FFT_C2C)
-    return dt_k_fft_c2c(c->cx, a, n, dims, norm, dt_arg_bool(c->args, 3), out);
+    return dt_k_fft_c2c(c->cx, a, &d, dt_arg_bool(c->args, 3), out);
   if (kind == OP_FFT_R2C)
-    return dt_k_fft_r2c(c->cx, a, n, dims, norm, dt_arg_bool(c->args, 3), out);
-  return dt_k_fft_c2r(c->cx, a, n, dims, norm, out);
+    return dt_k_fft_r2c(c->cx, a, &d, dt_arg_bool(c->args, 3), out);
+  return dt_k_fft_c2r(c->cx, a, &d, out);
 }
 
 /* ---- gradients ---- */

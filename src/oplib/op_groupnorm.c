@@ -106,13 +106,18 @@ static DtStatus gn_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* N, C, HxW and group, which stand side by side from argument `at`. */
+static DtGroups groups_at (const DtArgs *a, int at) {
+  return (DtGroups){ dt_arg_int(a, at), dt_arg_int(a, at + 1),
+                     dt_arg_int(a, at + 2), dt_arg_int(a, at + 3) };
+}
+
 static DtStatus gn_kernel (DtKernelCall *c) {
-  int64_t ncl[3];
-  for (int i = 0; i < 3; i++) ncl[i] = dt_arg_int(c->args, GN_N + i);
-  return dt_k_group_norm(c->cx, c->in[0], ncl, dt_arg_int(c->args, GN_GROUP),
-                         dt_kin(c, 1), dt_kin(c, 2),
-                         dt_arg_float(c->args, GN_GROUP + 1), c->out[0],
-                         c->out[1], c->out[2]);
+  DtGroups g = groups_at(c->args, GN_N);
+  DtAffine scale = { dt_kin(c, 1), dt_kin(c, 2),
+                     dt_arg_float(c->args, GN_GROUP + 1) };
+  DtNormed to = { c->out[0], c->out[1], c->out[2] };
+  return dt_k_group_norm(c->cx, c->in[0], &g, &scale, &to);
 }
 
 /* ---- gradient of all three outputs, of differentiable operators ---- */
@@ -379,12 +384,10 @@ static DtStatus gn_back_meta (DtMetaCall *c) {
 }
 
 static DtStatus gn_back_kernel (DtKernelCall *c) {
-  int64_t ncl[3];
-  for (int i = 0; i < 3; i++) ncl[i] = dt_arg_int(c->args, GB_N + i);
-  return dt_k_group_norm_backward(c->cx, dt_kin(c, 0), dt_kin(c, 1),
-                                  dt_kin(c, 2), dt_kin(c, 3), dt_kin(c, 4),
-                                  ncl, dt_arg_int(c->args, GB_GROUP),
-                                  c->out[0], c->out[1], c->out[2]);
+  DtGroups g = groups_at(c->args, GB_N);
+  DtNormSaved x = { dt_kin(c, 1), dt_kin(c, 2), dt_kin(c, 3), dt_kin(c, 4) };
+  DtNormGrads to = { c->out[0], c->out[1], c->out[2] };
+  return dt_k_group_norm_backward(c->cx, dt_kin(c, 0), &x, &g, &to);
 }
 
 /* What backward's decomposition calls again and again. */

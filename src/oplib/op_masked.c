@@ -474,8 +474,9 @@ static DtStatus sreduce_kernel (DtKernelCall *c) {
   if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
   if (dt_meta_numel(&dt_kin(c, 2)->m) == 0) return DT_OK;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
-  return dt_k_scatter_reduce(c->cx, f[k], k == 2, dt_arg_bool(c->args, 5),
-                             c->out[0], d, dt_kin(c, 2), dt_kin(c, 3));
+  DtReduceHow into = { f[k], k == 2, dt_arg_bool(c->args, 5) };
+  return dt_k_scatter_reduce(c->cx, into, c->out[0], d, dt_kin(c, 2),
+                             dt_kin(c, 3));
 }
 
 static DtHandle *gather (DtGradCall *c, DtHandle *h) {

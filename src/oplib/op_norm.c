@@ -282,12 +282,12 @@ static double norm_eps (const DtOpDef *op, const DtArgs *a, DtDtype t) {
 static DtStatus norm_kernel (DtKernelCall *c) {
   bool rms = c->op->row[LN_RMS];
   int b = c->op->row[LN_B];
-  return dt_k_layer_norm(c->cx, rms, c->in[0], dt_arg_len(c->args, 1),
-                         dt_kin(c, c->op->row[LN_W]),
-                         b < 0 ? NULL : dt_kin(c, b),
-                         norm_eps(c->op, c->args, (DtDtype)c->in[0]->m.dtype),
-                         c->out[0], rms ? NULL : c->out[1],
-                         rms ? c->out[1] : c->out[2]);
+  DtAffine scale = { dt_kin(c, c->op->row[LN_W]), b < 0 ? NULL : dt_kin(c, b),
+                     norm_eps(c->op, c->args, (DtDtype)c->in[0]->m.dtype) };
+  DtNormed to = { c->out[0], rms ? NULL : c->out[1],
+                  rms ? c->out[1] : c->out[2] };
+  return dt_k_layer_norm(c->cx, rms, c->in[0], dt_arg_len(c->args, 1), &scale,
+                         &to);
 }
 
 /* Dims before the normalised ones: cut everywhere, weight and bias whole. */
@@ -442,10 +442,12 @@ static DtStatus norm_back_kernel (DtKernelCall *c) {
                           c->in[1]->m.ndim, c->in[1]->m.shape, &tmp));
     gin = tmp;
   }
-  DtStatus st = dt_k_layer_norm_backward(
-    c->cx, rms, c->in[0], c->in[1], dt_arg_len(c->args, 2),
-    rms ? NULL : dt_kin(c, 3), dt_kin(c, c->op->row[NB_RSTD]),
-    dt_kin(c, c->op->row[NB_W]), gin, c->out[1], rms ? NULL : c->out[2]);
+  DtNormSaved x = { c->in[1], rms ? NULL : dt_kin(c, 3),
+                    dt_kin(c, c->op->row[NB_RSTD]),
+                    dt_kin(c, c->op->row[NB_W]) };
+  DtNormGrads to = { gin, c->out[1], rms ? NULL : c->out[2] };
+  DtStatus st = dt_k_layer_norm_backward(c->cx, rms, c->in[0], &x,
+                                         dt_arg_len(c->args, 2), &to);
   dt_tensor_unref(c->cx, tmp);
   return st;
 }

@@ -455,7 +455,8 @@ static DtStatus ireduce_kernel (DtKernelCall *c) {
   int d;
   if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
-  return dt_k_index_reduce(c->cx, f, mean, dt_arg_bool(c->args, 5),
+  return dt_k_index_reduce(c->cx,
+                           (DtReduceHow){ f, mean, dt_arg_bool(c->args, 5) },
                            c->out[0], d, dt_kin(c, 2), dt_kin(c, 3));
 }
 static DtStatus ireduce_rules (DtRuleCall *c) {

@@ -161,9 +161,9 @@ static DtStatus op_unflatten (Machine *k, const json_t *call, DtMesh **out) {
   int64_t sizes[DT_MAX_MDIM];
   int n = dt_jints(json_array_get(call, 2), sizes, DT_MAX_MDIM);
   int nn = dt_jstrs(json_array_get(call, 3), names, DT_MAX_MDIM);
-  return dt_mesh_unflatten_as(k->p->cx, k->cur, json_string_value(d),
-                              (int)json_integer_value(d), n, sizes, nn, names,
-                              out);
+  DtMeshCut into = { n, nn, sizes, names };
+  return dt_mesh_unflatten(k->p->cx, k->cur, json_string_value(d),
+                           (int)json_integer_value(d), &into, out);
 }
 
 static DtStatus op_concat (Machine *k, const json_t *call, DtMesh **out) {

@@ -187,12 +187,13 @@ static DtTensor *stat (DtCtx *cx) {
 }
 
 static void layer_norm_f (DtCtx *cx, DtTensor **in, DtTensor *out) {
-  OK(dt_k_layer_norm(cx, false, in[0], 2, in[1], in[2], 1e-5, out, NULL,
-                     NULL));
+  OK(dt_k_layer_norm(cx, false, in[0], 2, &(DtAffine){in[1], in[2], 1e-5},
+                     &(DtNormed){.out = out}));
 }
 
 static void rms_norm_f (DtCtx *cx, DtTensor **in, DtTensor *out) {
-  OK(dt_k_layer_norm(cx, true, in[0], 2, in[1], NULL, 1e-5, out, NULL, NULL));
+  OK(dt_k_layer_norm(cx, true, in[0], 2, &(DtAffine){in[1], NULL, 1e-5},
+                     &(DtNormed){.out = out}));
 }
 
 static void check_norm (DtCtx *cx, bool rms) {
@@ -205,8 +206,9 @@ static void check_norm (DtCtx *cx, bool rms) {
   DtTensor *gi[3] = {make(cx, DT_F64, 3, SHAPE(3, 2, 4), NULL),
                      make(cx, DT_F64, 2, SHAPE(2, 4), NULL),
                      make(cx, DT_F64, 2, SHAPE(2, 4), NULL)};
-  OK(dt_k_layer_norm(cx, rms, in[0], 2, in[1], rms ? NULL : in[2], 1e-5, o,
-                     mean, rstd));
+  OK(dt_k_layer_norm(cx, rms, in[0], 2,
+                     &(DtAffine){in[1], rms ? NULL : in[2], 1e-5},
+                     &(DtNormed){o, mean, rstd}));
   double m = 0, v = 0;
   for (int64_t k = 0; k < 8; k++) m += at3(in[0], 1, k / 4, k % 4) / 8;
   if (rms) m = 0;
@@ -217,8 +219,10 @@ static void check_norm (DtCtx *cx, bool rms) {
   expect(DT_F64, at3(rstd, 1, 0, 0), r);
   expect(DT_F64, at3(o, 1, 1, 2), (at3(in[0], 1, 1, 2) - m) * r *
          at2(in[1], 1, 2) + (rms ? 0 : at2(in[2], 1, 2)));
-  OK(dt_k_layer_norm_backward(cx, rms, g, in[0], 2, mean, rstd, in[1], gi[0],
-                              gi[1], rms ? NULL : gi[2]));
+  OK(dt_k_layer_norm_backward(cx, rms, g,
+                              &(DtNormSaved){in[0], mean, rstd, in[1]}, 2,
+                              &(DtNormGrads){gi[0], gi[1],
+                                             rms ? NULL : gi[2]}));
   for (int k = 0; k < (rms ? 2 : 3); k++)
     check_grad(cx, rms ? rms_norm_f : layer_norm_f, in, k, o, g, gi[k]);
   unref_all(cx, 3, in);
@@ -237,8 +241,8 @@ static bool att_causal;
 static const DtTensor *att_bias;
 
 static void attention_f (DtCtx *cx, DtTensor **in, DtTensor *out) {
-  OK(dt_k_attention(cx, in[0], in[1], in[2], att_bias, att_causal, 0.4, out,
-                    NULL));
+  OK(dt_k_attention(cx, &(DtAttention){in[0], in[1], in[2], att_bias,
+                                       att_causal, 0.4}, out, NULL));
 }
 
 static void check_attention (DtCtx *cx, bool causal, DtTensor *bias) {
@@ -252,7 +256,8 @@ static void check_attention (DtCtx *cx, bool causal, DtTensor *bias) {
   for (int i = 0; i < 3; i++) OK(dt_tensor_new(cx, &in[i]->m, false, &d[i]));
   att_causal = causal;
   att_bias = bias;
-  OK(dt_k_attention(cx, in[0], in[1], in[2], bias, causal, 0.4, o, lse));
+  const DtAttention p = {in[0], in[1], in[2], bias, causal, 0.4};
+  OK(dt_k_attention(cx, &p, o, lse));
   double sum = 0, out = 0;                      /* head 3, row 1, column 0 */
   for (int64_t j = 0; j < 4; j++) {
     double s = 0;
@@ -268,8 +273,7 @@ static void check_attention (DtCtx *cx, bool causal, DtTensor *bias) {
   }
   expect(DT_F64, dt_tensor_get(o, SHAPE(0, 3, 1, 0)).re, out / sum);
   expect(DT_F64, dt_tensor_get(lse, SHAPE(0, 3, 1)).re, log(sum));
-  OK(dt_k_attention_backward(cx, g, in[0], in[1], in[2], o, lse, bias, causal,
-                             0.4, d[0], d[1], d[2]));
+  OK(dt_k_attention_backward(cx, &p, g, o, lse, d));
   DtTensor *tmp;
   OK(dt_tensor_new(cx, &o->m, false, &tmp));
   for (int i = 0; i < 3; i++)
@@ -296,7 +300,7 @@ static void test_attention_masked_row (void **state) {
   DtTensor *v = from(cx, DT_F32, 2, SHAPE(2, 1), (double[]){1, 3});
   DtTensor *b = from(cx, DT_BOOL, 2, SHAPE(2, 2), (double[]){1, 0, 0, 0});
   DtTensor *o = make(cx, DT_F32, 2, SHAPE(2, 1), NULL);
-  OK(dt_k_attention(cx, q, q, v, b, false, 1, o, NULL));
+  OK(dt_k_attention(cx, &(DtAttention){q, q, v, b, false, 1}, o, NULL));
   expect_all(cx, o, (double[]){1, 0});
   unref_all(cx, 3, (DtTensor *[]){q, v, b});
 }
@@ -577,10 +581,10 @@ static void test_accumulate (void **state) {
 static DtStatus everything (DtCtx *cx, DtTensor **t) {
   DT_TRY(cx, dt_k_gemm(cx, 1, t[0], t[1], 0, t[2]));
   DT_TRY(cx, dt_k_softmax(cx, false, t[0], 1, t[2]));
-  DT_TRY(cx, dt_k_layer_norm(cx, false, t[0], 1, NULL, NULL, 1e-5, t[2], NULL,
-                             NULL));
-  DT_TRY(cx, dt_k_attention(cx, t[0], t[1], t[1], NULL, false, 1, t[2],
-                            NULL));
+  DT_TRY(cx, dt_k_layer_norm(cx, false, t[0], 1, &(DtAffine){.eps = 1e-5},
+                             &(DtNormed){.out = t[2]}));
+  DT_TRY(cx, dt_k_attention(cx, &(DtAttention){t[0], t[1], t[1], NULL, false, 1},
+                            t[2], NULL));
   DT_TRY(cx, dt_k_sort(cx, t[0], 0, false, true, t[2], NULL));
   DT_TRY(cx, dt_k_scan(cx, DT_SCAN_SUM, t[0], 0, t[2], NULL));
   DT_TRY(cx, dt_k_arg_reduce(cx, true, t[0], -1, t[4], t[5]));

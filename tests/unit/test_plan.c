@@ -238,7 +238,8 @@ static DtStatus tour_meshes (DtCtx *cx, Tour *t) {
                          &t->listed));
   DT_TRY(cx, dt_mesh_slice(cx, t->root, 2, names, NULL, NULL, &t->sub));
   DT_TRY(cx, dt_mesh_flatten(cx, t->sub, NULL, &t->flat));
-  DT_TRY(cx, dt_mesh_unflatten(cx, t->root, 2, 2, two, uv, &t->split));
+  DtMeshCut into = { 2, 2, two, uv };
+  DT_TRY(cx, dt_mesh_unflatten(cx, t->root, NULL, 2, &into, &t->split));
   list[0] = t->flat;
   DT_TRY(cx, dt_mesh_slice(cx, t->root, 1, names + 2, NULL, NULL, &list[1]));
   DtStatus st = dt_mesh_concat(cx, 2, list, &t->both);
