@@ -18,7 +18,8 @@ end
 local OUT <const> = "lua/dt/diagnose/wordings.lua"
 local FILES <const> = {"claims", "decoys", "dumps", "later", "mesh", "mixed",
   "parallel", "prose", "public", "recent", "shapes", "threads", "train", "fresh",
-  "described", "further", "reported", "phrased", "gathered"}
+  "described", "further", "reported", "phrased", "gathered",
+  "collected"}
 
 require "torch.diagnose"
 local clean = require "dt.diagnose.clean"

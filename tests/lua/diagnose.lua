@@ -68,25 +68,26 @@ for _, name in ipairs {"mixed", "mesh", "train", "parallel", "shapes",
     counts[it.id] = (counts[it.id] or 0) + 1
   end
 end
--- Told in a line or two, with little to go by: nine of ten get their class, none
--- is certain of another, and other matters get none.
-do
+-- Told in a line or two, or in words that are no message: nine of ten get their
+-- class, none is certain of another, and other matters get none.
+for _, name in ipairs {"phrased", "collected"} do
   local right, told, all = 0, 0, 0
-  for i, it in ipairs(items "tests/diagnose/phrased.txt") do
+  for i, it in ipairs(items("tests/diagnose/" .. name .. ".txt")) do
     local r = diagnose.read(table.concat(it.lines, "\n"))
     local got = r.class and r.class.id or "-"
+    local where = name .. " " .. i
     if it.id == "-" then
-      check(got == "-", "phrased " .. i, "got", got)
+      check(got == "-", where, "got", got)
     else
       all = all + 1
       if got == it.id then right = right + 1 end
       told = told + (got ~= "-" and 1 or 0)
-      check(got == it.id or not r.class or r.confidence < 0.75, "phrased " .. i,
+      check(got == it.id or not r.class or r.confidence < 0.75, where,
         "wanted", it.id, "got", got, r.confidence)
     end
   end
-  check(right >= 0.9 * all, "phrased: right", right, "of", all)
-  check(told - right <= 0.02 * all, "phrased: of another class", told - right)
+  check(right >= 0.9 * all, name .. ": right", right, "of", all)
+  check(told - right <= 0.02 * all, name .. ": of another class", told - right)
 end
 -- What a release prints is never dated outside its releases.
 local releases = require "dt.diagnose.release"

@@ -9,7 +9,8 @@ local M = {}
 M.concepts = {
   dt = "=dtensor|=dtensors|=dtensorspec|fully_shard|fsdp2|=dcp|"
     .. "set_optimizer_state_dict|"
-    .. "set_model_state_dict|device mesh|device_mesh|devicemesh|"
+    .. "set_model_state_dict|get_model_state_dict|get_optimizer_state_dict|"
+    .. "device mesh|device_mesh|devicemesh|"
     .. "parallelize_module|distribute_tensor|context_parallel|"
     .. "context parallel|torchtitan|sequenceparallel|colwiseparallel|"
     .. "rowwiseparallel|tensor parallel|tensor-parallel|tp_plan|full_tensor|"
@@ -60,10 +61,11 @@ M.concepts = {
     .. "is there a way|is it possible|will fully_shard|ask for it|"
     .. "which version|i'd like to see|question about|"
     .. "the documentation of|does fsdp2 also|any plans|thanks for the great",
-  fsdp = "fully_shard|fsdp",
+  fsdp = "fully_shard|fsdp|cpuoffloadpolicy|mixedprecisionpolicy",
   tp = "tensor parallel|tensor-parallel|=tp|colwise|rowwise|"
     .. "parallelize_module|tp_plan",
-  cp = "context_parallel|context parallel|ring attention",
+  cp = "context_parallel|context parallel|ring attention|cp=|cp_size|"
+    .. "under cp|with cp",
   hang = "=hang|=hangs|hanging|=hung|stuck|blocks forever|never finish|"
     .. "never return|never ends|"
     .. "never comes back|deadlock|freez|waits forever|wait forever|"
@@ -72,7 +74,8 @@ M.concepts = {
     .. "no progress|gets stuck|blocked|for ever|forever|never participates|"
     .. "never joins|never arrives|never gets past|does not get past|"
     .. "doesn't get past|never gets beyond|gets no further|never continues|"
-    .. "does not continue|never comes to an end",
+    .. "does not continue|never comes to an end|sits there|just sits|"
+    .. "watchdog",
   one_rank = "main process|rank 0 only|only on rank 0|only rank 0|rank == 0|"
     .. "rank zero|get_rank() == 0|get_rank()==0|is_main_process|on one rank only|only on one rank|"
     .. "only in rank 0|on the first rank",
@@ -203,7 +206,7 @@ M.concepts = {
     .. "another number of|number of gpus|number of ranks|gpus and load|"
     .. "ranks and load|other world",
   missing_key = "missing|not found|key|do not exist|does not exist|"
-    .. "not exist|unknown|not in the",
+    .. "not exist|unknown|not in the|isn't in the",
   heads = "heads|head_dim|kv head|key/value|kv-head|kv_head|n_kv_heads|=head",
   refuses = "no longer works|fail|error|raise|does not work|doesn't work|cannot|wants|"
     .. "complain|not allowed|not supported|refuse|not accepted|not possible|"
@@ -252,7 +255,8 @@ M.concepts = {
   all_gather = "all-gather|all_gather|allgather|communication|all-to-all",
   unasked = "never call|although i|unexpected|nobody asked|not in my code|"
     .. "i did not|without any redistribute|hidden|never asked|"
-    .. "no redistribute|not expect|surprising|extra|where does",
+    .. "no redistribute|not expect|surprising|extra|where does|"
+    .. "didn't write|did not write|who inserts",
   unlike_shards = "shard(0) and|shard(1)|different placement|"
     .. "other placement|each add|each matmul|placements|another placement|"
     .. "sharded differently|shard(0) dtensor and",
@@ -264,16 +268,20 @@ M.concepts = {
     .. "plain torch|non-dtensor|not a dtensor|plain buffer|ordinary buffer|"
     .. "ordinary torch|normal torch|=plain|=ordinary|a torch.tensor",
   mixing = "mixed|mixing|mix of|mixture|one of the two|both kinds|"
-    .. "how to convert|convert the",
+    .. "how to convert|convert the|one of each|the other isn't|"
+    .. "the other is not|not take both|won't take both",
   foreach = "foreach|fused adam|fused optimizer|multi-tensor",
-  outside_forward = "generate|outside forward|outside of forward|"
+  outside_forward = "without calling the module|reads the weight|"
+    .. "not go through the module|through the module call|"
+    .. "take .weight|takes .weight|read .weight|reads .weight|generate|outside forward|outside of forward|"
     .. "other than forward|rather than forward|not through forward|"
     .. "another method|custom method|encode_|get_input_embeddings|"
     .. "lm_head.weight|bypass|through generate|own method|not call forward|"
     .. "instead of forward|.weight itself|sampling loop",
   still_sharded = "still sharded|still a|not unshard|not gathered|"
     .. "sharded weight|not all-gathered|sharded dtensor|remain sharded|"
-    .. "is sharded|weight is a dtensor",
+    .. "is sharded|weight is a dtensor|views of shards|shard views|"
+    .. "whatever shard|1-d shard|flat shard",
   no_rule = "no dtensor sharding strateg|no sharding strateg|missing sharding strateg|"
     .. "no sharding rule|no strategy|no sharding strategy|"
     .. "without a strategy|ops with a strategy|not covered|"
@@ -293,7 +301,7 @@ M.concepts = {
     .. "several device meshes",
   clipping = "clip_grad|gradient clipping|clipping|clip the grad",
   heads_word = "head",
-  reshaping = "reshape|reshaping|view|unflatten|.view(",
+  reshaping = "reshape|reshaping|view|unflatten|.view(|flatten(",
   splitting = "split|unflatten|divide|evenly|into heads|separate",
   merging = "view(-1|merge|flatten|combin|join|collaps",
   sharded_dim = "sequence sharded|sharded dim|shard(1)|sharded on|sharded over|sharded along|"
@@ -397,7 +405,7 @@ M.concepts = {
     .. "returns early|early return",
   offload = "cpuoffload|cpu offload|offload_policy|offload to cpu|"
     .. "cpu-offload|offload",
-  on_cpu = "cpu device|on the cpu|on cpu|cpu tensor|device cpu",
+  on_cpu = "cpu device|on the cpu|on cpu|cpu tensor|device cpu|host tensor",
   backend = "=nccl|=gloo|no backend|backend for|backend type|cpu backend",
   raw_collective = "dist.all_reduce|all_reduce(|dist.broadcast|broadcast(|"
     .. "dist.all_gather|dist.reduce|torch.distributed.all_reduce|ddp",
@@ -406,7 +414,7 @@ M.concepts = {
   index_error = "index out of range|indexerror|list index|fails|raises|"
     .. "not work",
   recompute = "recompute|activation checkpoint|gradient checkpoint|"
-    .. "checkpointing",
+    .. "checkpointing|checkpointed|runs a second time",
   two_ways = "same root|parent mesh|root mesh|two different meshes|"
     .. "separately made|own init_device_mesh|made separately|"
     .. "second init_device_mesh|different meshes",
@@ -417,6 +425,7 @@ M.concepts = {
     .. "only float|storage type of uint8|stored as uint8|"
     .. "floating-point parameters only|floating point parameters only",
   int_param = "integer parameter|uint8|int8 param|int param|integer storage|"
+    .. "int32 param|packed weight|"
     .. "non-float|quantised param",
   register = "register_sharding|custom op|custom operator|own operator",
   out_arg = "out=",
@@ -492,6 +501,26 @@ M.concepts = {
   offsets = "global offset|global_offset|global-offset|dedup|offset of",
   other_shard = "rank 1's shard|rank 0's shard|another rank's shard|"
     .. "shard of another rank|shards are swapped|other rank's shard",
+  rule_code = "rule code|sharding rule|sharding prop|inside the rule|"
+    .. "propagation rule",
+  bare_error = "indexerror|keyerror|typeerror|assertionerror|cryptic|"
+    .. "unhelpful|nonetype",
+  not_member = "not in the sub|not part of|no group|returns -1|not in the mesh|"
+    .. "outside the mesh|not a member|isn't in the",
+  wrong_gpu = "set_device|current device|another gpu|wrong gpu|same gpu|"
+    .. "all on gpu 0|on cuda:0",
+  communicates = "broadcast|all_reduce|all-reduce|collective|all_gather|"
+    .. "distribute_tensor",
+  few_experts = "single expert|one expert|fewer experts|than experts|"
+    .. "experts than|experts are not divisible",
+  fsdp1 = "fullyshardeddataparallel|=fsdp1|flat_param|flatparameter|"
+    .. "summon_full_params",
+  from_rank0 = "from rank 0|broadcast_from_rank0|rank 0's full|from rank0",
+  key_error = "keyerror|key error",
+  one_element = "shape (1,)|one element|single element|numel=1|numel 1|"
+    .. "one-element|torch.size([1])",
+  same_everywhere = "same everywhere|regarded as|treated as repl|implicitly|"
+    .. "replicated|taken as repl",
   elsewhere = "vllm|sglang|deepspeed|megatron|tensorrt|lmdeploy|exllama|"
     .. "llama.cpp|colossal|ray train|mindspeed|gguf|ctranslate",
 }
@@ -643,6 +672,14 @@ M.rules = {
   {"from-local-lies", 0.57, "from_local said_replicate unlike_ranks"},
   {"compile-symbolic-shape-rule", 0.57, "compile symbolic dtensor"},
   {"partial-read-as-value", 0.58, "dtensor shown not_reduced"},
+  {"sharding-propagation-failed", 0.53, "dtensor rule_code bare_error"},
+  {"mesh-dim-group-missing", 0.56, "mesh group not_member"},
+  {"collective-wrong-device", 0.57, "wrong_gpu communicates refuses"},
+  {"ep-fsdp-uneven-double-shard", 0.57, "fsdp expert few_experts refuses"},
+  {"fsdp1-dtensor-legacy", 0.55, "fsdp1 tp dtensor refuses"},
+  {"fsdp2-full-state-dict-key", 0.57, "from_rank0 key_error loading"},
+  {"one-element-implicit-replicate", 0.57,
+   "dtensor one_element same_everywhere"},
 }
 
 return M

@@ -233,7 +233,7 @@ local CLAIMED <const> = 0.6      -- what rules of claims say is no surer
 local COMPLAINT <const>, NAMED <const> = 0.3, 0.2
 local FIRST <const>, ALONE <const>, CHANGE <const> = 0.2, 0.3, 0.6 -- least shares
 local TELLING = 4               -- words that are shown
-local FEW = 12                  -- facts below which nothing is said
+local FEW = 10                  -- facts below which nothing is said
 local CLEARLY = 6               -- times as like as what was claimed
 
 -- How sure it is that the report is of the class most like it, 0 to 1.

@@ -212,6 +212,10 @@ return {
   {"fsdp2-full-state-dict-key", 0.95, "found in sharded model state dict but "
    .. "missing from full state dict"},
   {"dcp-missing-key", 0.86, "/Model param .- not in model_sharded_state_dict"},
+  {"fsdp-divergent-module-execution", 0.88,
+   "Detected mismatch between collectives on ranks", "=fsdp",
+   "~used differently|conditional comput|conditionally|experts run|unused "
+   .. "expert|not all ranks|on some ranks|control flow"},
   {"wrapper-setting-of-another", 0.88, "~is only available with FSDP1|"
    .. "not yet implemented in FSDP2|requires `fsdp_version=2`|"
    .. "in FSDP1, got|in FSDP2, got|This is not supported with FSDP1|"
