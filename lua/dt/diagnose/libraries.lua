@@ -201,8 +201,9 @@ return {
   {"mesh-arguments", 0.75, "Parallelism degree should be >= 1"},
   {"mesh-arguments", 0.75, "Currently we only support ETP=TP or ETP=1"},
 
-  -- messages of accelerate 1.15, diffusers 0.42, lightning 2.6, megatron-core
-  -- 0.16, torchtitan 0.3, torchtune 0.6, transformers 5.24 and verl 0.9
+  -- messages of accelerate 1.15, composer 0.32, diffusers 0.42, lightning 2.6,
+  -- megatron-core 0.16, nemo-automodel 0.7, torchtitan 0.3, torchtune 0.6,
+  -- transformers 5.24, verl 0.9 and xfuser 0.7
   {"optimizer-built-before-sharding", 0.93,
    "couldn't be switched to its sharded version"},
   {"optimizer-built-before-sharding", 0.9,
@@ -233,6 +234,15 @@ return {
   {"meta-device-not-materialised", 0.86,
    "~Set the `sync_module_states` flag to `True`|"
    .. "set `--fsdp_sync_module_states` to `True`"},
+  {"meta-device-not-materialised", 0.86, "Only DTensor can be meta initialized "
+   .. "safely"},
+  {"fsdp-tied-params-two-groups", 0.88,
+   "Parameter tying relationship changed during the context"},
+  {"fp8-subclass-inside-dtensor", 0.86, "/MXFP%d ", "~before fully_shard|after "
+   .. "FSDP wrapping|cannot replace an FSDP-managed"},
+  {"mesh-dim-required", 0.86, "We only support 1D mesh for MoE"},
+  {"from-local-uneven-shape", 0.86, "~local shape mismatch: DTensor metadata "
+   .. "says|DTensor checkpoint metadata reports local shape"},
   {"fsdp2-usage", 0.88, "~Only one model is supported when using FSDP2|"
    .. "No layer modules were sharded"},
   {"fsdp-tied-params-two-groups", 0.88, "is already a DTensor with placements",
@@ -273,6 +283,8 @@ return {
   {"invalid-mesh-dim-name", 0.9, "/Mesh '.-' is not available%. Ensure the "
    .. "corresponding parallelism dimension"},
   {"invalid-mesh-dim-name", 0.9, "Invalid mesh dim:", "Valid dimensions are"},
+  {"invalid-mesh-dim-name", 0.88, "~Expected mesh dimension names to contain "
+   .. "only|No parent flattened mesh found for dims"},
   {"invalid-mesh-dim-name", 0.87, "~Invalid mesh name combinations|"
    .. "DeviceMesh must have named axes|Unsupported mesh_dim_names"},
   {"mesh-larger-than-world", 0.9, "multiplied should equal the world size"},
@@ -281,6 +293,8 @@ return {
   {"mesh-larger-than-world", 0.88, "~cannot exceed the world size|must not "
    .. "exceed the world size|is over sized with world size"},
   {"mesh-larger-than-world", 0.86, "/world_size %(%d+%) is not divisible by"},
+  {"mesh-larger-than-world", 0.86, "~world_size must be divisible by "
+   .. "parallel_size|must sum to world size"},
   {"mesh-arguments", 0.86, "/[dcteps]p_?[%a]*_?size must be at least 1"},
   {"mesh-arguments", 0.86, "~dp_shard must -1 or >=1|`ep_size` must be a "
    .. "multiple of `tp_size`|Combining context parallelism and tensor "
@@ -306,6 +320,10 @@ return {
    .. "do not support context parallel|not support context parallel for now|"
    .. "context parallel forward wrapping is not supported", "=raises",
    "!supported in your"},
+  {"cp-backend-or-mask", 0.86, "/ontext parallel[%w%(%)_=> ]- supported",
+   "~not|only", "=raises", "!supported in your"},
+  {"cp-seq-divisibility", 0.86, "/sequence %d+ is not divisible by "
+   .. "sequence.parallel size"},
   {"cp-seq-divisibility", 0.86, "/[Ss]equence length [%w%s%(%)]-be divisible by",
    "~context parallel|sequence parallel|Sequence/Context|CP |cp_size"},
 
