@@ -122,6 +122,56 @@ local _, t = compare.runs(run {op("a", 1, {moves = {move, move},
 T.eq(("%d %d %d %d"):format(t.operators, t.redistributions, t.collectives,
   t.bytes), "2 2 2 16", "the totals")
 
+-- ---- what is shown ----
+
+local show = require "dt.across.show"
+
+local function shown(f, list, a, b)
+  local out = {}
+  f({write = function (_, ...)
+    for _, s in ipairs {...} do out[#out + 1] = s end
+  end}, list, a, b, {operators = 1, redistributions = 2, collectives = 3,
+    bytes = 40}, {operators = 5, redistributions = 6, collectives = 7, bytes = 8})
+  return table.concat(out)
+end
+
+local old, new = {release = "2.9"}, {release = "2.13"}
+local totals = [[
+
+                  2.9         2.13
+operators         1           5
+redistributions   2           6
+collectives       3           7
+bytes             40          8
+]]
+T.eq(shown(show.as_text, {}, old, new),
+  "2.9 and 2.13: nothing differs\n" .. totals, "nothing differs, as text")
+T.eq(shown(show.as_text, {{at = "p.py:1", op = "mm", what = "outputs", count = 1,
+    "S(0)", "R"}}, {release = "2.9", error = "E: e"},
+    {release = "2.13", error = "E: e"}),
+  "2.9 and 2.13: 1 difference, the first at p.py:1\nboth end with E: e\n\n"
+  .. "p.py:1  mm\n  outputs\n    2.9   S(0)\n    2.13  R\n" .. totals,
+  "one difference, as text")
+T.eq(shown(show.as_text, {
+    {at = "p.py:1", op = "mm", what = "outputs", count = 3, "S(0)", "R"},
+    {at = "p.py:1", op = "mm", what = "moves", count = 2, "none", "R"},
+    {at = "line 2", what = "printed", count = 1, "a", "b"}},
+    {release = "2.9", error = "E"}, {release = "2.13", error = "F"}),
+  "2.9 and 2.13: 3 differences, the first at p.py:1\n\n"
+  .. "p.py:1  mm\n  outputs (3 times)\n    2.9   S(0)\n    2.13  R\n"
+  .. "  moves (2 times)\n    2.9   none\n    2.13  R\n\n"
+  .. "line 2\n  printed\n    2.9   a\n    2.13  b\n" .. totals,
+  "differences of two places, as text")
+local back = dt._json_decode(shown(show.as_json, {{at = "p.py:1", what = "outputs",
+  count = 3, "S(0)", "R"}}, old, new))
+T.eq(("%s %s %s %s %s %d %d %d"):format(back.differs, back.differences[1].at,
+  back.differences[1].op, back.differences[1]["2.9"],
+  back.differences[1]["2.13"], back.differences[1].count,
+  back.totals["2.9"].bytes, back.totals["2.13"].collectives),
+  "true p.py:1  S(0) R 3 40 7", "a difference as JSON")
+T.eq(dt._json_decode(shown(show.as_json, {}, old, new)).differs, false,
+  "nothing differs, as JSON")
+
 -- Wrong usage is status 2, before anything is run.
 local tool = {program = function () error "run" end}
 for _, line in ipairs {{"--compare", "threads", "p.py"},
