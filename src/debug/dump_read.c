@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT
 ** debug/dump_read.c: bytes as a record, with the sharing that was written.
-** The reader trusts nothing: every count is checked against the bytes left. */
+** The reader trusts nothing: every count is checked against the bytes left.
+**
+** A text, mesh, spec or block that comes again is written as its number in a
+** pool, 0 being the first time.  The numbers follow from the order of reading
+** alone, so each reader below asks for its fields in the writer's order
+** (dump_write.c), and what is read for its effect on the pools is never left out.
+** After damage every reader goes on with zeros: `bad` is asked where a loop or
+** an allocation depends on it, and once at the end. */
 #include <stddef.h>
 #include <string.h>
 #include "debug/dump.h"
@@ -28,6 +35,7 @@ static uint64_t r64 (In *in) {
   return v;
 }
 
+/* A number: one byte below 255, or 255 and eight bytes. */
 static int64_t rn (In *in) {
   if (bytes_left(in) < 1) { in->bad = true; return 0; }
   if (*in->p < 255) return *in->p++;
@@ -71,6 +79,8 @@ static bool grow_pool (In *in, void **v, int n, int *cap, size_t size) {
   return true;
 }
 
+/* A text, NULL where there was none.  It is interned: records keep pointers to
+** texts, and the bytes are gone after reading. */
 static const char *rstr (In *in) {
   int64_t k = rn(in), n;
   char *copy;
@@ -149,6 +159,8 @@ static DtMesh *rmesh (In *in) {
   return m;
 }
 
+/* The mask of a masked Partial is not written: what is left of it is a Partial
+** with its operation. */
 static DtPlacement rplacement (In *in) {
   DtPlacement p = dt_pl_replicate();
   p.kind = (uint8_t)rcount(in, DT_PL_NORM_PARTIAL);
@@ -247,6 +259,8 @@ static DtBlock *new_block (In *in) {
   return b;
 }
 
+/* A reference of its own, NULL without values.  The record's cost counts a block
+** once, when the first variable keeps it. */
 static DtBlock *rblock (In *in) {
   int64_t k = rn(in);
   DtBlock *b;
@@ -301,6 +315,8 @@ static void rvar (In *in, DtArena *a, DtRecVar *v) {
   v->block = rblock(in);
 }
 
+/* *n is never behind what holds references: a record that ends here is dropped,
+** which gives back those of n variables. */
 static DtRecVar *rvars (In *in, DtArena *a, int *n) {
   DtRecVar *v;
   int i, count = rcount(in, 1 << 16);
@@ -369,7 +385,7 @@ static void rmoves (In *in, DtRecOp *r) {
   if (r->move == NULL) { in->bad = true; return; }
   for (i = 0; i < n && !in->bad; i++) {
     DtRecMove *m = &r->move[i];
-    r->nmove = r->maxmove = i + 1;
+    r->nmove = r->maxmove = i + 1;      /* before, as in rvars */
     m->src = rspec(in); m->dst = rspec(in); m->slot = rshort(in);
     m->implicit = rn(in) != 0; m->graph = rn(in) != 0; m->nsteps = rshort(in);
     m->bytes = rn(in); m->coll = rshort(in); m->ncoll = rshort(in);
@@ -516,7 +532,7 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
     return st;
   }
   d->rec.limit = INT64_MAX;
-  for (i = 0; i < count && !in.bad; i++) {
+  for (i = 0; i < count && !in.bad; i++) {      /* counted first, then read */
     DtRecOp *r = &d->rec.ring[i];
     dt_arena_reserve(cx, &r->arena, 2048);
     d->rec.n = i + 1;
@@ -527,7 +543,7 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
   if (!in.bad) rnames(&in);
   if (!in.bad) rannex(&in, &annex, &nannex);
   pools_free(&in);
-  if (in.bad || in.p != in.end) {
+  if (in.bad || in.p != in.end) {       /* bytes left over are damage, too */
     dt_record_give(d, &old);
     dt_error_clear(cx);
     return dt_raise(cx, DT_E_IO, "the record is damaged");

@@ -103,6 +103,8 @@ bool dt_pl_equal (DtPlacement a, DtPlacement b) {
   return false;
 }
 
+/* Equal placements hash alike.  The kind is in the highest byte, so that S(1) and
+** P of operation 1 differ. */
 uint64_t dt_pl_hash (uint64_t h, DtPlacement p) {
   uint64_t head = (uint64_t)p.kind, tail = 0;
   switch ((DtPlKind)p.kind) {
@@ -117,7 +119,7 @@ uint64_t dt_pl_hash (uint64_t h, DtPlacement p) {
       tail = p.op;
       break;
     case DT_PL_NORM_PARTIAL: {
-      double x = p.u.norm + 0.0;
+      double x = p.u.norm + 0.0;        /* -0.0 is equal to 0.0 */
       memcpy(&tail, &x, sizeof tail);
       break;
     }
