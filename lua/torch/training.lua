@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local builtin_names = require "python.builtin_names"
 local attrs = require "python.attrs"
+local exceptions = require "python.exceptions"
 local names = require "torch.names"
 local recompute = require "dt.nn.recompute"
 local calls = require "python.call"
@@ -26,6 +27,11 @@ require "torch.optimizer"
 require("torch.generator").provide(names.torch)
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
+
+local checkpoint_error = exceptions.define("CheckpointError",
+  exceptions.classes.RuntimeError)
+checkpoint_error.__module__ = "torch.utils.checkpoint"
+exceptions.classes.CheckpointError = checkpoint_error
 
 -- A name space over tables of dt.
 local function over(own, ...)
@@ -77,6 +83,7 @@ end
 
 attrs.provide("torch.utils.checkpoint", over({
   checkpoint = builtin(checkpoint, "checkpoint"),
+  CheckpointError = checkpoint_error,
   set_checkpoint_early_stop = builtin(attrs.null_context,
     "set_checkpoint_early_stop"),
 }, recompute))

@@ -76,13 +76,30 @@ end
 
 -- ---- with a graph of the first forward ----
 
--- The forward again, up to the last operator that keeps something.
-local function rebuild(f, args, kept, state)
-  local _, old = dt._saving_end(kept)
+-- A second forward that keeps what `found` operators need is no repetition of one
+-- that kept what `kept` need.
+local function compare(kept, found)
+  if found < kept then
+    util.raise("CheckpointError", "torch.utils.checkpoint: A different number of "
+      .. "tensors was saved during the original forward and recomputation.\n"
+      .. "Operators that saved some during forward: %d\n"
+      .. "Operators that saved some during recomputation: %d.", kept, found)
+  elseif found > kept then
+    util.raise("CheckpointError", "torch.utils.checkpoint: trying to save more "
+      .. "tensors during recomputation than during the original forward pass.")
+  end
+end
+
+-- The forward again; `early`: up to the last operator that keeps something.
+local function rebuild(f, args, kept, early, state)
+  local _, old = dt._saving_end(early and kept or 0)
   local drawn <close> = as_drawn(state)         -- luacheck: ignore drawn
+  local before = dt._saving()
   local ok, why = pcall(on_graph, f, args)
+  local found = dt._saving() - before
   local ended = dt._saving_end(0, old)
   if not ok and not ended then error(why, 0) end
+  if not ended then compare(kept, found) end
 end
 
 -- What a region keeps is not there between its two forwards: no copies.
@@ -107,7 +124,7 @@ local function without_reentrance(f, args, early, state, again_f)
     if again then return end
     again = true
     autograd._queue_callback(function () again = false end)
-    rebuild(again_f or f, args, early and kept or 0, state)
+    rebuild(again_f or f, args, kept, early, state)
   end
   for i = 1, outs.n do
     local t = outs[i]
