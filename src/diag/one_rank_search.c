@@ -341,10 +341,24 @@ static bool is_filling (const DtRuns *u, int i) {
   return more > 0 && more < u->n;
 }
 
+/* Does the program choose one element by numbers that each rank has of its own, as a
+** table of counts is filled?  Where those are no parts of one rank's, what is written
+** there is each rank's own. */
+static DtStatus chooses_own (DtRuns *u, int i, bool *yes) {
+  const DtRecOp *r = u->op[i];
+  DtRelation rel;
+  *yes = false;
+  if (!begins(r, "aten.select.") || r->nout < 1 || r->out[0].lndim > 0 ||
+      !dt_runs_numbers_differ(u, i)) return DT_OK;
+  DtStatus st = dt_runs_relate(u, i, true, 0, &rel);
+  *yes = st == DT_OK && rel.kind != DT_REL_PART;
+  return st;
+}
+
 static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
   const DtRecOp *r = u->op[i];
   DtRelation out;
-  bool explained, noise;
+  bool explained, noise, own;
   if (dt_runs_pair(u, i) == NULL || begins(r, "aten.empty") ||
       begins(r, "aten.new_empty") || is_filling(u, i))
     return DT_OK;
@@ -352,7 +366,12 @@ static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
     u->why = "the ranks draw other random numbers than one rank does";
     return DT_OK;
   }
-  DtStatus st = look_at_inputs(u, i, f, &explained);
+  DtStatus st = chooses_own(u, i, &own);
+  if (st != DT_OK || own) {
+    if (own) u->why = "each rank chooses elements by numbers of its own";
+    return st;
+  }
+  st = look_at_inputs(u, i, f, &explained);
   if (st != DT_OK || !explained || u->why != NULL || (f->leaf && r->draw))
     return st;
   for (int j = 0; j < r->nout; j++) {

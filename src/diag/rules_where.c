@@ -766,6 +766,25 @@ static void kept_end (DtDiag *g, const DtEvent *e) {
     put_place(g, e->out[0], w);
 }
 
+/* A statistic is bounded, or its root taken, in place. */
+static void bounded_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = e->status == DT_OK && !e->backward && e->nout > 0 && e->out[0]
+                     ? dt_diag_place_before(g, e->in[0]) : NULL;
+  DtPlace to;
+  if (w == NULL || w->kind != DT_PLACE_STAT) return;
+  to = *w;
+  to.bent = true;
+  put_place(g, e->out[0], &to);
+}
+
+static bool bounds (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten.clamp_min_.Tensor",
+    "aten.clamp_min_.default", "aten.clamp_.default", "aten.sqrt_.default",
+    "aten.rsqrt_.default", "aten.reciprocal_.default", NULL };
+  (void)g;
+  return dt_diag_named(op, names);
+}
+
 static bool keeps (const DtDiag *g, const DtOpDef *op) {
   return (op->flags & DT_OP_INPLACE) &&
          (dt_diag_op_is(g, op, DT_DO_ADD) || scales(g, op) ||
@@ -775,6 +794,7 @@ static bool keeps (const DtDiag *g, const DtOpDef *op) {
 const DtDiagRule dt_rules_where[] = {
   { DT_EV_GRAD, on_gradient, NULL, DT_WHEN(nplaces) },
   { DT_EV_OP_END, kept_end, keeps, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, bounded_end, bounds, DT_WHEN(nplaces) },
   { DT_EV_FUNC_END, on_to_local, NULL, DT_CALLED(TO_LOCAL) },
   { DT_EV_OP_END, op_end, is_followed, 0 },
   { 0, NULL, NULL, 0 }

@@ -1412,7 +1412,7 @@ local in_pairs = {
   "local_map_gradient.py", "moe_memory_order.py", "stash_order.py", "pp_scale.py",
   "rescaled_micro.py", "ring_src.py", "checkpoint_draws.py",
   "clip_value_first.py", "pipeline_rate.py",
-  "recv_again.py", "flat_copy.py",
+  "recv_again.py", "flat_copy.py", "cell_not_back.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))
