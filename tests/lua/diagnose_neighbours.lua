@@ -33,6 +33,12 @@ local told = {
   {"FSDP training with a ref_model: RuntimeError: Expected all tensors to be on the "
     .. "same device, but found at least two devices, cpu and cuda:3!",
     "FSDP(ref_model"},
+  {"AssertionError: Non-root FSDP instance's `_is_root` should not have been set yet or "
+    .. "should have been set to `False`", "model = FSDP(model)"},
+  {"FSDP of nn.ModuleList: NotImplementedError: Module [FullyShardedDataParallel] is "
+    .. "missing the required \"forward\" function", "ModuleWrapPolicy({Block})"},
+  {"our Triton norm gets a DTensor: RuntimeError: Cannot access data pointer of Tensor "
+    .. "that doesn't have storage", "x.to_local()"},
   {"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: train.py "
     .. "FAILED exitcode: 1, error_file: <N/A>", "@record"},
 }

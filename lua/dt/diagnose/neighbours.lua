@@ -157,6 +157,38 @@ M.rows = {
      {"or call the object that FSDP returned, not the module inside"},
    },
    ask = "Which call is it made by, and on which object?"},
+  {about = "an FSDP1 unit that ran before its root",
+   only = {"_is_root` should not have been set yet"},
+   cause = "The unit whose forward runs first takes itself for the root; then the "
+     .. "model around it runs and finds a second one.",
+   fixes = {
+     {"wrap the whole model, and run it once before any part of it by itself",
+      done = false, torch = "model = FSDP(model)\nmodel(x)  # before model.module.part(x)"},
+     {"or let every use of a part go through the model's forward",
+      torch = 'def forward(self, x, part=False): ...'},
+   },
+   ask = "Which part is called by itself, and before which call of the model?"},
+  {about = "a list of modules that FSDP wraps",
+   only = {"~ModuleList|ModuleDict", "=fsdp",
+     "~missing the required|has no forward|does not have forward|no forward method"},
+   cause = "A unit is gathered in its own forward, and a list has none: its items are "
+     .. "called one by one.",
+   fixes = {{"wrap the items, not the list",
+     torch = "ModuleWrapPolicy({Block})  # the class of the items"}}},
+  {about = "a kernel that reads memory, called with a DTensor",
+   only = {"Cannot access data pointer of Tensor that doesn't have storage",
+     "~DTensor|tensor parallel"},
+   cause = "A Triton or CUDA kernel takes the address of its operand, and a DTensor "
+     .. "has none: its memory is its local tensor's.",
+   fixes = {
+     {"call it on the local tensors, when it works along a dimension that is not "
+        .. "sharded",
+      torch = "y = DTensor.from_local(kernel(x.to_local()), x.device_mesh, "
+        .. "x.placements)"},
+     {"or gather the operand before",
+      lua = "x:full_tensor()", torch = "y = kernel(x.full_tensor())"},
+   },
+   ask = "Which dimension is x sharded in, and over which does the kernel reduce?"},
   {about = "the list of classes to wrap",
    only = {"Could not find the transformer layer class"},
    cause = "No module of the model has that class.",

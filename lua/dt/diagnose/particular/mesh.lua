@@ -8,6 +8,15 @@ local mesh_alone = {{"pass the mesh alone",
     .. "     sharding_strategy=ShardingStrategy.HYBRID_SHARD)"}}
 
 return {
+  {class = "mesh-dim-group-missing", alone = true,
+   only = {"_flatten", "Dimension out of range"},
+   cause = "A slice by the name of a flattened dimension computed its size wrongly in "
+     .. "that release when more than two dimensions were flattened.",
+   fixes = {
+     {"keep the mesh that _flatten returned, and use it in place of the slice",
+      done = false, torch = 'flat = mesh["a", "b", "c"]._flatten("abc")'},
+     {"or upgrade", fixed_in = "2.6"},
+   }},
   {class = "invalid-mesh-dim-name",
    only = {"mesh_shape and mesh_dim_names should have same length"}, alone = true,
    cause = "There is another number of names than of dimensions. A string in "
