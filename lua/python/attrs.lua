@@ -16,6 +16,7 @@ local numbers = require "python.number_methods"
 local boxes = require "python.boxes"
 local box_facts = require "python.box_facts"
 local exceptions = require "python.exceptions"
+local type_names = require "python.type_names"
 local dunder = require "python.dunder"
 local foreign = require "python.foreign"
 local object = require "python.object"
@@ -126,7 +127,30 @@ local function plain_class(v)
     and not (V.is_tuple(v) and rawget(v, "is_size")) and builtin_names[name]
 end
 
+-- What each class has from object, by itself: object's own is another.
+local function of_class_object(name)
+  return V.builtin(builtin_names.object[name].call, name)
+end
+
+-- The one of a class's bases that says how its objects are made, or None.
+local function base_of(class)
+  if rawequal(class, builtin_names.object) then return None end
+  local bases = M.get(class, "__bases__")
+  for i = 1, bases.n do
+    local b = bases[i]
+    if rawget(b, "is_data") or rawget(b, "__native") then return b end
+  end
+  return bases[1] or None
+end
+
 local function missing(v, name)
+  if name == "__base__" and type(v) == "table" and (rawget(v, "__python")
+     or exceptions.is_class(v) or V.type_name(v) == "type") then
+    return base_of(v)
+  end
+  if name == "__init_subclass__" and V.is_class_builtin(v) then
+    return of_class_object(name)
+  end
   local plain = name == "__doc__" and plain_class(v)
   if plain then return rawget(plain, "doc") or None end
   local x = added(v, name)
@@ -309,8 +333,21 @@ for word in ([[sample name plain params body env generator source cleans note do
 end
 M.own_of_function = OWN_OF_FUNCTION
 
+-- __dict__ of a type of data: what it has by its names.
+local function dict_of_type(t)
+  local d = V.dict()
+  local names = type_names[rawget(t, "__name__")] or ""
+  for name in ("__repr__ __doc__ " .. names):gmatch "%S+" do
+    local x = rawget(t, name)
+    if x == nil and rawget(t, "unbound") then x = t.unbound(name) end
+    if x ~= nil then V.dict_set(d, name, x) end
+  end
+  return d
+end
+
 -- What the program set on a function.
 local function own_dict(f)
+  if V.is_class_builtin(f) then return dict_of_type(f) end
   local d, names = V.dict(), {}
   for key in next, f do
     if type(key) == "string" and not OWN_OF_FUNCTION[key] then
@@ -412,6 +449,7 @@ local class_fact = {
   __module__ = V.home,
   __doc__ = function (c) return rawget(c, "__doc") or None end,
   __mro__ = function (c) return classes.shown_order(c) end,
+  __base__ = base_of,
   __new__ = function (c)
     if c.__native or not object.is_plain_class(c) then
       return missing(c, "__new__")
@@ -501,6 +539,11 @@ local function class_word(v, name)
   local called = type(v) == "table" and rawget(v, "__name__")
   if not called or module_name[v] then return nil end
   if name == "__hash__" then return builtin_names.object.__hash__ end
+  if V.type_name(v) == "type" then
+    local order = classes.order_of_type(v)
+    if name == "__mro__" then return V.tuple(order) end
+    if name == "__bases__" then return V.tuple {order[2]} end
+  end
   return name == "__module__" and "builtins" or name == "__qualname__" and called
     or nil
 end
@@ -549,6 +592,7 @@ function M.get_of_class(v, name)
       if x ~= nil then return x end
     elseif rawget(v, "__python") and object.is_plain_class(v)
       and classes.of_object[name] and v[name] == nil then
+      if name == "__init_subclass__" then return of_class_object(name) end
       return builtin_names.object[name]
     elseif rawget(v, "__python") and classes.inner[name] then
       return missing(v, name)
@@ -604,9 +648,6 @@ function M.get_of_class(v, name)
     if V.is_function(v) and function_fact[name] then
       return function_fact[name](v)
     end
-    if name == "__mro__" and rawequal(v, builtin_names.bool) then
-      return V.tuple {v, builtin_names.int, builtin_names.object}
-    end
     local maker = type(v) == "table" and rawget(v, "maker")
     local member = maker and v.members[name]
     if member then
@@ -616,10 +657,9 @@ function M.get_of_class(v, name)
     elseif name == "__mro__" and rawget(v, "maker") then
       return V.tuple {v, builtin_names.tuple, builtin_names.object}
     elseif name == "__mro__" and V.is_class_builtin(v) then
-      return V.tuple {v, builtin_names.object}
+      return V.tuple(classes.order_of_type(v))
     elseif name == "__bases__" and V.is_class_builtin(v) then
-      return V.tuple {rawequal(v, builtin_names.bool) and builtin_names.int
-        or builtin_names.object}
+      return V.tuple {classes.order_of_type(v)[2]}
     end
     local through = type(v) == "table" and rawget(v, "unbound")
     local free = through and through(name)      -- torch.Tensor.add

@@ -366,6 +366,7 @@ def("ascii", function (a) return V.ascii(a[1]) end)
 def("format", function (a) return format.value(a[1], a[2] or "") end)
 
 def("bool", function (a) return a.n > 0 and V.truth(a[1]) end)
+B.bool.above = B.int
 B.bool.doc = "bool(x): True or False, as x is true or not."
 def("abs", function (a)
   local v = a[1]
@@ -828,6 +829,9 @@ function below(c, base)
     said = meta.said(base, "__subclasscheck__", c)
     if said ~= nil then return said end
   end
+  if type(base) == "table" and rawget(base, "maker") and rawget(c, "__python") then
+    base = classes.record_class(base)
+  end
   if classes.is_below(c, base) then return true end
   local data = type(c) == "table" and rawget(c, "__python") and c.__native
   if data and rawequal(B[data], base) then return true end
@@ -837,6 +841,9 @@ function below(c, base)
     end
     local said = hooked(c, base)
     if said ~= nil then return said end
+  end
+  if getmetatable(c) == V.builtin_mt then       -- a type of data
+    return V.contains(attrs.get(c, "__mro__"), base)
   end
   while type(c) == "table" do
     if c == base then return true end

@@ -655,12 +655,33 @@ function M.next_owner(class, self)
   end, own, own and first > 1
 end
 
+-- The order of a type of data: itself, the type it derives from, and object.
+function M.order_of_type(t)
+  return {t, rawget(t, "above") or builtin_names.object,
+    rawget(t, "above") and builtin_names.object or nil}
+end
+
+-- The order of a class with a type of data among those above it, and object.
+local function order_with_data(class)
+  if V.is_class_builtin(class) then return M.order_of_type(class) end
+  if not class.__native then
+    local list = {table.unpack(mro(class))}
+    list[#list + 1] = builtin_names.object
+    return list
+  end
+  local lists, bases = {}, {table.unpack(rawget(class, "__bases") or {})}
+  for i, base in ipairs(bases) do lists[i] = order_with_data(base) end
+  lists[#lists + 1] = bases
+  local list = merged(lists, class.__name, bases)
+  table.insert(list, 1, class)
+  return list
+end
+
 -- The order as a tuple, with `object` at its end.
 function M.shown_order(class)
+  if class.__native then return V.tuple(order_with_data(class)) end
   local list = {table.unpack(mro(class))}
-  local names = builtin_names
-  if class.__native then list[#list + 1] = names[class.__native] end
-  if class.__meta then list[#list + 1] = names.type end
+  if class.__meta then list[#list + 1] = builtin_names.type end
   list[#list + 1] = builtin_names.object
   return V.tuple(list)
 end

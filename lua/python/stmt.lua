@@ -334,7 +334,8 @@ end
 local function note_home(class, members, env)
   local home = members.__module__ or env_of.lookup(env, "__name__")
   if type(class) ~= "table" or type(home) ~= "string" then return end
-  if exceptions.is_class(class) then
+  if exceptions.is_class(class) or getmetatable(class) == V.builtin_mt
+     and rawget(class, "__module__") == nil then
     class.__module__ = home
   elseif home ~= "__main__" and rawget(class, "__home") == nil then
     rawset(class, "__home", home)

@@ -10,10 +10,12 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local boxes = require "python.boxes"
 local builtins = require "python.builtins"
+local builtin_names = require "python.builtin_names"
 local constructors = require "python.constructors"
 local native = require "python.native"
 local keywords = require "python.keywords"
 local protect = require "python.protect"
+local frames = require "python.std.frames"
 
 local None = dt.None
 local builtin = V.builtin
@@ -28,7 +30,8 @@ local function shown_name(v)
 end
 
 -- data(name, above, make, init[, kind]): a class of data: make() gives an empty one,
--- init(v, args, kw) fills it; `kind`: whose signs it has, if not `above`'s.
+-- init(v, args, kw) fills it; `above`: the type it derives from, or nil;
+-- `kind`: whose signs it has, if not `above`'s.
 local function data(name, above, make, init, kind)
   local class
   local function made()
@@ -43,6 +46,7 @@ local function data(name, above, make, init, kind)
   end, name)
   class.__qualname__, class.__module__, class.is_data = name, "collections",
     name
+  class.above = above and builtin_names[above]
   class.full_name = name ~= "Counter" and "collections." .. name or name
   class.test = function (v)
     return type(v) == "table" and (rawget(v, "data_class") == class)
@@ -150,7 +154,7 @@ end, "fromkeys")
 
 -- ---- deque ----
 
-data("deque", "list", function ()
+data("deque", nil, function ()
   local l = V.list({}, 0)
   l.deque = true
   return l
@@ -173,7 +177,7 @@ end, function (l, a, kw)
   l.n = n - first + 1
   table.move(items, first, n, 1, l)
   l.most = most ~= None and most or nil
-end)
+end, "list")
 
 -- ---- namedtuple ----
 
@@ -222,7 +226,9 @@ M.namedtuple = builtin(function (a, kw)
     for i = 1, n do members[names[#names - n + i]] = items[i] end
   end
   local class = V.record(name, names, members)
-  class.__module__ = kwarg(kw, "module")
+  local home = kwarg(kw, "module")
+  if home == nil or home == None then home = frames.module_name() end
+  class.__module__ = home
   return class
 end, "namedtuple")
 

@@ -300,15 +300,14 @@ end
 local function names_of_enum(class)
   local all = V.set(class._member_type_ ~= names.object
     and names.dir.call(V.list {class._member_type_}) or {})
-  for word in ([[__class__ __contains__ __doc__ __getitem__ __iter__ __len__
-      __members__ __module__ __name__ __qualname__]]):gmatch "%S+" do
+  for word in ([[__class__ __contains__ __doc__ __getitem__ __init_subclass__
+      __iter__ __len__ __members__ __module__ __name__
+      __qualname__]]):gmatch "%S+" do
     V.dict_set(all, word, true)
   end
   for _, name in ipairs(class._member_names_) do V.dict_set(all, name, true) end
-  for _, name in ipairs {"__new__", "__init_subclass__"} do
-    local f = class[name]
-    if f ~= nil and V.raw(f) ~= enum_new then V.dict_set(all, name, true) end
-  end
+  local new = V.raw(class.__new__)
+  if new and new ~= enum_new then V.dict_set(all, "__new__", true) end
   return V.sorted(all)
 end
 

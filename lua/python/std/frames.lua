@@ -8,6 +8,7 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local protect = require "python.protect"
 local eval = require "python.eval"
+local env_of = require "python.env"
 
 -- The function's environment of one of a comprehension in it.
 local function of_function(env)
@@ -33,6 +34,17 @@ local function caller(a)
           called and called:match("[^.]+$") or "<module>"}
       end
     end
+    level = level + 1
+  end
+end
+
+-- The name of the module whose statement is under way.
+local function module_name()
+  local level = 2
+  while true do
+    if not debug.getinfo(level, "l") then return "__main__" end
+    local name, env = debug.getlocal(level, 1)
+    if name == "python_scope" then return env_of.module_name(env) end
     level = level + 1
   end
 end
@@ -126,3 +138,5 @@ attrs.provide("_frames", attrs.namespace {
     protect.set_tracer(note)
     return dt.None
   end, "keep")})
+
+return {module_name = module_name}

@@ -360,6 +360,7 @@ M.NamedTuple = attrs.namespace {__name__ = "NamedTuple",
     local class = V.record(name, noted, body)
     class.__noted, class.__notes = noted, noted.notes
     class.__note_env = noted.env
+    class.__qualname__ = noted.full or name
     class.__annotations__ = annotations.of_class(class)
     return class
   end}
