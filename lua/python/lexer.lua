@@ -148,11 +148,36 @@ local function read_op(src, at)
 end
 
 local BASES = {b = 2, o = 8, x = 16}
+local KINDS = {b = "binary", o = "octal", x = "hexadecimal"}
+
+-- Refuse a number whose digits do not fit its base, or stray underscores.
+local function check_number(src, at, line)
+  local base, digits = src:match("^0([bBoOxX])([%w_]*)", at)
+  local kind = KINDS[base and base:lower()] or "decimal"
+  if base then
+    local odd = kind == "binary" and digits:match("[2-9]")
+      or kind == "octal" and digits:match("[89]")
+    if odd then
+      bad(line, ("invalid digit '%s' in %s literal"):format(odd, kind), nil,
+        src:find(odd, at + 2, true))
+    elseif not digits:find(kind == "hexadecimal" and "^_?%x" or "^_?%d") then
+      bad(line, ("invalid %s literal"):format(kind), nil, at + 1)
+    end
+  end
+  local text = src:match("^[%w_]*", at)
+  local odd = text:find("__", 1, true) or text:find("_$")
+    or kind == "decimal" and text:find("_[eEjJ]")
+    or src:find("^[%d_]*_%.", at) and text:find("_[^_]*$")
+  if odd then
+    bad(line, ("invalid %s literal"):format(kind), nil, at + odd - 1)
+  end
+end
 
 local function read_number(src, at, line)
+  if src:find("^[%d.]+[%a_]", at) then check_number(src, at, line) end
   if src:find("^0[0-9_]*[1-9]", at) and not src:find("^[%d_]*[.eEjJ]", at) then
     bad(line, "leading zeros in decimal integer literals are not permitted; use "
-      .. "an 0o prefix for octal integers")
+      .. "an 0o prefix for octal integers", nil, at)
   end
   local base, digits_of, after = src:match("^0([bBoOxX])([%x_]+)()", at)
   if base then
@@ -236,11 +261,11 @@ local function check_bytes(src)
 end
 
 -- Letters right behind a number; words may follow it (1if x else 2).
-local function number_ends(src, at, line)
+local function number_ends(src, at, line, start)
   local word = src:match("^[%w_]+", at)
   if not ({["if"] = 1, ["else"] = 1, ["and"] = 1, ["or"] = 1, ["in"] = 1,
     ["is"] = 1, ["for"] = 1, ["not"] = 1})[word] then
-    bad(line, "invalid decimal literal")
+    bad(line, "invalid decimal literal", nil, start)
   end
 end
 
@@ -297,12 +322,12 @@ function M.tokens(src, first, places)
       out[#out + 1] = {"string", value, line, prefix, named}
       line = line + lines
     elseif src:find("^%.?%d", at) then
-      local value
+      local value, start = nil, at
       value, at = read_number(src, at, line)
       if src:find("^[jJ]%f[^%w_]", at) then
         value, at = {imaginary = value}, at + 1
       end
-      if src:find("^[%w_]", at) then number_ends(src, at, line) end
+      if src:find("^[%w_]", at) then number_ends(src, at, line, start) end
       add("number", value)
     elseif src:find("^[%a_\x80-\xff]", at) then
       local word = src:match("^[%w_\x80-\xff]+", at)
@@ -311,6 +336,7 @@ function M.tokens(src, first, places)
       at = at + #word
     else
       local op = read_op(src, at)
+      if op:find("^[$?`]") then bad(line, "invalid syntax", nil, at) end
       bracket(open, op, line, at)
       add("op", op)
       at = at + #op
@@ -320,7 +346,10 @@ function M.tokens(src, first, places)
     local last = open[#open]
     ends_early(last[2], "'" .. last[1] .. "' was never closed", nil, last[3])
   end
-  if out[#out] and out[#out][1] ~= "newline" then add("newline", "\n") end
+  if out[#out] and out[#out][1] ~= "newline" then
+    if places then places[#out + 1] = at end
+    add("newline", "\n")
+  end
   while #levels > 1 do
     levels[#levels] = nil
     add("dedent", "")

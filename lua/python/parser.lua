@@ -5,6 +5,7 @@
 -- what stands where is said at each maker.
 
 local lexer = require "python.lexer"
+local reserved = require "python.keywords".set
 
 local M = {}
 local P = {}
@@ -13,6 +14,12 @@ P.__index = P
 -- What does not fit, in CPython's words where it has some.
 local function refuse(p, what, class, line)
   lexer.refuse(line or p.t[p.i][3], what, class)
+end
+
+-- The same of what began at token i, to which the error points.
+local function refuse_from(p, i, what)
+  p.i = i
+  refuse(p, what)
 end
 
 -- "invalid syntax", and what was looked for.
@@ -27,6 +34,10 @@ end
 local function is(p, value, kind)
   local t = p.t[p.i]
   return t[2] == value and t[1] == (kind or "op")
+end
+
+local function is_op(t, value)
+  return t ~= nil and t[1] == "op" and t[2] == value
 end
 
 local function word(p, value) return is(p, value, "name") end
@@ -47,17 +58,34 @@ local function taken(p, set)
   return t[2]
 end
 
+-- Where ":" is expected and "=" stands: what stands before it is compared.
+local function refuse_assignment(p)
+  local before = p.t[p.i - 1]
+  if not is(p, "=") or before[1] == "op" then return end
+  if before[1] ~= "name" or reserved[before[2]] then
+    refuse_from(p, p.i - 1, ("cannot assign to %s here. Maybe you meant '==' "
+      .. "instead of '='?"):format(before[1] == "name" and before[2]
+      or "literal"))
+  elseif is_op(p.t[p.i - 2], ".") then
+    refuse(p, "cannot assign to attribute here. Maybe you meant '==' instead of "
+      .. "'='?")
+  end
+  refuse_from(p, p.i - 1, "invalid syntax. Maybe you meant '==' or ':=' instead "
+    .. "of '='?")
+end
+
 local function expect(p, value, kind)
   if value == ":" and not is(p, ":") then
     local t = p.t[p.i]
     if t[1] == "newline" or t[1] == "name" then refuse(p, "expected ':'") end
+    refuse_assignment(p)
   end
   if not take(p, value, kind) then bad(p, "'" .. value .. "' expected") end
 end
 
 local function name(p)
   local t = p.t[p.i]
-  if t[1] ~= "name" then bad(p, "a name expected") end
+  if t[1] ~= "name" or reserved[t[2]] then bad(p, "a name expected") end
   p.i = p.i + 1
   return t[2]
 end
@@ -66,6 +94,18 @@ local function node(p, kind, fields)
   fields.kind, fields.line = kind, p.t[p.i][3]
   return fields
 end
+
+local constants = {None = true, True = true, False = true}
+
+-- What cannot be assigned to, by kind, in CPython's words.
+local NO_TARGET = {const = "literal", bytes = "literal",
+  imaginary = "literal", call = "function call",
+  binary = "expression", compare = "comparison", literal = "",
+  fstring = "f-string expression", lambda = "lambda", cond = "conditional "
+  .. "expression", listcomp = "list comprehension", unary = "expression",
+  generator = "generator expression", dict = "dict literal", set =
+  "set display", ["and"] = "expression", ["or"] = "expression",
+  ["not"] = "expression"}
 
 -- ---- expressions, from loose to tight ----
 
@@ -90,10 +130,20 @@ local function arguments(p)
   local args, named, unpacked = {}, false, false
   while not is(p, ")") do
     local a = {}
-    if take(p, "**") then a.star = 2
-    elseif take(p, "*") then a.star = 1 end
-    local after = p.t[p.i + 1]
-    if p.t[p.i][1] == "name" and after[1] == "op" and after[2] == "=" then
+    if take(p, "**") then
+      a.star = 2
+    elseif take(p, "*") then
+      if unpacked then
+        refuse_from(p, p.i - 1, "iterable argument unpacking follows keyword "
+          .. "argument unpacking")
+      end
+      a.star = 1
+    end
+    local start = p.i
+    if p.t[p.i][1] == "name" and is_op(p.t[p.i + 1], "=") then
+      if constants[p.t[p.i][2]] then
+        refuse(p, "cannot assign to " .. p.t[p.i][2])
+      end
       a.name = name(p)
       expect(p, "=")
       named = true
@@ -107,6 +157,12 @@ local function arguments(p)
     a.value = expr(p)
     if word(p, "for") then
       a.value = node(p, "generator", {item = a.value, fors = comp_for(p)})
+      if #args > 0 or is(p, ",") then
+        refuse_from(p, start, "Generator expression must be parenthesized")
+      end
+    elseif is(p, "=") and not a.star then
+      refuse_from(p, start, "expression cannot contain assignment, perhaps you "
+        .. "meant \"==\"?")
     end
     args[#args + 1] = a
     if not take(p, ",") then break end
@@ -322,7 +378,6 @@ local function paren(p)
   return node(p, "tuple", {items = items})
 end
 
-local constants = {None = true, True = true, False = true}
 
 local function atom(p)
   local t = p.t[p.i]
@@ -337,6 +392,10 @@ local function atom(p)
   elseif t[1] == "name" then
     p.i = p.i + 1
     if constants[t[2]] then return node(p, "literal", {name = t[2]}) end
+    if reserved[t[2]] then
+      p.i = p.i - 1
+      bad(p, "an expression expected")
+    end
     return node(p, "name", {name = t[2]})
   end
   p.i = p.i + 1
@@ -526,7 +585,8 @@ end
 
 -- yield, yield x, yield from x: makes the function a generator.
 local function yield(p)
-  if p.fn then p.fn.generator = true end
+  if not p.fn then refuse_from(p, p.i - 1, "'yield' outside function") end
+  p.fn.generator = true
   if take(p, "from", "name") then
     return node(p, "yield_from", {value = expr(p)})
   end
@@ -578,7 +638,11 @@ function target(p, one_only)
       expect(p, ")")
       return t
     end
-    return postfix(p)
+    local start, e = p.i, postfix(p)
+    if NO_TARGET[e.kind] then
+      refuse_from(p, start, "cannot assign to " .. (e.name or NO_TARGET[e.kind]))
+    end
+    return e
   end
   local first = one()
   if one_only or not is(p, ",") then return first end
@@ -806,17 +870,19 @@ local simple = {}
 
 simple["return"] = function (p)
   local value
-  if not p.fn then refuse(p, "'return' outside function") end
+  if not p.fn then refuse_from(p, p.i - 1, "'return' outside function") end
   if p.t[p.i][1] ~= "newline" then value = exprlist(p) end
   return node(p, "return", {value = value})
 end
 simple["pass"] = function (p) return node(p, "pass", {}) end
 simple["break"] = function (p)
-  if not p.loop then refuse(p, "'break' outside loop") end
+  if not p.loop then refuse_from(p, p.i - 1, "'break' outside loop") end
   return node(p, "break", {})
 end
 simple["continue"] = function (p)
-  if not p.loop then refuse(p, "'continue' not properly in loop") end
+  if not p.loop then
+    refuse_from(p, p.i - 1, "'continue' not properly in loop")
+  end
   return node(p, "continue", {})
 end
 simple["raise"] = function (p)
@@ -832,7 +898,9 @@ simple["global"] = function (p)
   return node(p, "global", {names = names})
 end
 simple["nonlocal"] = function (p)
-  if not p.fn then refuse(p, "nonlocal declaration not allowed at module level") end
+  if not p.fn then
+    refuse_from(p, p.i - 1, "nonlocal declaration not allowed at module level")
+  end
   local n = simple["global"](p)
   n.kind = "nonlocal"
   return n
@@ -888,26 +956,32 @@ local AUGMENTED = {["+="] = true, ["-="] = true, ["*="] = true, ["/="] = true,
   ["//="] = true, ["%="] = true, ["**="] = true, ["|="] = true, ["&="] = true,
   ["@="] = true, ["^="] = true, ["<<="] = true, [">>="] = true}
 
-local NO_TARGET = {const = "literal", bytes = "literal",
-  imaginary = "literal", call = "function call",
-  binary = "expression", compare = "comparison", literal = "",
-  fstring = "f-string expression", lambda = "lambda", cond = "conditional "
-  .. "expression", listcomp = "list comprehension", unary = "expression",
-  generator = "generator expression", dict = "dict literal", set =
-  "set display", ["and"] = "expression", ["or"] = "expression"}
+-- Kinds of which CPython does not ask whether "==" was meant.
+local NO_COMPARISON = {compare = true, lambda = true, cond = true,
+  ["and"] = true, ["or"] = true, ["not"] = true}
 
--- Refuse what cannot come before "=".
-local function check_target(p, t)
+-- Refuse what cannot come before "=", which began at token i.
+local function check_target(p, t, i)
   if t.kind == "tuple" or t.kind == "list" then
-    for _, item in ipairs(t.items) do check_target(p, item) end
+    for _, item in ipairs(t.items) do check_target(p, item, i) end
     return
   end
   local what = NO_TARGET[t.kind]
   if t.kind == "literal" then
-    refuse(p, "cannot assign to " .. t.name)
+    refuse_from(p, i, "cannot assign to " .. t.name)
   elseif what then
-    refuse(p, ("cannot assign to %s here. Maybe you meant '==' instead of "
-      .. "'='?"):format(what))
+    refuse_from(p, i, "cannot assign to " .. what .. (NO_COMPARISON[t.kind]
+      and "" or " here. Maybe you meant '==' instead of '='?"))
+  end
+end
+
+-- Refuse what cannot come before "+=".
+local function check_augmented(p, t, i)
+  local what = (t.kind == "tuple" or t.kind == "list") and t.kind
+    or t.kind == "literal" and t.name or NO_TARGET[t.kind]
+  if what then
+    refuse_from(p, i, ("'%s' is an illegal expression for augmented assignment")
+      :format(what))
   end
 end
 
@@ -929,9 +1003,11 @@ simple["del"] = function (p)
 end
 
 local function expression_statement(p)
+  local start = p.i
   local first = exprlist(p)
   local op = taken(p, AUGMENTED)
   if op then
+    check_augmented(p, first, start)
     return node(p, "augment", {target = first, op = op:sub(1, -2),
       value = exprlist(p)})
   end
@@ -939,9 +1015,10 @@ local function expression_statement(p)
   local note = noted and annotation(p, expr) or nil
   local targets = {}
   while is(p, "=") do
-    check_target(p, first)
+    check_target(p, first, start)
     expect(p, "=")
     targets[#targets + 1] = first
+    start = p.i
     first = exprlist(p)
   end
   if #targets == 0 and noted then
@@ -954,14 +1031,17 @@ end
 
 -- Simple statements with ; between, up to the end of the line.
 function P.simple_line(p, list)
+  local begins
   repeat
     if p.t[p.i][1] == "newline" then break end
     local t = p.t[p.i]
     local f = t[1] == "name" and simple[t[2]]
+    local start = p.i
     if f then p.i = p.i + 1 end
     local n = (f or expression_statement)(p)
     n.first = t[3]
     list[#list + 1] = n
+    begins = start
   until not take(p, ";")
   if p.t[p.i][1] == "newline" then p.i = p.i + 1
   elseif p.t[p.i][1] ~= "end" then
@@ -969,8 +1049,8 @@ function P.simple_line(p, list)
     local value = last and last.kind == "expr" and last.value
     if value and value.kind == "name" and (value.name == "print"
        or value.name == "exec") then
-      refuse(p, ("Missing parentheses in call to '%s'. Did you mean %s(...)?")
-        :format(value.name, value.name))
+      refuse_from(p, begins, ("Missing parentheses in call to '%s'. Did you mean "
+        .. "%s(...)?"):format(value.name, value.name))
     end
     bad(p, "the end of the line expected")
   end
