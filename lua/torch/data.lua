@@ -144,6 +144,16 @@ local function look_at_rows(s, data)
   end
 end
 
+-- What a subset takes of its data set must be the same on all ranks.
+local function compare_subset(s, data)
+  local items = type(data) == "table" and V.is_seq(data.indices) and data.indices
+  if not items or s.num_replicas ~= dt.world_size() then return end
+  local text = {}
+  for i = 1, items.n do text[i] = V.str(items[i]) end
+  dt._claim("SUBSETS_APART", "DistributedSampler", "", "the items that the subset of "
+    .. "each rank takes", table.concat(text, " "), ("%d items"):format(s.size))
+end
+
 local DistributedSampler = class("DistributedSampler", Dataset, {
   __init__ = function (a, kw)
     local s = a[1]
@@ -160,6 +170,7 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
     s.seed, s.epoch = kwarg(kw, "seed") or a[6] or 0, 0
     compare_order(s, "seed")
     look_at_rows(s, a[2])
+    compare_subset(s, a[2])
     return None
   end,
   set_epoch = function (a)

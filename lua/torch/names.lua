@@ -176,7 +176,14 @@ M.optim = space({Optimizer = require("torch.optimizer_class").Optimizer,
   _note_schedule = V.builtin(function (a)
     dt._scheduled(a[1], a[2])
     return None
-  end, "_note_schedule")},
+  end, "_note_schedule"),
+  _restored_rates = V.builtin(function (a)
+    return require("torch.restored").asked(a[1])
+  end, "_restored_rates"),
+  _note_fresh = V.builtin(function (a)
+    dt._finding("SCHEDULE_FRESH", nil, a[1], "lr_scheduler.step")
+    return None
+  end, "_note_fresh")},
   setmetatable({}, {__index = function (_, name)
     return name ~= "lr_scheduler" and optim[name] or nil
   end}))

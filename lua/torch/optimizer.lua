@@ -5,6 +5,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local restored = require "torch.restored"
 local V = require "python.values"
 local attributes = require "torch.attributes"
 local base = require "dt.optim.base"
@@ -181,6 +182,7 @@ local function load_state_dict(opt, d)
   end
   for id in pairs(opt.state) do opt.state[id] = nil end
   for id, own in pairs(fresh) do opt.state[id] = own end
+  restored.note(opt)
 end
 
 -- ---- between their hooks ----

@@ -11,6 +11,7 @@ local attributes = require "torch.attributes"
 local dist = require "dt.distributed"
 local objects = require "torch.objects"
 local plan = require "torch.dcp_plan"
+local restored = require "torch.restored"
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 
@@ -476,6 +477,7 @@ local function load_states(opt, names, given_state, options)
     end
     set_group(g, names[params[1]._id], given_groups)
   end
+  restored.note(opt)
 end
 
 local function set_optimizer(a)

@@ -445,6 +445,22 @@ static int l_was_source (lua_State *L) {
   return 1;
 }
 
+/* dt._shows(copy, parameter): a module shows the gathered copy in its place; without
+** the parameter: not any more. */
+static int l_shows (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *copy = dtL_check_tensor(L, 1);
+  if (g) dt_diag_shows(g, copy, dtL_test_tensor(L, 2));
+  return 0;
+}
+
+/* dt._stage(index): this rank has that stage of a pipeline. */
+static int l_stage (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_stage(g, luaL_checkinteger(L, 1));
+  return 0;
+}
+
 /* dt._cuts(mesh, mdim): fully_shard cuts parameters along that dimension. */
 static int l_cuts (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -522,7 +538,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_gather_back", l_gather_back},
     {"_filled", l_filled}, {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded}, {"_result", l_result},
     {"_file_part", l_file_part}, {"_mark", l_mark},
-    {"_replica", l_replica}, {"_cuts", l_cuts}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
+    {"_replica", l_replica}, {"_cuts", l_cuts}, {"_stage", l_stage}, {"_shows", l_shows}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

@@ -180,6 +180,9 @@ void dt_diag_param_moved (DtDiag *g, const DtVar *v);
 /* `copy` is full_tensor() of `p`; a checkpoint was read into `v`, what
 ** it holds under `key`.  Local. */
 void dt_diag_copy_of (DtDiag *g, const DtVar *p, const DtVar *copy);
+/* Until it is called again without `p`, a module shows the gathered `copy` in place
+** of its parameter `p`; then the copy is let go of, with what was written.  Local. */
+void dt_diag_shows (DtDiag *g, const DtVar *copy, const DtVar *p);
 void dt_diag_filled (DtDiag *g, const DtVar *v, const char *key);
 /* fully_shard keeps the gradient of `p` back, or has reduced it.  Local. */
 void dt_diag_unreduced (DtDiag *g, const DtVar *p, bool on);
@@ -203,6 +206,9 @@ void dt_diag_frozen (DtDiag *g, const DtVar *v);
 void dt_diag_message_sent (DtDiag *g, int to, const DtVar *v);
 void dt_diag_message_came (DtDiag *g, int from, const DtVar *v);
 void dt_diag_moved (DtDiag *g);
+/* This rank has the stage `index` of a pipeline: other ranks that have it as well hold
+** a copy.  Local. */
+void dt_diag_stage (DtDiag *g, int64_t index);
 /* A broadcast along `mdim` of `mesh` has made a plain tensor equal on all ranks;
 ** `managed`: the library did, and is to keep it so; without a mesh: a reduction has.
 ** Local. */

@@ -8,6 +8,8 @@
 ** - A weight that two stages of a pipeline share, as input and output embeddings
 **   do: two modules had it, or one stage looks rows up in it and the other multiplies
 **   with it.  Stages that were merely drawn with one seed are none.
+** - A stage that several pipelines have, as with data parallelism beside it: each
+**   trained its copy on its own.
 ** - Experts: some ranks, not all, began with the same one, and each trained it on
 **   its own. */
 #include <string.h>
@@ -53,11 +55,28 @@ static void claim_expert (DtDiag *g, const DtLearn *l, int64_t nr) {
   if (c) c->some = DT_SOME_NOT_ALL;
 }
 
+void dt_diag_stage (DtDiag *g, int64_t index) {
+  if (g->on && !g->d->muted)
+    g->stages = dt_hash_u64(g->stages, (uint64_t)index + 1) | 1;
+}
+
+static void claim_stage (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const uint64_t salt = dt_hash_u64(dt_hash_u64(g->stages, l->start), (uint64_t)nr);
+  DtClaim *c = g->stages == 0 || l->reduced || l->synced ? NULL : claim_copies(
+    g, l, DT_FIND_ID_DRIFT, salt, 0,
+    "%s began with the values that another copy of this stage has; its gradient, from "
+    "%s:%d, is another on each of them and was not reduced");
+  if (c) c->some = DT_SOME;
+}
+
 void dt_diag_groups (DtDiag *g) {
   bool reduced = false;
   for (int i = 0; i < g->nlearn; i++) reduced = reduced || g->learn[i].reduced;
   for (int i = 0; i < g->nlearn && g->moved && !g->averaged; i++)
-    if (g->piped) claim_tied(g, &g->learn[i]);
+    if (g->piped) {
+      claim_tied(g, &g->learn[i]);
+      claim_stage(g, &g->learn[i], i);
+    }
     else if (reduced) claim_expert(g, &g->learn[i], i);
 }
 

@@ -52,15 +52,30 @@ static DtResult *find_result (DtDiag *g, DtFindId id, int64_t storage) {
   return NULL;
 }
 
+void dt_diag_shows (DtDiag *g, const DtVar *copy, const DtVar *p) {
+  const int64_t id = copy->local ? copy->local->storage->id : 0;
+  DtResult *r;
+  if (!g->on || g->d->muted || copy->spec || id == 0 ||
+      (p && p->local->storage->id == id)) return;
+  if (p) { dt_idset_add(g, &g->shown, id); return; }
+  dt_idset_del(&g->shown, id);
+  r = find_result(g, DT_FIND_ID_COPY_LOST, id);
+  if (r == NULL) return;
+  r->let_go = r->went_on = true;
+  r->storage = 0;               /* nobody reads it any more */
+}
+
 /* Filled, scaled by a number or written over.  What another tensor is added to
-** is kept on purpose, as an average is. */
+** is kept on purpose, as an average is, but where a module shows it. */
 static void copy_written (DtDiag *g, const DtEvent *e) {
   const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  const bool shown = v && g->shown.n > 0 &&
+                     dt_idset_has(&g->shown, v->local->storage->id);
   DtResult *r;
   if (e->status != DT_OK || e->backward || v == NULL || v->spec ||
-      !dt_idset_has(&g->copies, v->local->storage->id)) return;
+      (!shown && !dt_idset_has(&g->copies, v->local->storage->id))) return;
   r = find_result(g, DT_FIND_ID_COPY_LOST, v->local->storage->id);
-  if (e->nin > 1 && !dt_diag_is(g, e, DT_DO_COPY)) {
+  if (!shown && e->nin > 1 && !dt_diag_is(g, e, DT_DO_COPY)) {
     dt_idset_del(&g->copies, v->local->storage->id);
     if (r) r->used = true;
     return;
@@ -70,6 +85,11 @@ static void copy_written (DtDiag *g, const DtEvent *e) {
   if (r == NULL) return;
   r->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
                       .seq = e->seq };
+}
+
+/* The same where modules show some and nobody called full_tensor(). */
+static void shown_written (DtDiag *g, const DtEvent *e) {
+  if (g->copies.n == 0) copy_written(g, e);
 }
 
 void dt_diag_filled (DtDiag *g, const DtVar *v, const char *key) {
@@ -178,8 +198,12 @@ static void on_redistributed (DtDiag *g, const DtEvent *e) {
   r->at = dt_diag_here(g, "redistribute");
 }
 
-static const char *why_unused (DtFindId id) {
-  return id == DT_FIND_ID_COPY_LOST
+static const char *why_unused (const DtResult *r) {
+  const DtFindId id = r->id;
+  return r->let_go
+    ? "the gathered parameter was written while the module showed it, and let go of "
+      "before anybody read it: its parts are as they were"
+    : id == DT_FIND_ID_COPY_LOST
     ? "full_tensor() of a parameter was written, and nobody read it since"
     : id == DT_FIND_ID_LOADED_ASIDE
     ? "nobody read what was loaded, parameters were used since"
@@ -213,7 +237,7 @@ void dt_diag_results (DtDiag *g) {
       if (aside) continue;
       aside = true;
     }
-    dt_diag_put(g, &f, 0, NULL, r->name, why_unused(r->id));
+    dt_diag_put(g, &f, 0, NULL, r->name, why_unused(r));
   }
   g->nresults = 0;
 }
@@ -223,5 +247,6 @@ const DtDiagRule dt_rules_result[] = {
   { DT_EV_FUNC, on_call, NULL, DT_WHEN(nresults) },
   { DT_EV_FUNC_END, on_redistributed, NULL, DT_CALLED(REDISTRIBUTE) },
   { DT_EV_OP_END, copy_written, dt_diag_inplace, DT_WHEN(copies.n) },
+  { DT_EV_OP_END, shown_written, dt_diag_inplace, DT_WHEN(shown.n) },
   { 0, NULL, NULL, 0 }
 };

@@ -424,6 +424,7 @@ typedef struct DtResult {
   int64_t in, storage;          /* of the variable; of the result */
   bool used, went_on;           /* the result; what was given instead */
   bool to_local;                /* ... by to_local(), else by any operator */
+  bool let_go;                  /* of a copy that a module showed: it is gone */
   DtOrigin at;
   const char *name;
 } DtResult;
@@ -554,6 +555,7 @@ struct DtDiag {
   DtBatch batch;
   bool moved, averaged;         /* activations travel; parameters are reduced */
   bool piped;                   /* they travel from one rank to another */
+  uint64_t stages;              /* a pipeline's stages of this rank, as a hash; 0: none */
   int nplaces; DtPlace *place;  /* by id; nplaces: ever put in */
   int64_t *place_id;            /* those of `place`, close together: most look-ups
                                 ** find nothing */
@@ -610,6 +612,7 @@ struct DtDiag {
   DtIdSet counts;               /* storages of labels, masks and counts as floating
                                 ** numbers */
   DtIdSet copies;               /* storages of full tensors of parameters */
+  DtIdSet shown;                /* ... of those that modules show in their place */
   DtIdSet unreduced;            /* of parameters of fully_shard whose gradients
                                 ** are kept back */
   DtIdSet lowered;              /* storages of gradients that were cast */

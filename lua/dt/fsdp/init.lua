@@ -314,7 +314,9 @@ function methods.unshard(m, async)
   ready(s.group)
   if s.group then s.group:unshard() end
   local function wait()
-    if s.group then s.group:wait() end
+    if not s.group then return end
+    s.group:wait()
+    for _, p in ipairs(s.group.params) do p:show_by_hand() end
   end
   if not async then return wait() end
   return setmetatable({}, {__index = {wait = wait}, __name =

@@ -376,9 +376,18 @@ function Param:free()
   if self.unsharded then dt._release(self.unsharded) end
 end
 
+-- The program asked for the whole: what it writes there is lost with it.
+function Param:show_by_hand()
+  if self.state ~= "unsharded" or not self.unsharded then return end
+  dt._shows(self.unsharded, self.sharded)
+  self.by_hand = true
+end
+
 -- Back to the shard.
 function Param:reshard()
   self.kept = nil
+  if self.by_hand then dt._shows(self.unsharded) end
+  self.by_hand = nil
   self:show(self.sharded)
   self:free()
   self.state = "sharded"

@@ -191,6 +191,7 @@ function Optimizer:step(closure)
     if #active > 0 then self:run(group, active) end
   end
   if without then dt._stepping(n, without) end
+  self.went_on = rawget(self, "restored")
   if closure then return loss end       -- else nothing, which no prompt shows
 end
 

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 
 from torch import Tensor
-from torch.optim import Optimizer, _note_schedule
+from torch.optim import Optimizer, _note_fresh, _note_schedule, _restored_rates
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being "
@@ -59,6 +59,7 @@ class LRScheduler:
     _get_lr_called_within_step = False
     _is_initial = False
     _made_for = None                    # the attribute with the number of steps
+    _by_rate = False                    # its next rate needs the present one only
 
     def __init__(self, optimizer, last_epoch=-1):
         _check_optimizer(optimizer)
@@ -122,6 +123,8 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _update_lr(self, epoch=None):
+        restored = (_restored_rates(self.optimizer) and not self._is_initial
+                    and not self._by_rate and _values(self.optimizer, "lr"))
         self._get_lr_called_within_step = True
         try:
             self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
@@ -131,9 +134,21 @@ class LRScheduler:
             self._get_lr_called_within_step = False
         for group, lr in zip(self.optimizer.param_groups, values, strict=True):
             _set_value(group, "lr", lr)
+        if restored and epoch is None:
+            self._compare_rates(restored, values)
         self._last_lr = _values(self.optimizer, "lr")
         if self._made_for and isinstance(getattr(self, self._made_for), (int, float)):
             _note_schedule(getattr(self, self._made_for), self.last_epoch)
+
+    def _compare_rates(self, restored, values):
+        """The optimizer went on with the rates of a checkpoint: the scheduler
+        should have them from there as well."""
+        for had, own, new in zip(restored, self._last_lr, values):
+            if abs(had - own) > 1e-9 * abs(had):
+                _note_fresh(f"the optimizer was restored with the rate {had:.6g}; "
+                            f"the scheduler, which set {own:.6g} before, takes this "
+                            f"step for its {self.last_epoch}. and sets {new:.6g}")
+                return
 
     def _warn_outside_step(self):
         if not self._get_lr_called_within_step:
@@ -196,6 +211,8 @@ class LambdaLR(_FunctionLR):
 
 
 class MultiplicativeLR(_FunctionLR):
+    _by_rate = True
+
     def get_lr(self):
         self._warn_outside_step()
         if self._is_initial:
@@ -291,6 +308,8 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
+    _by_rate = True
+
     def __init__(self, optimizer, gamma, last_epoch=-1):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)

@@ -113,6 +113,8 @@ class FlatHandle:
 
     def _cut(self, params):
         whole = self._filled(params, self.dtype)
+        for param in params:
+            _dtrepl.source(param)       # an optimizer that has it has it in vain
         if not self.own:
             self.params = [nn.Parameter(self._mine_of(whole).clone(),
                                         self.parts[0].requires_grad)]

@@ -6,6 +6,7 @@ wrapper below it has.  What is not followed is refused by name.
 """
 import contextlib
 
+import _dtrepl
 import torch
 import torch.distributed as dist
 import torch.nn as nn
@@ -342,6 +343,9 @@ class FullyShardedDataParallel(nn.Module):
             if unit._handle is not None:
                 full = [nn.Parameter(t, part.requires_grad) for t, part in
                         zip(unit._handle.full_tensors(), unit._handle.parts)]
+                if not writeback and not rank0_only:
+                    for t in full:
+                        _dtrepl.shows(t, unit._handle.params[0])
                 if not rank0_only or unit.rank == 0:
                     if not unit._handle.own:
                         del unit._handle.holder._parameters[FLAT_PARAM]
@@ -360,6 +364,9 @@ class FullyShardedDataParallel(nn.Module):
                         FLAT_PARAM, unit._handle.params[0])
                 if writeback:
                     unit._handle.take(full)
+                elif not rank0_only:
+                    for t in full:
+                        _dtrepl.shows(t)
 
     # ---- state dicts ----
 

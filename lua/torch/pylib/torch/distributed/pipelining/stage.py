@@ -6,6 +6,7 @@ message is known by its tag: the stage that gets it, the microbatch, the way it
 goes.
 """
 import _absent
+import _dtrepl
 import torch
 import torch.distributed as dist
 from torch.distributed.fsdp import FSDPModule
@@ -47,6 +48,7 @@ class PipelineStage:
         self.inputs_look = None         # [(shape, dtype, requires_grad)]
         self.told = False               # the next stage knows the outputs' looks
         self.clear_runtime_states()
+        _dtrepl.stage(stage_index)
 
     @property
     def is_first(self):
