@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
+local restored = require "torch.restored"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local arrays = require "torch.arrays"
@@ -178,7 +179,7 @@ M.optim = space({Optimizer = require("torch.optimizer_class").Optimizer,
     return None
   end, "_note_schedule"),
   _restored_rates = V.builtin(function (a)
-    return require("torch.restored").asked(a[1])
+    return restored.asked(a[1])
   end, "_restored_rates"),
   _note_fresh = V.builtin(function (a)
     dt._finding("SCHEDULE_FRESH", nil, a[1], "lr_scheduler.step")

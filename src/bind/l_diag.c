@@ -461,6 +461,13 @@ static int l_stage (lua_State *L) {
   return 0;
 }
 
+/* dt._clipped(parameter, number): it and others are scaled by the number. */
+static int l_clipped (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_clipped(g, dtL_check_tensor(L, 1), dtL_check_tensor(L, 2));
+  return 0;
+}
+
 /* dt._cuts(mesh, mdim): fully_shard cuts parameters along that dimension. */
 static int l_cuts (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -538,7 +545,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_gather_back", l_gather_back},
     {"_filled", l_filled}, {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded}, {"_result", l_result},
     {"_file_part", l_file_part}, {"_mark", l_mark},
-    {"_replica", l_replica}, {"_cuts", l_cuts}, {"_stage", l_stage}, {"_shows", l_shows}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
+    {"_replica", l_replica}, {"_cuts", l_cuts}, {"_clipped", l_clipped}, {"_stage", l_stage}, {"_shows", l_shows}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

@@ -219,6 +219,8 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 /* Was the storage made equal on a group's ranks by a broadcast?  By one that the
 ** program asked for itself?  Pure. */
 bool dt_diag_copied (const DtDiag *g, int64_t storage);
+/* to_local() of the parameter `p` gave `local`, where no gradients are recorded. */
+void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p);
 bool dt_diag_chosen (const DtDiag *g, int64_t storage);
 /* A raw collective took `in`: does it reduce gradients? */
 void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);

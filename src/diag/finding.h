@@ -150,6 +150,9 @@ void dt_diag_averaging (DtDiag *g, int64_t n);
 /* `v` is this rank's piece of a parameter: others have other numbers of elements,
 ** so that how often its gradient was scaled compares with nothing.  Local. */
 void dt_diag_piece (DtDiag *g, const DtVar *v);
+/* The gradients of parameters, of which `p` is one, are scaled by the number `by` that
+** was made of their norm: if `p` is such a piece, a claim.  Local. */
+void dt_diag_clipped (DtDiag *g, const DtVar *p, const DtVar *by);
 
 /* `v` is the local part of an input of local_map() that is given no placements of
 ** its gradient.  Local. */

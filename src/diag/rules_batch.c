@@ -102,6 +102,21 @@ void dt_diag_piece (DtDiag *g, const DtVar *v) {
   if (v->local) dt_idset_add(g, &g->own_pieces, v->local->storage->id);
 }
 
+void dt_diag_clipped (DtDiag *g, const DtVar *p, const DtVar *by) {
+  enum { FEW = 4, NR = 70 };
+  const DtOrigin here = dt_diag_here(g, "clip");
+  const DtEvent e = dt_diag_origin(&here, "clip");
+  DtFact fact = { false, 0 };
+  if (!g->on || g->d->muted || g->own_pieces.n == 0 || p->local == NULL || by->spec ||
+      dt_session_no_data(g->s) || g->nclipped == FEW ||
+      !dt_idset_has(&g->own_pieces, p->local->storage->id)) return;
+  fact.hash = dt_diag_hash(by->local, false);
+  dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, NULL, -1, NR + g->nclipped++, 1,
+                    &fact, dt_diag_name(g, p), "each rank has pieces of the parameters "
+                    "and takes the norm of their gradients alone; what they are scaled "
+                    "by");
+}
+
 void dt_diag_padded (DtDiag *g, int64_t items, int ranks) {
   char text[96];
   if (!g->on || g->d->muted || ranks < 1) return;

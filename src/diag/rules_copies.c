@@ -61,13 +61,29 @@ void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim, bool ma
   c->managed = managed;
 }
 
+void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p) {
+  const DtSpec *s = p->spec;
+  DtCopy *c;
+  if (!p->is_param || g->s->grad_enabled) return;       /* it is about to be updated */
+  for (int d = 0; d < s->npl; d++)
+    if (dt_pl_is_replicate(s->pl[d]) && s->mesh->shape[d] > 1) {
+      if (find_copy(g, local->local)) return;
+      dt_diag_replica(g, local, s->mesh, d, true);
+      c = find_copy(g, local->local);
+      if (c) c->whole = true;
+      return;
+    }
+}
+
 static void name_copy (DtDiag *g, DtCopy *c, const DtVar *p) {
   DtBuf b;
   dt_buf_init(&b, g->s->cx);
   c->name = dt_session_intern(g->s, dt_diag_name(g, p));
   if (c->name == NULL) dt_error_clear(g->s->cx);
-  dt_buf_addf(&b, "the parameter %s%safter its update (a broadcast had made it "
-              "equal)", dt_diag_name(g, p), *dt_diag_name(g, p) ? " " : "");
+  dt_buf_addf(&b, "the parameter %s%safter its update (%s)", dt_diag_name(g, p),
+              *dt_diag_name(g, p) ? " " : "", c->whole
+              ? "it is Replicate, and its local tensors were written"
+              : "a broadcast had made it equal");
   c->what = dt_diag_intern(g, &b);
 }
 
@@ -84,7 +100,7 @@ static void on_update (DtDiag *g, const DtEvent *e) {
   for (i = 0; i < e->nin; i++) {
     DtCopy *c = e->in[i] && !e->in[i]->spec
     ? find_copy(g, e->in[i]->local) : NULL;
-    if (c && c->managed && c->what == NULL && e->in[i]->requires_grad)
+    if (c && c->managed && c->what == NULL)
       name_copy(g, c, e->in[i]);        /* a gradient of torch.autograd.grad() */
     if (c == NULL || c->what == NULL ||
         c->version == e->in[i]->local->storage->version) continue;

@@ -59,6 +59,7 @@ static void on_to_local (DtDiag *g, const DtEvent *e) {
       strcmp(e->text, "dtensor.to_local") != 0 ||
       e->out[0]->local->storage != e->in[0]->local->storage) return;
   m = cut_by(s, &norm);
+  dt_diag_replicated(g, e->out[0], e->in[0]);
   h = held_slot(g, e->out[0]->local->storage->id);
   if (h->storage == e->out[0]->local->storage->id && h->of == e->in[0]->id) return;
   drop_held(g, h);

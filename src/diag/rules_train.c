@@ -86,6 +86,7 @@ void dt_diag_learn_free (DtDiag *g) {
   g->nlearn = g->nlow = 0;
   g->moved = g->piped = g->averaged = g->idle = g->normed = false;
   g->stages = 0;
+  g->nclipped = 0;
   g->alone_at.line = g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
   g->frozen = 0;
   g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;
@@ -383,6 +384,7 @@ static void set_over (DtDiag *g, DtMesh *mesh, int mdim) {
   dt_mesh_unref(g->s->cx, g->over);
   g->over = dt_mesh_ref(mesh);
   g->over_dim = mdim;
+  g->over_number = false;
 }
 
 /* Gradients that are sent as whole numbers, or gathered to be summed: over these
@@ -433,8 +435,10 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
     return;
   }
   if (raw->mesh->shape[raw->mdim] > 1 &&
-      (dt_meta_numel(&in->local->m) > 1 || g->over == NULL))
+      (dt_meta_numel(&in->local->m) > 1 || g->over == NULL)) {
     set_over(g, raw->mesh, raw->mdim);
+    g->over_number = dt_meta_numel(&in->local->m) == 1;
+  }
   if ((l = by_grad(g, in->local->storage->id)) == NULL) return;
   l->reduced = true;
   if (l->mesh == NULL) {
@@ -565,6 +569,27 @@ static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
                               l->mesh ? l->mesh : g->over,
                               l->mesh ? l->mdim : g->over_dim, nr, 3, facts,
                               l->name, what);
+}
+
+/* One rank updates it with the gradient of its own data, and sends it to all. */
+static bool updated_by_one (DtDiag *g, const DtLearn *l) {
+  enum { NR = 71 };
+  const DtFact facts[2] = { { false, l->came }, { true, l->start } };
+  DtEvent e = { .kind = DT_EV_OP, .text = "update", .file = "", .module = "" };
+  const char *what;
+  DtClaim *c;
+  if (!l->synced || l->reduced || l->drawn || l->numel < 2 || l->step.line == 0)
+    return false;
+  what = dt_diag_learn_words(g, l, "%s was equal, its gradient, from %s:%d, was not "
+                             "reduced, and a broadcast sends it after an update; the "
+                             "gradient");
+  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_UPDATED_BY_ONE, NULL, -1, NR, 2,
+                               facts, l->name, what) : NULL;
+  if (c == NULL) return false;
+  c->file = l->step.file;
+  c->line = l->step.line;
+  c->seq = l->step.seq;
+  return true;
 }
 
 /* A parameter that was equal, and its gradient too: but for how often it was
@@ -792,6 +817,8 @@ void dt_diag_train (DtDiag *g) {
       claim_no_drift(g, &g->learn[i], NULL, 0, i);
     else if (g->split && g->batch.mesh == NULL)   /* beside what is cut: a copy */
       claim_no_drift(g, &g->learn[i], g->split, g->split_dim, i);
+  if (g->over == NULL || g->over_number)        /* one tells of all */
+    for (i = 0; i < g->nlearn && !updated_by_one(g, &g->learn[i]); i++) ;
   outside_units(g);
   if (g->over == NULL) return;
   for (i = 0; i < g->nlearn; i++)

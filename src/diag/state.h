@@ -184,6 +184,7 @@ typedef struct DtCopy {
   const char *what, *name;      /* interned; NULL: it never got a gradient */
   bool changed, averaged;
   bool managed;                 /* the library keeps it equal, as DDP does */
+  bool whole;                   /* the local part of a DTensor that is Replicate */
   uint64_t hash;                /* after the last change, which was here: */
   const DtOpDef *op; const char *file, *module; int line; int64_t seq;
 } DtCopy;
@@ -551,6 +552,7 @@ struct DtDiag {
   int nlearn; DtLearn *learn;
   int learn_at[DT_LEARN_SLOTS], grad_at[DT_LEARN_SLOTS];        /* 1 + index */
   DtMesh *over; int over_dim;   /* gradients are reduced over (owned) */
+  bool over_number;             /* ... so far it was one number, as a loss to print */
   DtOrigin alone_at;            /* a gradient was reduced over one rank */
   DtBatch batch;
   bool moved, averaged;         /* activations travel; parameters are reduced */
@@ -599,6 +601,7 @@ struct DtDiag {
                                 ** no batch's, for it is not the first: */
   DtIdSet mapped;               /* tensors: local parts that local_map() made */
   DtIdSet own_pieces;           /* storages: a rank's own piece of a parameter */
+  int nclipped;                 /* how often such were clipped, of the first times */
   DtIdSet inner_gains;
   DtIdSet loaded;               /* storages that a checkpoint was loaded into */
   bool normed;                  /* a norm of gradients was taken since backward */

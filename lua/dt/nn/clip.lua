@@ -77,6 +77,7 @@ function M.clip_grads_with_norm_(params, max_norm, total_norm, foreach)
   local grads = grads_of(params)
   if #grads == 0 then return tell_nothing(tensors_of(params)) end
   local coef = dt.clamp(max_norm / (total_norm + 1e-6), {max = 1.0})
+  if util.is_tensor(coef) then dt._clipped(tensors_of(params)[1], coef) end
   for _, group in ipairs(util.by_dtype(grads)) do
     if foreach ~= false then
       dt.ops.aten._foreach_mul_.Tensor(group, coef)
