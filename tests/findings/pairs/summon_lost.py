@@ -1,4 +1,4 @@
-# DT1089 b._fsdp_wrapped_module.fc2.weight at: b.fc2.weight.mul_(
+# DT1089 model._fsdp_wrapped_module.blocks[0]._fsdp_wrapped_module.fc2.weight at: b.fc2.weight.mul_(
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F
