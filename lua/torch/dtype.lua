@@ -2,6 +2,9 @@
 -- torch/dtype.lua: what a torch.dtype says of itself.
 
 local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local args = require "python.args"
 
 local M = {}
 
@@ -17,6 +20,30 @@ end
 function FACT.is_complex(v) return name_of(v):find("^complex") ~= nil end
 function FACT.is_signed(v)
   return name_of(v) ~= "bool" and name_of(v):find("^uint") == nil
+end
+
+function FACT.abbr(v) return v.abbr end
+
+-- The complex numbers with such parts: what a tensor of them becomes beside one
+-- complex number, which for bfloat16 depends on the release.
+local function to_complex(v)
+  if FACT.is_complex(v) then return v end
+  if not name_of(v):find("^b?float%d+$") then
+    util.raise("RuntimeError", "Unknown Complex ScalarType for %s",
+      v.scalar_type)
+  end
+  return dt.result_type(dt.empty({1}, {dtype = v}),
+    dt.empty({}, {dtype = dt.complex64}))
+end
+
+local METHOD = {
+  to_real = args.method("to_real", {}, function (v) return v.real end),
+  to_complex = args.method("to_complex", {}, to_complex),
+}
+for name, f in pairs(METHOD) do
+  FACT[name] = function (v)
+    return V.builtin(function (a, kw) return f(v, a, kw) end, name)
+  end
 end
 
 --- fact(v, name): v.name of a dtype, or nil.

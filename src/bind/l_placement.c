@@ -251,11 +251,30 @@ static int dtype_tostring (lua_State *L) {
   return 1;
 }
 
+/* d.abbr, d.scalar_type: its names in DebugMode and in errors; d.real: the
+** type of its parts. */
+static int dtype_index (lua_State *L) {
+  DtDtype t = dtL_check_dtype(L, 1);
+  const char *name = luaL_checkstring(L, 2);
+  const DtDtypeInfo *d = dt_dtype_info(t);
+  if (strcmp(name, "abbr") == 0)
+    lua_pushstring(L, d->tag);
+  else if (strcmp(name, "scalar_type") == 0)
+    lua_pushstring(L, d->word);
+  else if (strcmp(name, "real") == 0)
+    dtL_push_dtype(L, dt_dtype_to_real(t));
+  else
+    lua_pushnil(L);
+  return 1;
+}
+
 static void open_dtypes (lua_State *L) {
   int i;
   luaL_newmetatable(L, DTL_DTYPE);
   lua_pushcfunction(L, dtype_tostring);
   lua_setfield(L, -2, "__tostring");
+  lua_pushcfunction(L, dtype_index);
+  lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
   lua_newtable(L);
   for (i = 0; i < DT_NDTYPES; i++) {
