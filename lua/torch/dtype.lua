@@ -24,16 +24,13 @@ end
 
 function FACT.abbr(v) return v.abbr end
 
--- The complex numbers with such parts: what a tensor of them becomes beside one
--- complex number, which for bfloat16 depends on the release.
+-- Of bfloat16 it depends on the release.
 local function to_complex(v)
-  if FACT.is_complex(v) then return v end
-  if not name_of(v):find("^b?float%d+$") then
+  if v.real == v and not name_of(v):find("^b?float%d+$") then
     util.raise("RuntimeError", "Unknown Complex ScalarType for %s",
       v.scalar_type)
   end
-  return dt.result_type(dt.empty({1}, {dtype = v}),
-    dt.empty({}, {dtype = dt.complex64}))
+  return v.complex
 end
 
 local METHOD = {

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- torch/functorch.lua: torch.func for Python programs: grad,
--- grad_and_value, vjp, vmap, functional_call; and jvp as far as DTensors get
--- with it in PyTorch 2.13: to an error.  Gradients of gradients are not here.
+-- grad_and_value, jacrev, jacfwd, vjp, vmap, functional_call; and jvp as far as
+-- DTensors get with it in PyTorch 2.13: to an error.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -20,14 +20,34 @@ local function argument(args, kw, i, name, default)
   return v
 end
 
+local depth = 0                     -- transforms whose function is running
+
+-- For a scope: what runs in it is the function of one transform more.
+local function enter()
+  depth = depth + 1
+  return setmetatable({}, {__close = function () depth = depth - 1 end})
+end
+
+-- Are gradients of `list` to be differentiated again: by a transform around
+-- this one, or by the program, whose tensor is differentiated through?
+local function is_nested(list) return depth > 0 or list.linked end
+
+-- What stands for tensor v and is differentiated: of the graph of v, if any.
+local function own_leaf(v, list)
+  if v.requires_grad and dt.is_grad_enabled() then
+    list.linked = true
+    return v:view_as(v)
+  end
+  local t = v:detach()
+  t.requires_grad = true
+  return t
+end
+
 -- v with leaves of its own in place of its tensors, which go into `list`.
 local function leaf_of(v, at, list)
   if util.is_tensor(v) or vmap.is_batched(v) then
     local hidden, t = vmap.leaf(v)
-    if not hidden then
-      t = v:detach()
-      t.requires_grad = true
-    end
+    if not hidden then t = own_leaf(v, list) end
     list[#list + 1] = t
     return hidden or t
   elseif V.is_dict(v) and not V.is_set(v) then
@@ -74,6 +94,7 @@ end
 -- func of leaves, its value, and what comes beside it with has_aux.
 local function forward(f, args, kw, has_aux)
   local guard <close> = dt.enable_grad()        -- luacheck: ignore guard
+  local inside <close> = enter()                -- luacheck: ignore inside
   local out = V.call(f, args, kw)
   if has_aux then return out[1], out[2] end
   return out
@@ -81,6 +102,7 @@ end
 
 local function gradients(out, list, cotangent)
   local got = dt.autograd.grad({out}, list, {allow_unused = true,
+    create_graph = is_nested(list),
     grad_outputs = cotangent and {cotangent} or nil})
   for i, leaf in ipairs(list) do
     if not util.is_tensor(got[i]) then got[i] = dt.zeros_like(leaf) end
@@ -107,7 +129,8 @@ local function grad_and_value(a, kw, finish)
     for k, at in ipairs(places) do
       each[k] = in_place_of(inner[at], got, next)
     end
-    local value = vmap.whole(out):detach()
+    local value = vmap.whole(out)
+    if not is_nested(list) then value = value:detach() end
     if vmap.is_batched(out) then value = vmap.wrap(value) end
     return finish(type(argnums) == "number" and each[1] or V.tuple(each), value,
       aux)
@@ -134,7 +157,8 @@ M.vjp = builtin(function (a, kw)
   local out, aux = forward(a[1], inner, nil,
     kw and V.dict_get(kw, "has_aux") or false)
   local function back(b) return V.tuple(gradients(out, list, b[1])) end
-  local result = V.tuple {out:detach(), builtin(back, "vjp_fn")}
+  local value = is_nested(list) and out or out:detach()
+  local result = V.tuple {value, builtin(back, "vjp_fn")}
   if aux then result = V.tuple {result[1], result[2], aux} end
   return result
 end, "vjp")
@@ -155,7 +179,7 @@ local function jacobian(name)
       local rows, leaf, flat = {}, list[1], out:reshape({-1})
       for i = 1, flat:numel() do
         local g = dt.autograd.grad({flat[i - 1]}, {leaf}, {allow_unused = true,
-          retain_graph = true})[1]
+          retain_graph = true, create_graph = is_nested(list)})[1]
         rows[i] = util.is_tensor(g) and g or dt.zeros_like(leaf)
       end
       local shape = {table.unpack(out.shape)}

@@ -277,6 +277,8 @@ attrs.provide("torch.nn.init", space(M.nn.init, nn.init))
 M.nn.utils = space(signatures.utils, nn.utils)
 M.nn.parallel = space({}, nn.parallel)
 attrs.provide("torch.nn.parallel", M.nn.parallel)
+M.torch.testing = space({}, dt.testing)
+attrs.provide("torch.testing", M.torch.testing)
 local collective = require "torch.collective"
 M.dist = space(collective, require "dt.distributed")
 M.aten = space({__name__ = "torch.ops.aten", shown =

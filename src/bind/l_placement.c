@@ -252,7 +252,8 @@ static int dtype_tostring (lua_State *L) {
 }
 
 /* d.abbr, d.scalar_type: its names in DebugMode and in errors; d.real: the
-** type of its parts. */
+** type of its parts; d.complex: of what a number of it becomes beside a complex
+** one. */
 static int dtype_index (lua_State *L) {
   DtDtype t = dtL_check_dtype(L, 1);
   const char *name = luaL_checkstring(L, 2);
@@ -263,6 +264,9 @@ static int dtype_index (lua_State *L) {
     lua_pushstring(L, d->word);
   else if (strcmp(name, "real") == 0)
     dtL_push_dtype(L, dt_dtype_to_real(t));
+  else if (strcmp(name, "complex") == 0)
+    dtL_push_dtype(L, t == DT_BF16 && dtL_state(L)->s->cx->bf16_complex
+                        ? DT_BC32 : dt_dtype_to_complex(t));
   else
     lua_pushnil(L);
   return 1;

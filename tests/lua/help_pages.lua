@@ -95,7 +95,7 @@ for name in pairs(dt.debug._commands) do wanted(":" .. name, "^:") end
 local inner = set [[contextmanager namedtuple Counter DOCS bisect_right chain
   EPOCH_DEPRECATION_WARNING copy deepcopy call_sample numbers ELLIPSIS Pattern REDUCTIONS
   sizes_of split_pattern TYPE_CHECKING zero_redundancy_optimizer re math string
-  warnings]]
+  warnings OrderedDict Enum Future dataclass]]
 for name in ([[torch torch.nn torch.nn.utils torch.nn.utils.parametrize
     torch.nn.utils.rnn torch.optim torch.optim.lr_scheduler torch.optim.swa_utils
     torch.distributed torch.distributed.tensor torch.distributed.tensor.parallel

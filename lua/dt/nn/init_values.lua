@@ -235,6 +235,15 @@ end
 
 function M._empty_param(sizes, kw) return new_param(dt.empty, sizes, kw) end
 function M._ones_param(sizes, kw) return new_param(dt.ones, sizes, kw) end
+
+-- The statistics of a normalization of these sizes: None where it keeps none.
+function M._register_statistics(m, sizes, a)
+  local kept, kw = a.track_running_stats, {dtype = a.dtype, device = a.device}
+  m:register_buffer("running_mean", kept and dt.zeros(sizes, kw) or nil)
+  m:register_buffer("running_var", kept and dt.ones(sizes, kw) or nil)
+  m:register_buffer("num_batches_tracked", kept
+    and dt.zeros({}, {dtype = dt.int64}) or nil)
+end
 function M._zeros_param(sizes, kw) return new_param(dt.zeros, sizes, kw) end
 
 -- init.dirac_(t, groups = 1): convolutions that give back their input.

@@ -85,7 +85,6 @@ local function batch_norm(name, dims)
       momentum = 0.1, affine = true, track_running_stats = true, bias = true},
       ...)
     local n = {a.num_features}
-    local kw = {dtype = a.dtype, device = a.device}
     self.num_features, self.eps = a.num_features, a.eps
     -- None is a value here (the mean of all batches), and assigning it removes.
     self._attrs.momentum = a.momentum == nil and dt.None or a.momentum
@@ -94,12 +93,7 @@ local function batch_norm(name, dims)
       or nil)
     self:register_parameter("bias", a.affine and a.bias
       and init._zeros_param(n, a) or nil)
-    if a.track_running_stats then
-      self:register_buffer("running_mean", dt.zeros(n, kw))
-      self:register_buffer("running_var", dt.ones(n, kw))
-      self:register_buffer("num_batches_tracked",
-        dt.zeros({}, {dtype = dt.int64}))
-    end
+    init._register_statistics(self, n, a)
   end
   function C:forward(x)
     if not dims[x.ndim] then

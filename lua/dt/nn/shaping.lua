@@ -69,7 +69,6 @@ local function instance_norm(name, without, with)
     .. "affine=False, track_running_stats=False, device=None, dtype=None, "
     .. "*, bias=True", function (m, a)
       local n = {a.num_features}
-      local kw = {dtype = a.dtype, device = a.device}
       for _, key in ipairs {"num_features", "eps", "momentum", "affine",
           "track_running_stats"} do
         m[key] = a[key]
@@ -78,12 +77,7 @@ local function instance_norm(name, without, with)
         and init._ones_param(n, a) or nil)
       m:register_parameter("bias", a.affine and a.bias
         and init._zeros_param(n, a) or nil)
-      if a.track_running_stats then
-        m:register_buffer("running_mean", dt.zeros(n, kw))
-        m:register_buffer("running_var", dt.ones(n, kw))
-        m:register_buffer("num_batches_tracked",
-          dt.zeros({}, {dtype = dt.int64}))
-      end
+      init._register_statistics(m, n, a)
     end)
   define.forward(class, name, "input", function (m, a)
     local x = a.input

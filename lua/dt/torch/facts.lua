@@ -7,10 +7,12 @@ local util = require "dt.util"
 local M = {}
 
 -- bits, digits after the point of the significand, smallest and largest
--- exponent of a normal number, decimal digits
+-- exponent of a normal number, decimal digits; the largest number where it is
+-- not all ones, which e4m3fn keeps for NaN
 local floats = {float64 = {64, 52, -1022, 1023, 15},
   float32 = {32, 23, -126, 127, 6}, float16 = {16, 10, -14, 15, 3},
-  bfloat16 = {16, 7, -126, 127, 2}}
+  bfloat16 = {16, 7, -126, 127, 2}, float8_e5m2 = {8, 2, -14, 15, 0},
+  float8_e4m3fn = {8, 3, -6, 8, 0, most = 448.0}}
 local integers = {int64 = 64, int32 = 32, int16 = 16, int8 = 8, uint8 = 8}
 
 local function told(kind, order)
@@ -33,16 +35,16 @@ local function name_of(dtype)
 end
 
 -- dt.finfo(dtype): bits, eps, max, min, tiny, smallest_normal, resolution of a
--- floating type.
+-- floating type, of a complex one those of its parts.
 function M.finfo(dtype)
-  local name = name_of(dtype or dt.float32)
+  local name = name_of((dtype or dt.float32).real)
   local row = floats[name]
   if not row then
     util.raise("TypeError", "torch.finfo() requires a floating point input "
       .. "type. Use torch.iinfo to handle 'torch.finfo'")
   end
   local eps, tiny = 2.0 ^ -row[2], 2.0 ^ row[3]
-  local most = (2.0 - eps) * 2.0 ^ row[4]
+  local most = row.most or (2.0 - eps) * 2.0 ^ row[4]
   return setmetatable({bits = row[1], eps = eps, max = most, min = -most,
     tiny = tiny, smallest_normal = tiny, resolution = 10.0 ^ -row[5],
     dtype = name}, finfo_mt)

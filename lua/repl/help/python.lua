@@ -224,4 +224,117 @@ return {
    "pack(list, 'b *'), unpack(x, shapes, 'b *'), parse_shape(x, 'b c')",
    "Tensors joined along one dimension and parted again; sizes by name.",
    "import einops; einops.parse_shape(torch.ones(2, 3), 'b c')"},
+  -- torch: errors, numbers of compilers, settings
+  {"torch.OutOfMemoryError torch.AcceleratorError "
+   .. "torch.cuda.OutOfMemoryError torch.cuda.AcceleratorError",
+   "except torch.OutOfMemoryError",
+   "Errors of devices, for programs that catch them; nothing here raises them.",
+   "issubclass(torch.OutOfMemoryError, RuntimeError)"},
+  {"torch.SymInt torch.SymFloat torch.SymBool torch.sym_int "
+   .. "torch.sym_float torch.sym_not torch.sym_max torch.sym_min "
+   .. "torch.sym_sum torch.sym_ite",
+   "torch.sym_max(a, b), torch.sym_int(a), torch.sym_ite(b, t, f)",
+   "Numbers that a compiler may not know yet. Here each is known: these are "
+   .. "Python's operations on them.",
+   "torch.sym_max(2, 3.0)"},
+  {"torch.cfloat torch.cdouble",
+   "torch.cfloat, torch.cdouble",
+   "complex64 and complex128 by their other names.",
+   "torch.cfloat"},
+  {"torch.set_flush_denormal",
+   "torch.set_flush_denormal(mode)",
+   "Whether the smallest numbers become 0. They are kept here: False for True.",
+   "torch.set_flush_denormal(False)"},
+  {"torch.set_deterministic_debug_mode torch.get_deterministic_debug_mode",
+   "torch.set_deterministic_debug_mode('default' | 'warn' | 'error')",
+   "use_deterministic_algorithms by one word, or 0, 1, 2. Kernels here are "
+   .. "deterministic.",
+   "torch.get_deterministic_debug_mode()"},
+  {"torch.get_autocast_cpu_dtype torch.get_autocast_gpu_dtype",
+   "torch.get_autocast_cpu_dtype()",
+   "The dtype of autocast where none is given.",
+   "torch.get_autocast_cpu_dtype()"},
+  {"torch.GradScaler torch.amp.custom_fwd torch.amp.custom_bwd",
+   "torch.amp.GradScaler(device='cuda'), @custom_fwd(device_type='cuda')",
+   "A factor that keeps small gradients of float16; autocast in the methods of "
+   .. "an autograd.Function.",
+   "torch.amp.GradScaler"},
+  {"torch.autograd.detect_anomaly torch.autograd.set_detect_anomaly "
+   .. "torch.is_anomaly_enabled torch.is_anomaly_check_nan_enabled",
+   "with torch.autograd.detect_anomaly(check_nan=True): …",
+   "Inside, backward raises at the operator whose gradient is NaN. :break nan "
+   .. "stops at where it is born.",
+   "torch.is_anomaly_enabled()"},
+  {"torch.autograd.gradcheck torch.autograd.gradgradcheck",
+   "gradcheck(func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3)",
+   "Gradients, and theirs, against differences of the function.",
+   "torch.autograd.gradcheck(torch.sin, torch.ones(2, dtype=torch.float64, "
+   .. "requires_grad=True))"},
+  {"torch.testing.make_tensor",
+   "make_tensor(*shape, dtype, device, low=None, high=None, requires_grad=False, "
+   .. "noncontiguous=False, exclude_zero=False, memory_format=None)",
+   "A tensor of drawn values between two bounds, the same as PyTorch's for the "
+   .. "same seed.",
+   "torch.testing.make_tensor(2, 3, dtype=torch.float32, device='cpu').shape"},
+
+  -- torch.nn, torch.utils
+  {"torch.nn.utils.fuse_conv_bn_eval torch.nn.utils.fuse_conv_bn_weights "
+   .. "torch.nn.utils.fuse_linear_bn_eval "
+   .. "torch.nn.utils.fuse_linear_bn_weights",
+   "fuse_conv_bn_eval(conv, bn, transpose=False), fuse_linear_bn_eval(linear, "
+   .. "bn)",
+   "One layer that does what it and a batch norm after it do in evaluation.",
+   "nn.utils.fuse_linear_bn_eval(nn.Linear(2, 2).eval(), "
+   .. "nn.BatchNorm1d(2).eval())"},
+  {"torch.nn.utils.skip_init",
+   "skip_init(module_cls, *args, **kwargs)",
+   "A module whose parameters nobody has filled, as made on meta and then moved.",
+   "nn.utils.skip_init(nn.Linear, 2, 3)"},
+  {"torch.nn.RNNCellBase",
+   "class Mine(nn.RNNCellBase): …",
+   "The base of nn.RNNCell, nn.LSTMCell and nn.GRUCell.",
+   "issubclass(nn.LSTMCell, nn.RNNCellBase)"},
+  {"torch.nn.SyncBatchNorm",
+   "nn.SyncBatchNorm(num_features, …), "
+   .. "nn.SyncBatchNorm.convert_sync_batchnorm(module)",
+   "Batch norm whose statistics are those of all ranks' batches.",
+   "nn.SyncBatchNorm"},
+  {"torch.nn.DataParallel",
+   "nn.DataParallel(module)",
+   "One process, many devices: here the module itself. "
+   .. "nn.parallel.DistributedDataParallel is what ranks use.",
+   "nn.DataParallel"},
+  {"torch.utils.data.SequentialSampler torch.utils.data.RandomSampler "
+   .. "torch.utils.data.SubsetRandomSampler torch.utils.data.BatchSampler",
+   "RandomSampler(data_source, replacement=False, num_samples=None, "
+   .. "generator=None), BatchSampler(sampler, batch_size, drop_last)",
+   "Indices in order, drawn, drawn of a list; and lists of indices.",
+   "list(torch.utils.data.BatchSampler(range(3), 2, False))"},
+  {"torch.utils.data.ConcatDataset torch.utils.data.Subset "
+   .. "torch.utils.data.random_split",
+   "ConcatDataset([a, b]), Subset(dataset, indices), random_split(dataset, "
+   .. "lengths, generator=None)",
+   "Data sets joined; the items of some indices; parts drawn without overlap, the "
+   .. "same on all ranks where the generator is.",
+   "len(torch.utils.data.Subset([5, 6, 7], [0, 2]))"},
+  {"torch.utils.data.Sampler torch.utils.data.WeightedRandomSampler",
+   "class Mine(Sampler): …; WeightedRandomSampler(weights, num_samples, "
+   .. "replacement=True, generator=None)",
+   "The base of samplers, whose iteration gives indices; indices drawn by "
+   .. "weight.",
+   "len(torch.utils.data.WeightedRandomSampler([0.5, 0.5], 3))"},
+  {"torch.utils.data.ChainDataset torch.utils.data.StackDataset",
+   "ChainDataset([a, b]), StackDataset(a, b)",
+   "Data sets one after another; data sets side by side, an item of each.",
+   "len(torch.utils.data.StackDataset([1, 2], [3, 4]))"},
+  {"torch.utils.data.get_worker_info",
+   "get_worker_info()",
+   "Which worker loads: None, as data is loaded in the program itself.",
+   "torch.utils.data.get_worker_info()"},
+  {"torch.utils.checkpoint.checkpoint_sequential "
+   .. "torch.utils.checkpoint.noop_context_fn",
+   "checkpoint_sequential(functions, segments, input)",
+   "A sequence of layers, recomputed in backward a segment at a time; the "
+   .. "contexts of a checkpoint that wants none.",
+   "torch.utils.checkpoint.noop_context_fn()"},
 }

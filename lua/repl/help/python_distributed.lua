@@ -206,4 +206,114 @@ return {
    "register_autograd_function(F, typecheck)",
    "Types of functions of one's own, and what the checker leaves out.",
    "import spmd_types; spmd_types.register_autograd_function"},
+  -- groups, more
+  {"torch.distributed.DistError torch.distributed.DistBackendError "
+   .. "torch.distributed.DistNetworkError torch.distributed.DistStoreError "
+   .. "torch.distributed.QueueEmptyError",
+   "except dist.DistBackendError",
+   "Errors of backends, connections and stores.",
+   "issubclass(dist.DistBackendError, dist.DistError)"},
+  {"torch.distributed.DebugLevel torch.distributed.get_debug_level",
+   "dist.get_debug_level()",
+   "How much PyTorch checks collectives; here each is checked always.",
+   "dist.get_debug_level()"},
+  {"torch.distributed.Store",
+   "class Mine(dist.Store)",
+   "The base of stores: set, get, add, wait, check, delete_key.",
+   "issubclass(dist.HashStore, dist.Store)"},
+  {"torch.distributed.all_reduce_coalesced",
+   "dist.all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None)",
+   "Several tensors reduced by one collective.",
+   "dist.all_reduce_coalesced([torch.ones(1), torch.ones(2)])"},
+  {"torch.distributed.get_backend_config",
+   "dist.get_backend_config(group=None)",
+   "Which backend each kind of device has.",
+   "dist.get_backend_config"},
+  {"torch.distributed.new_subgroups "
+   .. "torch.distributed.new_subgroups_by_enumeration "
+   .. "torch.distributed.split_group",
+   "dist.new_subgroups(group_size), dist.new_subgroups_by_enumeration(lists), "
+   .. "dist.split_group(parent_pg, split_ranks)",
+   "Groups of neighbours or of lists of ranks: this rank's, and all of them.",
+   "dist.new_subgroups(1)"},
+  {"torch.distributed.default_pg_timeout",
+   "dist.default_pg_timeout",
+   "How long a collective waits where no timeout is given.",
+   "dist.default_pg_timeout"},
+
+  -- checkpoints
+  {"torch.distributed.checkpoint.DefaultSavePlanner "
+   .. "torch.distributed.checkpoint.DefaultLoadPlanner "
+   .. "torch.distributed.checkpoint.SavePlan "
+   .. "torch.distributed.checkpoint.LoadPlan "
+   .. "torch.distributed.checkpoint.WriteItem "
+   .. "torch.distributed.checkpoint.ReadItem",
+   "dcp.save(sd, planner=DefaultSavePlanner()), "
+   .. "DefaultLoadPlanner(allow_partial_load=True)",
+   "What a save writes and a load reads, item by item, and who decides it.",
+   "torch.distributed.checkpoint.DefaultLoadPlanner(allow_partial_load=True)"},
+  {"torch.distributed.checkpoint.Metadata "
+   .. "torch.distributed.checkpoint.TensorStorageMetadata "
+   .. "torch.distributed.checkpoint.BytesStorageMetadata "
+   .. "torch.distributed.checkpoint.ChunkStorageMetadata",
+   "FileSystemReader(path).read_metadata()",
+   "What a checkpoint has: tensors with their chunks, and objects as bytes.",
+   "torch.distributed.checkpoint.Metadata"},
+  {"torch.distributed.checkpoint.async_save "
+   .. "torch.distributed.checkpoint.AsyncCheckpointerType",
+   "dcp.async_save(state_dict, checkpoint_id=path)",
+   "A save that gives a future; here it is done when it is returned.",
+   "torch.distributed.checkpoint.async_save"},
+  {"torch.distributed.checkpoint.Stateful",
+   "class State: def state_dict(self): …; def load_state_dict(self, sd): …",
+   "What dcp.save and dcp.load ask for its state: any object with these two "
+   .. "methods.",
+   "torch.distributed.checkpoint.Stateful"},
+  {"torch.distributed.checkpoint.state_dict.StateDictOptions",
+   "StateDictOptions(full_state_dict=False, cpu_offload=False, strict=True, …)",
+   "How get_state_dict and its like give and take states.",
+   "torch.distributed.checkpoint.state_dict.StateDictOptions().strict"},
+
+  -- FSDP1
+  {"torch.distributed.fsdp.FullyShardedDataParallel "
+   .. "torch.distributed.fsdp.ShardingStrategy "
+   .. "torch.distributed.fsdp.BackwardPrefetch "
+   .. "torch.distributed.fsdp.CPUOffload "
+   .. "torch.distributed.fsdp.MixedPrecision",
+   "FullyShardedDataParallel(module, sharding_strategy=None, "
+   .. "auto_wrap_policy=None, mixed_precision=None, use_orig_params=False)",
+   "A module whose parameters are one flat tensor, cut over the ranks. "
+   .. "fully_shard is its successor.",
+   "torch.distributed.fsdp.ShardingStrategy.FULL_SHARD"},
+  {"torch.distributed.fsdp.StateDictType "
+   .. "torch.distributed.fsdp.StateDictConfig "
+   .. "torch.distributed.fsdp.FullStateDictConfig "
+   .. "torch.distributed.fsdp.LocalStateDictConfig "
+   .. "torch.distributed.fsdp.ShardedStateDictConfig "
+   .. "torch.distributed.fsdp.OptimStateDictConfig "
+   .. "torch.distributed.fsdp.FullOptimStateDictConfig "
+   .. "torch.distributed.fsdp.LocalOptimStateDictConfig "
+   .. "torch.distributed.fsdp.ShardedOptimStateDictConfig "
+   .. "torch.distributed.fsdp.StateDictSettings",
+   "with FSDP.state_dict_type(model, StateDictType.FULL_STATE_DICT, "
+   .. "FullStateDictConfig(rank0_only=True)): …",
+   "Which state dicts an FSDP1 module gives inside.",
+   "torch.distributed.fsdp.FullStateDictConfig().rank0_only"},
+
+  -- devices, more
+  {"torch.cuda.get_device_capability torch.cuda.get_device_properties "
+   .. "torch.cuda.get_arch_list torch.cuda.is_bf16_supported",
+   "torch.cuda.get_device_properties(device), torch.cuda.is_bf16_supported()",
+   "What a GPU is and can; there is none here.",
+   "torch.cuda.is_bf16_supported"},
+  {"torch.cuda.mem_get_info torch.cuda.ipc_collect "
+   .. "torch.cuda.memory_cached torch.cuda.max_memory_cached",
+   "torch.cuda.mem_get_info(device=None)",
+   "Memory of a GPU; :mem tells what tensors hold here.",
+   "torch.cuda.ipc_collect"},
+  {"torch.cuda.seed_all torch.cuda.get_rng_state_all "
+   .. "torch.cuda.set_rng_state_all",
+   "torch.cuda.get_rng_state_all()",
+   "The random numbers of all GPUs.",
+   "torch.cuda.get_rng_state_all()"},
 }

@@ -111,3 +111,65 @@ class _Future:
 
 
 __future__ = _Future()
+
+
+_DEBUG_MODES = ("default", "warn", "error")
+
+
+def set_deterministic_debug_mode(debug_mode):
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError("debug_mode must be str or int, but got "
+                        f"{type(debug_mode)}")
+    if isinstance(debug_mode, str):
+        if debug_mode not in _DEBUG_MODES:
+            raise RuntimeError("invalid value of debug_mode, expected one of "
+                               "`default`, `warn`, `error`, but got "
+                               f"{debug_mode}")
+        debug_mode = _DEBUG_MODES.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError("invalid value of debug_mode, expected 0, 1, or 2, "
+                           f"but got {debug_mode}")
+    torch.use_deterministic_algorithms(debug_mode > 0,
+                                       warn_only=debug_mode == 1)
+
+
+def get_deterministic_debug_mode():
+    if not torch.are_deterministic_algorithms_enabled():
+        return 0
+    return 1 if torch.is_deterministic_algorithms_warn_only_enabled() else 2
+
+
+def _one_kind(a, b):
+    """Two numbers, both floats where one is."""
+    if isinstance(a, float) or isinstance(b, float):
+        return float(a), float(b)
+    return a, b
+
+
+# Of numbers that a compiler may not know yet; here each is known.
+def sym_max(a, b):
+    return max(_one_kind(a, b))
+
+
+def sym_min(a, b):
+    return min(_one_kind(a, b))
+
+
+def sym_not(a):
+    return not a
+
+
+def sym_int(a):
+    return int(a)
+
+
+def sym_float(a):
+    return float(a)
+
+
+def sym_sum(args):
+    return sum(args)
+
+
+def sym_ite(b, t, f):
+    return t if b else f
