@@ -331,6 +331,11 @@ return {
    "get_worker_info()",
    "Which worker loads: None, as data is loaded in the program itself.",
    "torch.utils.data.get_worker_info()"},
+  {"torch.utils.checkpoint.CheckpointError torch.utils.checkpoint."
+   .. "SelectiveCheckpointContext", "except CheckpointError; policy(ctx, op, *args)",
+   "Raised where recomputing saves other tensors than the first forward did; and what "
+   .. "a policy is given first, with is_recompute.",
+   "issubclass(torch.utils.checkpoint.CheckpointError, RuntimeError)"},
   {"torch.utils.checkpoint.checkpoint_sequential "
    .. "torch.utils.checkpoint.noop_context_fn",
    "checkpoint_sequential(functions, segments, input)",
