@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- python/dir.lua: dir(v): the names of what a value has: of its own, of its
 -- class and those above, and of its type of data.  The fields by which values
--- are kept here are none.
+-- are kept here are none; nor is what Python has and dtrepl has not, since a
+-- program that asks for each name would end there.
 
 local V = require "python.values"
 local attrs = require "python.attrs"
@@ -11,9 +12,8 @@ local foreign = require "python.foreign"
 local object = require "python.object"
 local NAMES = require "python.type_names"
 
--- Names that objects of a program's class have besides, the first those of a
--- class without __slots__; and a namedtuple.
-local OF_OBJECT <const> = "__dict__ __weakref__"
+-- Names that objects of a class without __slots__ have besides; and a namedtuple.
+local OF_OBJECT <const> = "__dict__"
 local OF_RECORD <const> = "__match_args__ __module__ __slots__ _asdict "
   .. "_field_defaults _fields _make _replace"
 
@@ -69,6 +69,21 @@ local function class_behind(v)
   return rawget(v, "_class") or rawget(v, "__python") and v or nil
 end
 
+-- Of names in order those that v has, where they are facts of Python alone: of
+-- any object, and of what objects and classes of a program derive from.
+local function known(v, names, class)
+  local facts, out = {}, {}
+  local function add(word) facts[word] = true end
+  add_words(add, NAMES.object)
+  if class then
+    for _, words in pairs(NAMES) do add_words(add, words) end
+  end
+  for _, name in ipairs(names) do
+    if not facts[name] or pcall(attrs.get, v, name) then out[#out + 1] = name end
+  end
+  return out
+end
+
 -- names(v): the list of all names, in their order.
 return function (v)
   local add, out = collector()
@@ -105,5 +120,5 @@ return function (v)
     for _, name in ipairs(record.names) do add(name) end
   end
   table.sort(out)
-  return V.list(out)
+  return V.list(known(v, out, class))
 end
