@@ -415,6 +415,8 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   if (strcmp(raw->kind, "broadcast") == 0 &&
       (l = by_storage(g, in->local->storage->id)) != NULL) {
     update_sent(g, raw, l);
+    if (l->fresh && g->sender > 0 && g->sender != raw->root + 1) g->many_send = true;
+    if (l->fresh) g->sender = raw->root + 1;
     l->synced = true;
     l->fresh = false;
   }
@@ -571,15 +573,16 @@ static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
                               l->name, what);
 }
 
-/* One rank updates it with the gradient of its own data, and sends it to all. */
+/* One rank updates it with the gradient of its own data, and sends it to all.
+** Where one rank sends all parameters, it alone may be meant to learn. */
 static bool updated_by_one (DtDiag *g, const DtLearn *l) {
   enum { NR = 71 };
   const DtFact facts[2] = { { false, l->came }, { true, l->start } };
   DtEvent e = { .kind = DT_EV_OP, .text = "update", .file = "", .module = "" };
   const char *what;
   DtClaim *c;
-  if (!l->synced || l->reduced || l->drawn || l->numel < 2 || l->step.line == 0)
-    return false;
+  if (!g->many_send || !l->synced || l->reduced || l->drawn || l->numel < 2 ||
+      l->step.line == 0) return false;
   what = dt_diag_learn_words(g, l, "%s was equal, its gradient, from %s:%d, was not "
                              "reduced, and a broadcast sends it after an update; the "
                              "gradient");

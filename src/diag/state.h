@@ -582,6 +582,8 @@ struct DtDiag {
   int nlow; DtLow low[DT_LOWS];
   int nflat; DtFlat flat[DT_FLATS];
   DtIdSet sent_some; DtOrigin sent_at;  /* broadcast within a group of some ranks */
+  int sender;                   /* 1 + the rank that sent an updated parameter */
+  bool many_send;               /* ... and another rank sent another */
   unsigned nunseen; DtUnseen unseen[DT_UNSEEN];
   DtOne one[DT_ONES]; unsigned nones; int64_t ratio;    /* of two such sums, */
   uint64_t ratio_of;            /* the larger of which had this hash */
