@@ -27,6 +27,12 @@ function M.is_placement(v) return kind(v) == "dt.placement" end
 -- Is `v` a dtype?
 function M.is_dtype(v) return kind(v) == "dt.dtype" end
 
+-- Is `v` a complex number of a Python program?  {re =, im =}.
+function M.is_complex_number(v)
+  local mt = type(v) == "table" and getmetatable(v)
+  return type(mt) == "table" and mt.complex_number or false
+end
+
 -- Is `v` nil or dt.None?
 function M.is_none(v) return v == nil or v == dt.None end
 

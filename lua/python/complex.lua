@@ -6,7 +6,8 @@ local dt = require "dt"
 local big = require "python.bigint"
 
 return function (V)
-  local mt = {__name = "complex"}
+  -- The field is that by which operators know a number (src/bind/bind.h).
+  local mt = {__name = "complex", complex_number = true}
 
   -- complex(re, im): of two floats.
   function V.complex(re, im)
@@ -17,9 +18,8 @@ return function (V)
 
   mt.__eq = function (a, b) return a.re == b.re and a.im == b.im end
   mt.truth = function (v) return v.re ~= 0 or v.im ~= 0 end
-  mt.__to_lua = function (v)
-    return dt.complex(dt.tensor(v.re), dt.tensor(v.im))
-  end
+  mt.__to_lua = function (v) return v end
+
   -- v as a tensor without dims, as an operand beside t.
   local function operand(v, t)
     local kind = tostring(t.dtype):match("%w+$")

@@ -168,6 +168,9 @@ bool dtL_test_placement (lua_State *L, int idx, DtPlacement *out);
 int dtL_check_placements (lua_State *L, int idx, DtPlacement *out, int max);
 void dtL_push_placements (lua_State *L, const DtPlacement *p, int n);
 void dtL_push_dtype (lua_State *L, DtDtype t);
+/* Is it a complex number, {re =, im =} with `complex_number` in its metatable
+** (python/complex.lua)?  Then its parts are in *re and *im.  Pure. */
+bool dtL_test_complex (lua_State *L, int idx, double *re, double *im);
 /* From a dtype object or its name; DT_DTYPE_NONE when it is neither. */
 DtDtype dtL_to_dtype (lua_State *L, int idx);
 DtDtype dtL_check_dtype (lua_State *L, int idx);

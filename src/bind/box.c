@@ -191,6 +191,19 @@ void dtL_push_dtype (lua_State *L, DtDtype t) {
   lua_remove(L, -2);
 }
 
+bool dtL_test_complex (lua_State *L, int idx, double *re, double *im) {
+  if (lua_type(L, idx) != LUA_TTABLE ||
+      luaL_getmetafield(L, idx, "complex_number") == LUA_TNIL) return false;
+  idx = lua_absindex(L, idx);
+  lua_pop(L, 1);
+  lua_getfield(L, idx, "re");
+  lua_getfield(L, idx, "im");
+  *re = lua_tonumber(L, -2);
+  *im = lua_tonumber(L, -1);
+  lua_pop(L, 2);
+  return true;
+}
+
 DtDtype dtL_to_dtype (lua_State *L, int idx) {
   uint8_t *p = (uint8_t *)luaL_testudata(L, idx, DTL_DTYPE);
   if (p) return (DtDtype)*p;

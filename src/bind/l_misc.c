@@ -189,6 +189,9 @@ typedef struct Data {
 static void scan_data (lua_State *L, int idx, int depth, Data *d) {
   lua_Integer n, i;
   DtKind k = DT_K_BOOL;
+  double re, im;
+  if (dtL_test_complex(L, idx, &re, &im))
+    dtL_errorf(L, DT_E_TYPE, "must be real number, not complex");
   if (!lua_istable(L, idx)) {
     if (depth < d->ndim)
       dtL_errorf(L, DT_E_VALUE, "expected sequence of length %lld at dim %d "

@@ -109,6 +109,7 @@ static DtValue to_value (Conv *c, int idx, int depth) {
   lua_State *L = c->L;
   DtVar *t;
   DtDtype d;
+  double re, im;
   if (depth > 8)
     dtL_errorf(release_conversion(c), DT_E_VALUE,
                "lists are nested too deeply");
@@ -117,7 +118,9 @@ static DtValue to_value (Conv *c, int idx, int depth) {
     case LUA_TBOOLEAN: return dt_v_bool(lua_toboolean(L, idx));
     case LUA_TNUMBER: return number_value(L, idx);
     case LUA_TSTRING: return dt_v_str(lua_tostring(L, idx));
-    case LUA_TTABLE: return list_value(c, idx, depth);
+    case LUA_TTABLE:
+      if (dtL_test_complex(L, idx, &re, &im)) return dt_v_complex(re, im);
+      return list_value(c, idx, depth);
     default: break;
   }
   if ((t = dtL_test_tensor(L, idx)) != NULL) return tensor_value(c, t);
@@ -130,7 +133,8 @@ static DtValue to_value (Conv *c, int idx, int depth) {
 
 /* Does the table at idx have a string key? */
 static bool has_string_key (lua_State *L, int idx) {
-  if (!lua_istable(L, idx)) return false;
+  double re, im;
+  if (!lua_istable(L, idx) || dtL_test_complex(L, idx, &re, &im)) return false;
   lua_pushnil(L);
   while (lua_next(L, idx)) {
     lua_pop(L, 1);

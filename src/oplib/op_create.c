@@ -78,6 +78,8 @@ static DtStatus empty_strided_meta (DtMetaCall *c) {
 static DtStatus fill_kernel (DtKernelCall *c) {
   int f = c->op->row[CR_FILL];
   if (f == FILL_NONE) return DT_OK;
+  if (f != FILL_ZERO && f != FILL_ONE)
+    DT_TRY(c->cx, op_number_fills(c->cx, dt_arg_scalar(c->args, f), c->out[0]));
   return dt_k_fill(c->cx, c->out[0], f == FILL_ZERO ? dt_scalar_int(0)
                    : f == FILL_ONE ? dt_scalar_int(1)
                                    : dt_arg_scalar(c->args, f));

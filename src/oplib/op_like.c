@@ -128,8 +128,7 @@ static const int row_zero[] = { FILL_ZERO }, row_one[] = { FILL_ONE },
 static DtStatus fill_kernel (DtKernelCall *c) {
   int at = c->op->row[0] == FILL_ARG1 ? 1 : c->op->row[0] == FILL_ARG2 ? 2 : 0;
   if (at)
-    DT_TRY(c->cx, op_number_fits(c->cx, dt_arg_scalar(c->args, at),
-                                 (DtDtype)c->out[0]->m.dtype));
+    DT_TRY(c->cx, op_number_fills(c->cx, dt_arg_scalar(c->args, at), c->out[0]));
   switch (c->op->row[0]) {
     case FILL_ZERO: return dt_k_fill(c->cx, c->out[0], dt_scalar_int(0));
     case FILL_ONE: return dt_k_fill(c->cx, c->out[0], dt_scalar_int(1));

@@ -201,6 +201,12 @@ DtStatus op_number_fits (DtCtx *cx, DtScalar v, DtDtype t) {
   return DT_OK;
 }
 
+DtStatus op_number_fills (DtCtx *cx, DtScalar v, const DtTensor *out) {
+  DtDtype t = (DtDtype)out->m.dtype;
+  bool twice = (t == DT_F16 || t == DT_BF16) && dt_meta_numel(&out->m) == 1;
+  return op_number_fits(cx, v, twice ? DT_F64 : t);
+}
+
 /* ---- operands ---- */
 
 int op_pw_operands (const DtOpDef *op, const DtArgs *a,

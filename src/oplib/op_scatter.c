@@ -344,9 +344,17 @@ static DtStatus whole_strategy (DtStratCall *c) {
 
 /* ---- index_fill, index_reduce ---- */
 
+static bool fills_complex (const DtMetaCall *c) {
+  const DtMeta *v = dt_in(c, 3);
+  return v ? dt_dtype_is_complex((DtDtype)v->dtype)
+           : dt_arg_scalar(c->args, 3).kind == DT_K_COMPLEX;
+}
 static DtStatus fill_meta (DtMetaCall *c) {
   int d;
   const DtMeta *v = dt_in(c, 3);
+  DT_CHECK(c->cx, c->fake || dt_dtype_is_complex((DtDtype)c->in[0]->dtype) ||
+           !fills_complex(c), DT_E_RUNTIME, "index_fill_(): Converting complex "
+           "Scalar to non-complex type is not supported");
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
   DT_CHECK(c->cx, c->fake || dt_in(c, 2)->dtype == DT_I64, DT_E_INDEX,
            "index_fill_(): Expected dtype int64 for index.");

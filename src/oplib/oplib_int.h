@@ -48,6 +48,9 @@ DtTensor *op_number (OpNumber *n, DtScalar v, DtDtype dtype);
 DtDtype op_number_dtype (DtScalar v);
 /* RUNTIME "value cannot be converted to type ... without overflow". */
 DtStatus op_number_fits (DtCtx *cx, DtScalar v, DtDtype t);
+/* The same of a number that is to fill `out`: into one element of 16 bits
+** PyTorch writes it by way of a double. */
+DtStatus op_number_fills (DtCtx *cx, DtScalar v, const DtTensor *out);
 /* Promote n operands; DT_DTYPE_NONE when PyTorch refuses to. */
 DtDtype op_promote (const DtCtx *cx, int n, const OpOperand *o);
 void op_promote_all (DtPromote *p, int n, const OpOperand *o);

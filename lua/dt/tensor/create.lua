@@ -263,10 +263,13 @@ local function note_type(seen, dtype)
   seen.dtype = seen.dtype and dt.promote_types(seen.dtype, dtype) or dtype
 end
 
--- Nested lists with the numbers of one-element tensors in their place: real
--- and imaginary parts.  seen.dtype becomes the type of all of them.
+-- Nested lists with the numbers of one-element tensors in their place, and of
+-- complex ones: real and imaginary parts.  seen.dtype becomes the type of all of them.
 local function numbers_of(data, seen, wanted)
-  if type(data) == "table" then
+  if util.is_complex_number(data) then
+    note_type(seen, default == dt.float64 and dt.complex128 or dt.complex64)
+    return data.re, data.im
+  elseif type(data) == "table" then
     local re, im = {}, {}
     for i = 1, #data do re[i], im[i] = numbers_of(data[i], seen, wanted) end
     return re, im
@@ -290,31 +293,36 @@ local function numbers_of(data, seen, wanted)
 end
 
 local function has_tensor(data)
-  if type(data) ~= "table" then return util.is_tensor(data) end
+  if type(data) ~= "table" or util.is_complex_number(data) then
+    return type(data) == "table" or util.is_tensor(data)
+  end
   for i = 1, #data do
     if has_tensor(data[i]) then return true end
   end
   return false
 end
 
--- Complex numbers come as complex64: in complex128 their digits would be lost.
-local function from_complex(re, im, dtype, wanted)
-  if (wanted or dtype) == dt.complex128 then
-    util.refuse("tensor(): lists of complex numbers as "
-      .. "complex128 are not part of dtrepl")
-  elseif wanted and wanted ~= dt.complex64 then
-    util.raise("TypeError", "must be real number, not complex")
+local function from_complex(re, im, dtype)
+  local part = dtype.real
+  if dtype == dt.bool then
+    return dt._from_data(re, dt.float64):logical_or(dt._from_data(im, dt.float64))
+  elseif part == dtype then
+    util.raise("TypeError", tostring(dtype):find("int", 1, true)
+      and "'complex' object cannot be interpreted as an integer"
+      or "must be real number, not complex")
+  elseif part ~= dt.float64 then
+    part = dt.float32
   end
-  return dt.complex(dt._from_data(re, dt.float32),
-    dt._from_data(im, dt.float32))
+  local t = dt.complex(dt._from_data(re, part), dt._from_data(im, part))
+  return t.dtype == dtype and t or t:to(dtype)
 end
 
--- Nested lists some of whose elements are tensors.
+-- Nested lists some of whose elements are tensors or complex numbers.
 local function from_elements(data, wanted)
   local seen = {}
   local re, im = numbers_of(data, seen, wanted)
   if tostring(seen.dtype):find("complex", 1, true) then
-    return from_complex(re, im, seen.dtype, wanted)
+    return from_complex(re, im, wanted or seen.dtype)
   end
   return dt._from_data(re, wanted or seen.dtype)
 end
