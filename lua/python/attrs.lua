@@ -661,7 +661,9 @@ function M.get_of_class(v, name)
     elseif name == "__bases__" and V.is_class_builtin(v) then
       return V.tuple {classes.order_of_type(v)[2]}
     end
+    local above = type(v) == "table" and rawget(v, "above")
     local through = type(v) == "table" and rawget(v, "unbound")
+      or above and rawget(above, "unbound")
     local free = through and through(name)      -- torch.Tensor.add
     if free then return free end
     if V.is_tuple(v) and v.n == 2 and result_of_two[name]

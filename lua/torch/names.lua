@@ -126,6 +126,8 @@ end
 
 M.Tensor = require("python.args").class("Tensor", {__module__ = "torch",
   test = util.is_tensor, new = V.builtin(new_tensor, "Tensor")})
+dtensor.DTensor.above, kinds.Parameter.above = M.Tensor, M.Tensor
+kinds.size_class.above = B.tuple
 
 -- torch.LongTensor([1, 2]): the same for one dtype.
 local function add_typed_tensors(torch, class)
