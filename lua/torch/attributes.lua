@@ -524,11 +524,17 @@ end
 -- first module that one is assigned to registers it.
 local buffers = {}
 
+local made_buffers = {}             -- by number of a tensor: nn.Buffer made it
+
 -- mark_buffer(t, persistent): t becomes a buffer where it is assigned.
 function M.mark_buffer(t, persistent)
   buffers[t._id] = persistent and "persistent" or "transient"
+  made_buffers[t._id] = true
   return t
 end
+
+-- is_buffer(t): did nn.Buffer make this tensor?
+function M.is_buffer(t) return made_buffers[t._id] or false end
 
 local function take_buffer(v, name, x)
   local how = util.is_tensor(x) and buffers[x._id]

@@ -281,12 +281,14 @@ of_module.set_submodule = function (m, a, kw)
 end
 
 -- torch.nn.Buffer(data, *, persistent=True)
-names.nn.Buffer = args.def("Buffer", {"data?", "*", "persistent?"},
-  function (a)
-  local data = args.given(a.data) and a.data or dt.empty(0)
-  return attributes.mark_buffer(data:detach(), a.persistent == nil
-    or V.truth(a.persistent))
-end)
+names.nn.Buffer = args.class("Buffer", {__module__ = "torch.nn.parameter",
+  above = names.Tensor,
+  test = function (v) return util.is_tensor(v) and attributes.is_buffer(v) end,
+  new = args.def("Buffer", {"data?", "*", "persistent?"}, function (a)
+    local data = args.given(a.data) and a.data or dt.empty(0)
+    return attributes.mark_buffer(data:detach(), a.persistent == nil
+      or V.truth(a.persistent))
+  end)})
 
 -- ---- devices, and what has no meaning on one process ----
 

@@ -255,6 +255,11 @@ M.torch = space({
   sparse_csr = tensors.sparse_csr, save = stdlib.save, load = stdlib.load,
 }, dt, F)
 add_typed_tensors(M.torch, require("python.args").class)
+for _, name in ipairs {"layout", "memory_format"} do
+  M.torch[name] = require("python.args").class(name, {__module__ = "torch",
+    test = function (v) return V.type_name(v) == "torch." .. name end})
+  attrs.name_kind("torch." .. name, M.torch[name])
+end
 
 for name, f in pairs(tensors.functions) do M.torch[name] = f end
 for name, f in pairs(accelerator.formats) do M.torch[name] = f end

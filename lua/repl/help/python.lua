@@ -30,9 +30,9 @@ return {
    "func for each element along a dimension, in one call.",
    "torch.vmap(torch.sum)(torch.ones(3, 2))"},
   {"torch.channels_last torch.channels_last_3d torch.contiguous_format "
-   .. "torch.preserve_format", "x.to(memory_format=torch.channels_last)",
+   .. "torch.preserve_format torch.memory_format", "x.to(memory_format=torch.channels_last)",
    "Memory formats: in which order strides go.", "torch.contiguous_format"},
-  {"torch.strided torch.sparse_coo torch.sparse_csr", "x.layout",
+  {"torch.strided torch.sparse_coo torch.sparse_csr torch.layout", "x.layout",
    "Layouts of memory. Tensors here are strided; sparse ones are refused.",
    "torch.ones(2).layout == torch.strided"},
   {"torch.pi torch.e torch.newaxis", "torch.pi, torch.e, x[:, torch.newaxis]",
