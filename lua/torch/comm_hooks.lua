@@ -9,12 +9,23 @@ local args = require "python.args"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local reducer = require "dt.nn.reducer"
+local names = require "torch.names"
 
 local builtin = V.builtin
 
+local bucket_mt = {__name = "GradBucket"}
+
+names.dist.GradBucket = args.class("GradBucket", {
+  __module__ = "torch._C._distributed_c10d",
+  test = function (v) return getmetatable(v) == bucket_mt end,
+  new = builtin(function ()
+    util.raise("TypeError", "torch._C._distributed_c10d.GradBucket: No "
+      .. "constructor defined!")
+  end, "GradBucket")})
+
 -- GradBucket, of what the reducer tells of a bucket.
 local function grad_bucket(b)
-  local own = attrs.namespace(setmetatable({}, {__name = "GradBucket"}))
+  local own = attrs.namespace(setmetatable({}, bucket_mt))
   local function answer(name, f) own[name] = builtin(f, name) end
   answer("index", function () return b.index end)
   answer("is_last", function () return b.is_last end)

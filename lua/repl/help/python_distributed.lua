@@ -213,7 +213,15 @@ return {
    "except dist.DistBackendError",
    "Errors of backends, connections and stores.",
    "issubclass(dist.DistBackendError, dist.DistError)"},
-  {"torch.distributed.DebugLevel torch.distributed.get_debug_level",
+  {"torch.distributed.GradBucket", "def hook(state, bucket: dist.GradBucket): …",
+   "What a hook of DistributedDataParallel is given: buffer(), gradients(), parameters(), "
+   .. "index(), is_last(), set_buffer(t).", "dist.GradBucket"},
+  {"torch.distributed.is_backend_available torch.distributed.supports_complex",
+   "dist.is_backend_available(name), dist.supports_complex(op)",
+   "Whether there is a backend of that name; whether a reduction takes complex numbers.",
+   "dist.is_backend_available('gloo')"},
+  {"torch.distributed.DebugLevel torch.distributed.get_debug_level "
+   .. "torch.distributed.set_debug_level",
    "dist.get_debug_level()",
    "How much PyTorch checks collectives; here each is checked always.",
    "dist.get_debug_level()"},

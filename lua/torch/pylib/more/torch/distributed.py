@@ -9,6 +9,7 @@ import _absent
 import _dtrepl
 import datetime
 import enum
+import torch.distributed as dist
 from torch.distributed import (get_process_group_ranks, get_rank,
                                get_world_size, new_group)
 
@@ -24,8 +25,27 @@ class DebugLevel(enum.Enum):
     DETAIL = 2
 
 
+_debug_level = DebugLevel.OFF
+
+
 def get_debug_level():
-    return DebugLevel.OFF
+    return _debug_level
+
+
+def set_debug_level(level):
+    global _debug_level
+    _debug_level = level                # each collective is checked anyhow
+
+
+def is_backend_available(backend):
+    return backend.lower() in ("gloo", "mpi", "nccl", "ucc") and getattr(
+        dist, f"is_{backend.lower()}_available")()
+
+
+def supports_complex(reduceOp):
+    return reduceOp not in (dist.ReduceOp.MAX, dist.ReduceOp.MIN,
+                            dist.ReduceOp.PRODUCT, dist.ReduceOp.BAND,
+                            dist.ReduceOp.BOR, dist.ReduceOp.BXOR)
 
 
 _tags = {}                      # name of a group: its tag
