@@ -124,7 +124,7 @@ local function new_tensor(a)
   return dt.empty(#list > 0 and list or {0})
 end
 
-M.Tensor = require("python.args").class("Tensor", {__module__ = "torch",
+M.Tensor = args.class("Tensor", {__module__ = "torch",
   test = util.is_tensor, new = V.builtin(new_tensor, "Tensor")})
 dtensor.DTensor.above, kinds.Parameter.above = M.Tensor, M.Tensor
 kinds.size_class.above = B.tuple
@@ -254,9 +254,9 @@ M.torch = space({
   strided = tensors.strided, sparse_coo = tensors.sparse_coo,
   sparse_csr = tensors.sparse_csr, save = stdlib.save, load = stdlib.load,
 }, dt, F)
-add_typed_tensors(M.torch, require("python.args").class)
+add_typed_tensors(M.torch, args.class)
 for _, name in ipairs {"layout", "memory_format"} do
-  M.torch[name] = require("python.args").class(name, {__module__ = "torch",
+  M.torch[name] = args.class(name, {__module__ = "torch",
     test = function (v) return V.type_name(v) == "torch." .. name end})
   attrs.name_kind("torch." .. name, M.torch[name])
 end
