@@ -97,7 +97,6 @@ M.rows = {
       torch = "if dist.get_world_size() > 1: model = FSDP(model)"},
      {"or load the model in the type it is trained in, so that nothing is upcast "
         .. "after wrapping", torch = "model = model.float()  # before FSDP(model)"},
-     {"or upgrade: 2.13 writes it back as a vector"},
    }},
   {about = "FSDP1 with one rank in its shard group",
    only = {"~HYBRID_SHARD|_HYBRID_SHARD_ZERO2", "NO_SHARD"},
