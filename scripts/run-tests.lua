@@ -546,6 +546,9 @@ if opt.list then
   for _, c in ipairs(cases) do print(c.name) end
   os.exit(0)
 end
+if #cases == 0 and opt.filter then
+  usage(("no case that would run has %q in its name"):format(opt.filter))
+end
 
 os.execute(("rm -rf %s && mkdir -p %s/state %s/config"):format(quote(dir),
   quote(dir), quote(dir)))
