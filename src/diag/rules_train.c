@@ -888,9 +888,9 @@ static bool is_lossy (DtLow *w, const DtEvent *e) {
   const int64_t at[DT_MAX_NDIM] = { 0 };
   const DtTensor *acc = e->in[0]->local, *x = e->in[1]->local;
   double now;
-  if (dt_meta_numel(&acc->m) != 1) return true;
-  if (dt_meta_numel(&x->m) != 1 || !dt_tensor_has_data(acc) || !dt_tensor_has_data(x))
-    return false;
+  if (dt_meta_numel(&acc->m) > 1) return true;
+  if (dt_meta_numel(&acc->m) < 1 || dt_meta_numel(&x->m) != 1 ||
+      !dt_tensor_has_data(acc) || !dt_tensor_has_data(x)) return false;
   now = dt_tensor_get(acc, at).re;
   if (acc->storage->version != w->version + 1 || dt_diag_alpha(e) != 1) {
     w->count = 0;
