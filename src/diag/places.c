@@ -14,6 +14,8 @@ void dt_diag_places_free (DtDiag *g) {
   g->place = NULL;
   g->place_id = NULL;
   g->nplaces = 0;
+  g->diagonal = 0;
+  g->nshifts = 0;
 }
 
 /* The same memory in the same shape: a Parameter made of a part, or its

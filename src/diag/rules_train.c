@@ -86,7 +86,8 @@ void dt_diag_learn_free (DtDiag *g) {
   g->nlearn = g->nlow = 0;
   g->moved = g->piped = g->averaged = g->idle = g->normed = false;
   g->stages = 0;
-  g->nclipped = 0;
+  g->nclipped = g->sender = 0;
+  g->many_send = false;
   g->alone_at.line = g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
   g->frozen = 0;
   g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;

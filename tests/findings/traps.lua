@@ -1431,6 +1431,26 @@ local function last() return D(count(8), mesh, {S(0)}):sum():item() end
 local last_list = found(last)
 T.eq(last_list[1].line, debug.getinfo(last, "S").linedefined, "a tail call")
 
+-- Of two programs each has one rank that sends what it updated: it alone is meant to
+-- learn in either.
+local function learns_alone(from)
+  dt.manual_seed(3)
+  local m = dt.nn.Linear(4, 4)
+  local opt = dt.optim.SGD(m:parameters(), {lr = 0.1})
+  for i = 1, 3 do
+    dt.manual_seed(10 * i + me)
+    opt:zero_grad()
+    m(dt.randn(2, 4)):sum():backward()
+    opt:step()
+    for p in m:parameters() do dt.distributed.broadcast(p, from) end
+  end
+end
+for from = 0, 1 do
+  for _, f in ipairs(found(function () learns_alone(from) end)) do
+    T.ok(f.code ~= "DT1182", "one rank learns, " .. from .. ": " .. f.evidence)
+  end
+end
+
 -- A loop finds once and counts; off means off.
 dt.debug.findings_clear()
 for _ = 1, 20 do
