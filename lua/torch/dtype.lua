@@ -4,7 +4,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
-local args = require "python.args"
+local counts = require "python.counts"
 
 local M = {}
 
@@ -34,12 +34,12 @@ local function to_complex(v)
 end
 
 local METHOD = {
-  to_real = args.method("to_real", {}, function (v) return v.real end),
-  to_complex = args.method("to_complex", {}, to_complex),
+  to_real = function (v) return v.real end, to_complex = to_complex,
 }
-for name, f in pairs(METHOD) do
+counts.check("dtype", METHOD, "to_real 0 0 to_complex 0 0")
+for name in pairs(METHOD) do
   FACT[name] = function (v)
-    return V.builtin(function (a, kw) return f(v, a, kw) end, name)
+    return V.builtin(function (a, kw) return METHOD[name](v, a, kw) end, name)
   end
 end
 

@@ -91,23 +91,44 @@ local function in_place_of(v, got, next)
   return V.is_tuple(v) and V.tuple(out, v.n) or V.list(out, v.n)
 end
 
+local function refuse_result(text)
+  util.raise("RuntimeError", "grad_and_value(f)(*args): " .. text)
+end
+
 -- func of leaves, its value, and what comes beside it with has_aux.
 local function forward(f, args, kw, has_aux)
   local guard <close> = dt.enable_grad()        -- luacheck: ignore guard
   local inside <close> = enter()                -- luacheck: ignore inside
   local out = V.call(f, args, kw)
-  if has_aux then return out[1], out[2] end
-  return out
+  if not has_aux then return out end
+  if not V.is_tuple(out) or out.n ~= 2 then
+    refuse_result "output of function f should be a tuple: (output, aux) if has_aux is True"
+  end
+  return out[1], out[2]
 end
 
-local function gradients(out, list, cotangent)
-  local got = dt.autograd.grad({out}, list, {allow_unused = true,
-    create_graph = is_nested(list),
-    grad_outputs = cotangent and {cotangent} or nil})
+-- The gradients of `list`, zeros for what `out` does not come of; `keep`: others
+-- of the same graph are asked for after it.
+local function gradients(out, list, cotangent, keep)
+  local got = out.requires_grad and dt.autograd.grad({out}, list, {
+    allow_unused = true, create_graph = is_nested(list), retain_graph = keep,
+    grad_outputs = cotangent and {cotangent} or nil}) or {}
   for i, leaf in ipairs(list) do
     if not util.is_tensor(got[i]) then got[i] = dt.zeros_like(leaf) end
   end
   return got
+end
+
+-- What a function gave to be differentiated is one number.
+local function check_scalar(out)
+  if not (vmap.is_batched(out) or util.is_tensor(out)) then
+    refuse_result("Expected f(*args) to return a Tensor, got "
+      .. V.repr(attrs.get(out, "__class__")))
+  elseif vmap.ndim(out) > 0 then
+    refuse_result(("Expected f(*args) to return a scalar Tensor, got tensor with "
+      .. "%d dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
+      :format(vmap.ndim(out)))
+  end
 end
 
 local function grad_and_value(a, kw, finish)
@@ -117,12 +138,7 @@ local function grad_and_value(a, kw, finish)
   return builtin(function (args, kwargs)
     local inner, list, places = leaves(args, which)
     local out, aux = forward(f, inner, kwargs, has_aux)
-    local scalar = vmap.is_batched(out) or util.is_tensor(out)
-    local n = scalar and vmap.ndim(out) or 0
-    if not scalar or n > 0 then
-      util.raise("RuntimeError", "Expected f(*args) to return a scalar tensor, "
-        .. "got tensor with %d dims. Did you forget to set has_aux=True?", n)
-    end
+    check_scalar(out)
     local total = vmap.whole(out)       -- rows have leaves of their own
     if vmap.is_batched(out) then total = total:sum() end
     local got, next, each = gradients(total, list), {i = 0}, {}
@@ -178,9 +194,7 @@ local function jacobian(name)
       end
       local rows, leaf, flat = {}, list[1], out:reshape({-1})
       for i = 1, flat:numel() do
-        local g = dt.autograd.grad({flat[i - 1]}, {leaf}, {allow_unused = true,
-          retain_graph = true, create_graph = is_nested(list)})[1]
-        rows[i] = util.is_tensor(g) and g or dt.zeros_like(leaf)
+        rows[i] = gradients(flat[i - 1], list, nil, true)[1]
       end
       local shape = {table.unpack(out.shape)}
       for _, n in ipairs(leaf.shape) do shape[#shape + 1] = n end

@@ -17,3 +17,6 @@ for d in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.flo
     for f in (torch.finfo, torch.iinfo):
         try: i = f(d); print(i, i.bits, i.dtype, i.max, i.min, *( (i.eps, i.tiny, i.smallest_normal, i.resolution) if f is torch.finfo else ()))
         except Exception as e: print(type(e).__name__, e)
+for f in (lambda: torch.float32.to_complex(3), lambda: torch.float32.to_real(1, 2), lambda: torch.float32.to_real(a=1)):
+    try: f()
+    except TypeError as e: print(e)
