@@ -470,6 +470,12 @@ const char *dt_diag_intern (DtDiag *g, DtBuf *b) {
   return s;
 }
 
+const char *dt_diag_kept_name (DtDiag *g, const DtVar *v) {
+  const char *s = v ? dt_session_intern(g->s, dt_diag_name(g, v)) : "";
+  if (s == NULL) dt_error_clear(g->s->cx);
+  return s ? s : "";
+}
+
 const char *dt_diag_learn_name (const DtLearn *l) {
   return *l->name ? l->name : "a parameter";
 }

@@ -37,6 +37,9 @@ DtEvent dt_diag_origin (const DtOrigin *o, const char *text);
 /* The text of a buffer, interned in the session; ends the buffer.  NULL without
 ** memory, and the error is cleared.  Local. */
 const char *dt_diag_intern (DtDiag *g, DtBuf *b);
+/* The name of `v` for later, interned in the session; "" where it has none, without
+** memory and of NULL.  Local. */
+const char *dt_diag_kept_name (DtDiag *g, const DtVar *v);
 /* The name of a parameter for a sentence; "a parameter" where it has none.  Pure. */
 const char *dt_diag_learn_name (const DtLearn *l);
 /* "%s ... %s:%d ... %d" of a parameter: its name, the file and line of its
@@ -216,12 +219,14 @@ void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece,
 /* A raw collective took `in`: was it made of a part alone? */
 void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out);
-/* Was the storage made equal on a group's ranks by a broadcast?  By one that the
-** program asked for itself?  Pure. */
+/* Is the storage one that a broadcast made equal on a group's ranks, or the local part
+** of a parameter that is Replicate?  One whose broadcast the program asked for
+** itself?  Pure. */
 bool dt_diag_copied (const DtDiag *g, int64_t storage);
-/* to_local() of the parameter `p` gave `local`, where no gradients are recorded. */
-void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p);
 bool dt_diag_chosen (const DtDiag *g, int64_t storage);
+/* to_local() of the parameter `p` gave `local`: if `p` is Replicate and no gradients
+** are recorded, it is to stay equal.  Local. */
+void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p);
 /* A raw collective took `in`: does it reduce gradients? */
 void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 /* A raw collective took `in`, which may have a gradient, and gave `out`. */

@@ -115,20 +115,18 @@ void dt_diag_answer_came (DtDiag *g, int from, const DtVar *v) {
 /* What came gets its gradient. */
 static void on_gradient (DtDiag *g, const DtEvent *e) {
   const DtVar *leaf = e->nin > 0 ? e->in[0] : NULL;
+  const Message *came;
   uint64_t hash;
-  int peer;
-  const char *name;
   Answer *to;
   if (leaf == NULL || leaf->is_param || e->nout < 1 || e->out[0] == NULL ||
-      (hash = data_of(leaf)) == 0 || (peer = peer_of(&g->answers->came, hash)) < 0 ||
-      (to = answer_to(g->answers, hash, peer, false)) == NULL) return;
-  name = dt_session_intern(g->s, dt_diag_name(g, leaf));
-  if (name == NULL) dt_error_clear(g->s->cx);
-  to->name = name ? name : "";
+      (hash = data_of(leaf)) == 0 ||
+      (came = message_of(&g->answers->came, hash)) == NULL ||
+      (to = answer_to(g->answers, hash, came->peer, false)) == NULL) return;
+  to->name = dt_diag_kept_name(g, leaf);
   to->grad = data_of(e->out[0]);
   to->at = dt_diag_here(g, "backward");
   to->storage = e->out[0]->local->storage->id;
-  to->came_at = message_of(&g->answers->came, hash)->at;
+  to->came_at = came->at;
   to->given = to->read = false;
 }
 
@@ -146,16 +144,13 @@ static void on_backward (DtDiag *g, const DtEvent *e) {
   const DtVar *root = e->nin == 1 ? e->in[0] : NULL;
   const DtVar *seed = e->nout == 1 && e->out ? e->out[0] : NULL;
   uint64_t data, grad;
-  const char *name;
   int peer;
   Answer *to;
   if (root == NULL || seed == NULL || (data = data_of(root)) == 0 ||
       (grad = data_of(seed)) == 0 || (peer = peer_of(&g->answers->sent, data)) < 0 ||
       peer_of(&g->answers->came, grad) != peer ||
       (to = answer_to(g->answers, data, peer, true)) == NULL) return;
-  name = dt_session_intern(g->s, dt_diag_name(g, root));
-  if (name == NULL) dt_error_clear(g->s->cx);
-  to->name = name ? name : "";
+  to->name = dt_diag_kept_name(g, root);
   to->at = dt_diag_here(g, "backward");
   to->given = to->grad == 0 || to->grad == grad;
   to->grad = grad;
@@ -202,7 +197,8 @@ static int times_of (const struct DtAnswers *a, const Answer *one, bool kept) {
 static void report_kept (DtDiag *g, const struct DtAnswers *a, const Answer *kept) {
   enum { OFTEN = 2 };
   DtBuf b;
-  if (kept->back || kept->given || kept->came_at.line == 0 || times_of(a, kept, true) < OFTEN) return;
+  if (kept->back || kept->given || kept->came_at.line == 0 ||
+      times_of(a, kept, true) < OFTEN) return;
   for (int i = 0; i < a->n; i++) {
     const Answer *v = &a->v[i];
     if (v->back || !v->given || v->peer != kept->peer || came_alike(v, kept) ||

@@ -23,16 +23,13 @@ void dt_diag_batch_free (DtDiag *g) {
 void dt_diag_scattered (DtDiag *g, const DtVar *grads, const DtVar *p,
                         DtMesh *mesh, int mdim) {
   DtBatch *b = &g->batch;
-  const char *name;
   uint64_t h;
   if (!g->on || g->d->muted || mesh->shape[mdim] < 2 || b->units == UNITS ||
       dt_session_no_data(g->s)) return;
   if (b->mesh == NULL) {
     *b = (DtBatch){ .mesh = dt_mesh_ref(mesh), .mdim = mdim,
                     .hash = DT_HASH_SEED, .at = grads->origin };
-    name = dt_session_intern(g->s, dt_diag_name(g, p));
-    if (name == NULL) dt_error_clear(g->s->cx);
-    b->name = name;
+    b->name = dt_diag_kept_name(g, p);
   } else if (!dt_mesh_equal(b->mesh, mesh) || b->mdim != mdim) {
     return;                     /* mesh["dp"] is another object each time */
   }

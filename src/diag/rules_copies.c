@@ -78,10 +78,9 @@ void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p) {
 static void name_copy (DtDiag *g, DtCopy *c, const DtVar *p) {
   DtBuf b;
   dt_buf_init(&b, g->s->cx);
-  c->name = dt_session_intern(g->s, dt_diag_name(g, p));
-  if (c->name == NULL) dt_error_clear(g->s->cx);
-  dt_buf_addf(&b, "the parameter %s%safter its update (%s)", dt_diag_name(g, p),
-              *dt_diag_name(g, p) ? " " : "", c->whole
+  c->name = dt_diag_kept_name(g, p);
+  dt_buf_addf(&b, "the parameter %s%safter its update (%s)", c->name,
+              *c->name ? " " : "", c->whole
               ? "it is Replicate, and its local tensors were written"
               : "a broadcast had made it equal");
   c->what = dt_diag_intern(g, &b);
@@ -124,7 +123,7 @@ void dt_diag_copies (DtDiag *g) {
                   .module = c->module ? c->module : "" };
     if (!c->changed || c->averaged) continue;
     dt_diag_claim_named(g, &e, DT_FIND_ID_UNREDUCED, false, c->mesh, c->mdim,
-                        c->name ? c->name : "", c->hash, c->what);
+                        c->name, c->hash, c->what);
     c->changed = false;
   }
 }

@@ -23,13 +23,10 @@ void dt_diag_graph_free (DtDiag *g) {
 static void mark_severed (DtDiag *g, int i, const DtRecRaw *raw,
                           const DtVar *in) {
   DtSevered *s = &g->severed[i];
-  const char *name;
   g->nsevered++;
   if (s->mesh != NULL) return;
-  name = dt_session_intern(g->s, dt_diag_name(g, in));
-  if (name == NULL) dt_error_clear(g->s->cx);
   s->at = dt_diag_here(g, raw->kind);
-  s->name = name ? name : "";
+  s->name = dt_diag_kept_name(g, in);
   s->mesh = dt_mesh_ref(raw->mesh);
   s->mdim = raw->mdim;
 }

@@ -85,8 +85,7 @@ static void factor_used (DtDiag *g, const DtEvent *e) {
   f->last = dt_arg_float(e->args, 1);
   if (f->times++ > 0) return;
   f->first = f->last;
-  f->name = dt_session_intern(g->s, dt_diag_name(g, of));
-  if (f->name == NULL) dt_error_clear(g->s->cx);
+  f->name = dt_diag_kept_name(g, of);
 }
 
 /* A share of a count, as 3/16: what each rank has differs by right. */
@@ -107,7 +106,7 @@ void dt_diag_factors (DtDiag *g) {
     if (f->times < 2 || f->first == f->last || is_share_of_count(f->last) ||
         is_share_of_count(1 / f->last)) continue;
     dt_diag_claim_all(g, &at, DT_FIND_ID_FACTOR_APART, g->over, g->over_dim, i, 2,
-                      facts, f->name ? f->name : "", "the number it is scaled by, "
+                      facts, f->name, "the number it is scaled by, "
                       "which all ranks began with alike");
   }
 }
@@ -367,8 +366,7 @@ static void note_squares (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
       raw->mesh->shape[raw->mdim] != dt_session_size(g->s)) return;
   g->squares = dt_diag_hash(in->local, false);
   g->squares_at = dt_diag_here(g, raw->kind);
-  g->squares_name = dt_session_intern(g->s, dt_diag_name(g, in));
-  if (g->squares_name == NULL) dt_error_clear(g->s->cx);
+  g->squares_name = dt_diag_kept_name(g, in);
 }
 
 static void claim_squares (DtDiag *g) {
@@ -378,7 +376,7 @@ static void claim_squares (DtDiag *g) {
   if (g->squares_at.line == 0) return;
   at.kind = DT_EV_COLL;
   c = dt_diag_claim_all(g, &at, DT_FIND_ID_REPLICAS_COUNTED, NULL, -1, 0, 1, &fact,
-                        g->squares_name ? g->squares_name : "", "squares of the "
+                        g->squares_name, "squares of the "
                         "gradients of each rank, whose sum scales them");
   if (c) c->paired = true;
 }
@@ -437,8 +435,7 @@ void dt_diag_norm_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
     is_norm = g->normed_last[i] == in->local->storage->id;
   if (!is_norm) return;
   g->most_at = dt_diag_here(g, raw->kind);
-  g->most_name = dt_session_intern(g->s, dt_diag_name(g, in));
-  if (g->most_name == NULL) dt_error_clear(g->s->cx);
+  g->most_name = dt_diag_kept_name(g, in);
 }
 
 void dt_diag_most_used (DtDiag *g, const DtVar *grad) {
@@ -448,7 +445,7 @@ void dt_diag_most_used (DtDiag *g, const DtVar *grad) {
   if (g->most_at.line == 0 || grad->local->storage->drawn) return;
   at.kind = DT_EV_COLL;
   dt_diag_claim_all(g, &at, DT_FIND_ID_LARGEST_NORM, NULL, -1, 0, 1, &fact,
-                    g->most_name ? g->most_name : "", "gradients that are scaled "
+                    g->most_name, "gradients that are scaled "
                     "by the largest of the norms of each rank's");
 }
 

@@ -85,10 +85,8 @@ static bool is_fed (const DtDiag *g, const DtVar *v) {
 }
 
 static void update (DtDiag *g, Master *m, const DtEvent *e, const DtVar *v) {
-  const char *name = *m->name ? m->name : dt_session_intern(g->s, dt_diag_name(g, v));
   if (m->pass == g->masters->passes) return;
-  if (name == NULL) dt_error_clear(g->s->cx);
-  else m->name = name;
+  if (*m->name == '\0') m->name = dt_diag_kept_name(g, v);
   m->pass = g->masters->passes;
   m->times++;
   m->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,

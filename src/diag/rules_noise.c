@@ -67,12 +67,6 @@ static bool is_plain (const DtVar *v) {
          dt_tensor_has_data(v->local);
 }
 
-static const char *name_of (DtDiag *g, const DtVar *v) {
-  const char *name = v ? dt_session_intern(g->s, dt_diag_name(g, v)) : "";
-  if (name == NULL) dt_error_clear(g->s->cx);
-  return name ? name : "";
-}
-
 /* What the noise `own` meets is noted where it does. */
 static Noise noise_met (DtDiag *g, const DtEvent *e, const Noise *w, Met met,
                         const DtVar *own, const DtVar *with) {
@@ -81,8 +75,8 @@ static Noise noise_met (DtDiag *g, const DtEvent *e, const Noise *w, Met met,
   to.with = dt_diag_sample(with->local);
   to.at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
                       .seq = e->seq };
-  to.name = name_of(g, own);
-  to.met_name = name_of(g, with);
+  to.name = dt_diag_kept_name(g, own);
+  to.met_name = dt_diag_kept_name(g, with);
   return to;
 }
 

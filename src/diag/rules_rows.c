@@ -39,7 +39,6 @@ static void put_rows (DtDiag *g, const DtVar *v, const DtSorted *from) {
 static void on_rows_taken (DtDiag *g, const DtEvent *e) {
   const DtVar *x = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *order = e->nin > 1 ? e->in[e->nin - 1] : NULL;
-  const char *name;
   DtSorted r;
   if (e->status != DT_OK || e->backward || e->nin != 2 || e->nout < 1 ||
       x == NULL || x->spec || order == NULL || order->spec ||
@@ -48,11 +47,9 @@ static void on_rows_taken (DtDiag *g, const DtEvent *e) {
       e->out[0]->local->m.ndim != x->local->m.ndim ||
       order->local->m.shape[0] != x->local->m.shape[0] ||
       e->out[0]->local->m.shape[0] != x->local->m.shape[0]) return;
-  name = dt_session_intern(g->s, dt_diag_name(g, order));
-  if (name == NULL) dt_error_clear(g->s->cx);
   r = (DtSorted){ .order = order->local->storage->id,
                   .count = x->local->m.shape[0],
-                .source = x->local->storage->id, .name = name ? name : "" };
+                .source = x->local->storage->id, .name = dt_diag_kept_name(g, order) };
   put_rows(g, e->out[0], &r);
 }
 

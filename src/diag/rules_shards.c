@@ -120,8 +120,7 @@ static void mixed_summed (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
       find_squares(g, in) != (OF_PARTS | OF_REPLICAS)) return;
   g->mixed = dt_diag_hash(in->local, false);
   g->mixed_at = dt_diag_here(g, raw->kind);
-  g->mixed_name = dt_session_intern(g->s, dt_diag_name(g, in));
-  if (g->mixed_name == NULL) dt_error_clear(g->s->cx);
+  g->mixed_name = dt_diag_kept_name(g, in);
 }
 
 /* Something is scaled by what came of it. */
@@ -131,7 +130,7 @@ static void claim_mixed (DtDiag *g) {
   if (g->mixed_at.line == 0) return;
   at.kind = DT_EV_COLL;
   dt_diag_claim_all(g, &at, DT_FIND_ID_REPLICAS_COUNTED, NULL, -1, 1, 1, &fact,
-                    g->mixed_name ? g->mixed_name : "", "squares of each rank's "
+                    g->mixed_name, "squares of each rank's "
                     "parts, and with them those of what it holds as the others do");
 }
 

@@ -107,7 +107,6 @@ void dt_diag_learn_free (DtDiag *g) {
 
 static DtLearn *begin_learning (DtDiag *g, const DtEvent *e, const DtVar *p) {
   const int64_t id = p->local->storage->id;
-  const char *name;
   DtLearn *l;
   if (g->learn == NULL &&
       (g->learn = DT_NEWN(g->s->cx, DtLearn, DT_LEARNS)) == NULL) {
@@ -131,9 +130,7 @@ static DtLearn *begin_learning (DtDiag *g, const DtEvent *e, const DtVar *p) {
   l->clipped = DT_HASH_SEED;
   l->still_from = -1;
   dt_diag_keep_first(g, l, p);
-  name = dt_session_intern(g->s, dt_diag_name(g, p));
-  if (name == NULL) dt_error_clear(g->s->cx);
-  l->name = name ? name : "";
+  l->name = dt_diag_kept_name(g, p);
   l->file = e->file;
   l->line = e->line;
   return l;
@@ -157,13 +154,10 @@ void dt_diag_cuts (DtDiag *g, DtMesh *mesh, int mdim) {
 /* A distributed parameter got a gradient: it waits for its update. */
 static void await_update (DtDiag *g, const DtEvent *e) {
   const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
-  const char *name;
   if (p == NULL || p->spec == NULL || !p->is_param) return;
   note_cut(g, p->spec);
   if (g->waiting.n == 0) {
-    name = dt_session_intern(g->s, dt_diag_name(g, p));
-    if (name == NULL) dt_error_clear(g->s->cx);
-    g->waits = name ? name : "";
+    g->waits = dt_diag_kept_name(g, p);
     g->waits_file = e->file ? e->file : "";
     g->waits_line = e->line;
   }
