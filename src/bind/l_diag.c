@@ -541,11 +541,13 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_buffer", l_buffer}, {"_padded", l_padded}, {"_mapped", l_mapped},
     {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins},
     {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse}, {"_averaging", l_averaging},
-    {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing}, {"_raws", l_raws},
-    {"_gather_back", l_gather_back},
-    {"_filled", l_filled}, {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded}, {"_result", l_result},
-    {"_file_part", l_file_part}, {"_mark", l_mark},
-    {"_replica", l_replica}, {"_cuts", l_cuts}, {"_clipped", l_clipped}, {"_stage", l_stage}, {"_shows", l_shows}, {"_gathered", l_gathered}, {"_sent_after", l_sent_after},
+    {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing},
+    {"_raws", l_raws}, {"_gather_back", l_gather_back}, {"_filled", l_filled},
+    {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded},
+    {"_result", l_result}, {"_file_part", l_file_part}, {"_mark", l_mark},
+    {"_replica", l_replica}, {"_cuts", l_cuts}, {"_clipped", l_clipped},
+    {"_stage", l_stage}, {"_shows", l_shows}, {"_gathered", l_gathered},
+    {"_sent_after", l_sent_after},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);
