@@ -520,29 +520,24 @@ function module.shown(_, name, x)
   return tuple_field[name] and V.is_list(x) and V.tuple(x, x.n) or x
 end
 
--- Tensors that torch.nn.Buffer made, by their number: do they persist?  The
--- first module that one is assigned to registers it.
+-- Tensors that torch.nn.Buffer made, by their number: do they persist?  Each
+-- module that one is assigned to registers it.
 local buffers = {}
-
-local made_buffers = {}             -- by number of a tensor: nn.Buffer made it
 
 -- mark_buffer(t, persistent): t becomes a buffer where it is assigned.
 function M.mark_buffer(t, persistent)
   buffers[t._id] = persistent and "persistent" or "transient"
-  made_buffers[t._id] = true
   return t
 end
 
 -- is_buffer(t): did nn.Buffer make this tensor?
-function M.is_buffer(t) return made_buffers[t._id] or false end
+function M.is_buffer(t) return buffers[t._id] ~= nil end
 
 local function take_buffer(v, name, x)
   local how = util.is_tensor(x) and buffers[x._id]
-  if not how then return false end
-  buffers[x._id] = nil
-  v._parameters:remove(name)
-  v._modules:remove(name)
-  v._attrs[name] = nil
+  if not how or v._parameters.map[name] ~= nil or v._modules.map[name] ~= nil then
+    return false
+  end
   v:register_buffer(name, x, how == "persistent")
   return true
 end
