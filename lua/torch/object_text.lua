@@ -78,7 +78,9 @@ local function tensor(w, t)
     util.raise("NotImplementedError", "a DTensor cannot be sent to other "
       .. "ranks: each holds its own part")
   end
-  local list = t:detach():flatten():tolist()
+  local numbers = t:detach()
+  if t.dtype.real ~= t.dtype then numbers = dt.view_as_real(numbers:resolve_conj()) end
+  local list = numbers:flatten():tolist()
   for i, x in ipairs(list) do
     if type(x) == "boolean" then x = x and 1 or 0 end
     list[i] = math.type(x) == "integer" and tostring(x) or ("%a"):format(x)
@@ -281,9 +283,10 @@ local function tensor_back(r)
   local list, shape = {}, {}
   for x in decode(r):gmatch("%S+") do list[#list + 1] = number(x) end
   for i = 1, size.n do shape[i] = size[i] end
-  local t = #list == 0 and dt.zeros(shape, {dtype = dtype})
-    or dt.tensor(list, {dtype = dtype}):reshape(shape)
-  return t, learns
+  if #list == 0 then return dt.zeros(shape, {dtype = dtype}), learns end
+  local t = dt.tensor(list, {dtype = dtype.real})
+  if dtype.real == dtype then return t:reshape(shape), learns end
+  return dt.view_as_complex(t:reshape({-1, 2})):reshape(shape), learns
 end
 
 box("x", function (r)

@@ -70,6 +70,7 @@ mine = {
     "error": BadBatch("no", rank), "function": helper, "kinds": [Result, list, ValueError, len], "inner": Outer.Inner(),
     "dtype": torch.bfloat16, "device": torch.device("cpu"), "size": torch.Size([2, 3]), "big": 2 ** 80,
     "param": torch.nn.Parameter(torch.ones(2)), "leaf": torch.ones(1, requires_grad=True), "half": torch.ones(2, dtype=torch.half),
+    "waves": torch.tensor([[1 + 2j, -3j]]).conj(), "wide": torch.tensor(0.1 + 1j, dtype=torch.complex128),
     "when": datetime.timedelta(days=rank)}
 got = [None] * dist.get_world_size()
 dist.all_gather_object(got, mine)
