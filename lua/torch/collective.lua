@@ -499,6 +499,7 @@ answer("is_gloo_available", true)
 answer("is_nccl_available", false)
 answer("is_mpi_available", false)
 answer("is_ucc_available", false)
+answer("is_xccl_available", false)
 answer("is_torchelastic_launched", true)
 
 M.ProcessGroup = args.class("ProcessGroup", {test = meshes.is_group,

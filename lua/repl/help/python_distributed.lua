@@ -25,7 +25,8 @@ return {
    "dist.get_backend()"},
   {"torch.distributed.is_available torch.distributed.is_gloo_available "
    .. "torch.distributed.is_mpi_available torch.distributed.is_nccl_available "
-   .. "torch.distributed.is_ucc_available torch.distributed.is_torchelastic_launched",
+   .. "torch.distributed.is_ucc_available torch.distributed.is_xccl_available "
+   .. "torch.distributed.is_torchelastic_launched",
    "dist.is_available(), dist.is_nccl_available()",
    "What a program may ask before it chooses a backend.", "dist.is_available()"},
   {"torch.distributed.ProcessGroup torch.distributed.group "

@@ -17,4 +17,8 @@ m(torch.ones(1, 2) * (dist.get_rank() + 1)).sum().backward()
 print(m.module.weight.grad.tolist())
 dist.set_debug_level(dist.DebugLevel.INFO)
 print(dist.get_debug_level(), dist.is_backend_available("gloo"), dist.is_backend_available("none"), dist.is_backend_available("GLOO"), dist.supports_complex(dist.ReduceOp.SUM), dist.supports_complex(dist.ReduceOp.MAX))
+print(int(dist.get_debug_level()), dist.is_backend_available("fake"), dist.is_backend_available("xccl"))
+for bad in (1, "INFO"):
+    try: dist.set_debug_level(bad)
+    except TypeError as e: print(e)
 dist.destroy_process_group()

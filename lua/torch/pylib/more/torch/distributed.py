@@ -24,6 +24,9 @@ class DebugLevel(enum.Enum):
     INFO = 1
     DETAIL = 2
 
+    def __int__(self):
+        return self.value
+
 
 _debug_level = DebugLevel.OFF
 
@@ -34,12 +37,19 @@ def get_debug_level():
 
 def set_debug_level(level):
     global _debug_level
+    if not isinstance(level, DebugLevel):
+        raise TypeError(
+            "set_debug_level(): incompatible function arguments. The following "
+            "argument types are supported:\n    1. (arg0: "
+            "torch._C._distributed_c10d.DebugLevel) -> None\n\nInvoked with: "
+            f"{level!r}")
     _debug_level = level                # each collective is checked anyhow
 
 
 def is_backend_available(backend):
-    return backend.lower() in ("gloo", "mpi", "nccl", "ucc") and getattr(
-        dist, f"is_{backend.lower()}_available")()
+    name = backend.lower()
+    available = getattr(dist, f"is_{name}_available", None)
+    return available() if available else name in dist.Backend.backend_list
 
 
 def supports_complex(reduceOp):
