@@ -20,25 +20,6 @@ return function (V)
   mt.truth = function (v) return v.re ~= 0 or v.im ~= 0 end
   mt.__to_lua = function (v) return v end
 
-  -- v as a tensor without dims, as an operand beside t.
-  local function operand(v, t)
-    local kind = tostring(t.dtype):match("%w+$")
-    if kind == "float16" or kind == "complex32" then
-      util.raise("NotImplementedError", "complex numbers with tensors of %s are "
-        .. "not supported by dtrepl", kind)
-    end
-    local wide = kind == "float64" or kind == "complex128"
-    local o = {dtype = wide and dt.float64 or dt.float32}
-    return dt.complex(dt.tensor(v.re, o), dt.tensor(v.im, o))
-  end
-
-  -- complex_operands(a, b): of a tensor and a complex number, two tensors.
-  function V.complex_operands(a, b)
-    if V.is_complex(a) and util.is_tensor(b) then return operand(a, b), b end
-    if V.is_complex(b) and util.is_tensor(a) then return a, operand(b, a) end
-    return a, b
-  end
-
   -- complex_list(t): the numbers of a tensor of complex ones, as tolist().
   local function numbers(list, ndim)
     if ndim == 0 then return V.complex(list[1], list[2]) end

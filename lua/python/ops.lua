@@ -384,8 +384,7 @@ local function guarded(op, f)
         if v == nil then unsupported(op, a, b) end
         return v
       end
-      if not util.is_tensor(other) then unsupported(op, a, b) end
-      a, b = V.complex_operands(a, b)
+      if not util.is_tensor(other) or op == "@" then unsupported(op, a, b) end
     end
     if op == "%" and type(a) == "string" then return f(a, b) end
     if V.is_bytes(a) or V.is_bytes(b) then return bytes_sign(op, a, b) end
@@ -737,7 +736,6 @@ M.compare = {
   ["=="] = V.equal,
   ["!="] = function (a, b)
     if tensorish(a, b) and not V.no_operand(a) and not V.no_operand(b) then
-      a, b = V.complex_operands(a, b)
       return util.is_tensor(a) and a:ne(b) or b:ne(a)
     end
     local said = V.ask(a, b, "__ne__", "__ne__")

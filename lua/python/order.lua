@@ -213,12 +213,11 @@ function M.equal(a, b)
   end
   if type(a) == "boolean" and type(b) == "number" then a = a and 1 or 0 end
   if type(b) == "boolean" and type(a) == "number" then b = b and 1 or 0 end
-  a, b = V.complex_operands(a, b)
-  if V.is_complex(a) or V.is_complex(b) then return V.equal_complex(a, b) end
   if util.is_tensor(a) or util.is_tensor(b) then
     if V.no_operand(a) or V.no_operand(b) then return false end
     return util.is_tensor(a) and a:eq(b) or b:eq(a)
   end
+  if V.is_complex(a) or V.is_complex(b) then return V.equal_complex(a, b) end
   return a == b
 end
 

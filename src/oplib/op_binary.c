@@ -135,11 +135,29 @@ static DtStatus pow_grad (DtGradCall *c) {
   if (op_g_need(c, 0)) op_g_set(c, 0, pow_base(c));
   return op_g_finish(c);
 }
-/* number ^ tensor */
+/* Where is y a real number that is not negative? */
+static DtHandle *is_not_negative (DtGradCall *c, DtHandle *y) {
+  if (!is_complex(c, y)) return EMIT("aten.ge.Scalar", "ti", y, (int64_t)0);
+  DtHandle *parts = EMIT("aten.view_as_real.default", "t", y);
+  DtHandle *re = EMIT("aten.select.int", "tii", parts, (int64_t)-1, (int64_t)0);
+  DtHandle *im = EMIT("aten.select.int", "tii", parts, (int64_t)-1, (int64_t)1);
+  return EMIT("aten.logical_and.default", "tt",
+              EMIT("aten.eq.Scalar", "ti", im, (int64_t)0),
+              EMIT("aten.ge.Scalar", "ti", re, (int64_t)0));
+}
+/* d/dy b^y = b^y log(b) of a number b, 0 where b = 0 and y >= 0 */
 static DtStatus pow_of_number_grad (DtGradCall *c) {
-  double b = dt_arg_float(c->args, 0);
-  DtHandle *h = EMIT("aten.mul.Scalar", "tf", c->out[0], log(b));
-  op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", GOUT, op_g_conj(c->e, h)));
+  DtScalar b = dt_arg_scalar(c->args, 0);
+  DtHandle *y = dt_gin(c, 1), *h;
+  double re = b.kind <= DT_K_INT ? (double)b.i : b.re;
+  double im = b.kind == DT_K_COMPLEX ? b.im : 0;
+  DtValue l = b.kind == DT_K_COMPLEX || is_complex(c, y)
+    ? dt_v_complex(log(hypot(re, im)), atan2(im, re)) : dt_v_float(log(re));
+  h = op_g_conj(c->e, EMIT("aten.mul.Scalar", "tv", c->out[0], l));
+  if (re == 0 && im == 0)
+    h = EMIT("aten.where.self", "ttt", is_not_negative(c, y),
+             op_e_scalar(c->e, 0, dt_emit_meta(c->e, h)), h);
+  op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", GOUT, h));
   return op_g_finish(c);
 }
 
