@@ -565,10 +565,11 @@ local OF_RECORD <const> = {__new__ = true, _replace = true, _asdict = true,
   __repr__ = true, __getnewargs__ = true, __bases__ = true, __dict__ = true,
   __base__ = true}
 
--- v.name where no metaclass of the program is asked.
-function M.get_of_class(v, name)
+-- v.name where no metaclass of the program is asked; `quiet`: nor what a class
+-- answers for names that it has not.
+function M.get_of_class(v, name, quiet)
   if name == "__hash__" and is_unhashable(v) then return None end
-  if V.is_object(v) then return classes.get_object(v, name) end
+  if V.is_object(v) then return classes.get_object(v, name, quiet) end
   if v == None then
     return classes.of_object[name] and method(v, classes.of_object[name], name)
       or missing(v, name)
@@ -609,7 +610,7 @@ function M.get_of_class(v, name)
       x = errors.of_class(v, name)
       if x ~= nil then return x end
     elseif rawget(v, "class") and is_error(v) then
-      x = errors.get(v, name)
+      x = errors.get(v, name, quiet)
       if x ~= nil then return x end
       return missing(v, name)
     end

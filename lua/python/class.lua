@@ -849,8 +849,9 @@ function M.get_unwatched(v, name)
   return M.get_plain(v, name)
 end
 
--- v.name of a plain object, when no __getattribute__ is asked.
-local function get_plain(v, name)
+-- v.name of a plain object, when no __getattribute__ is asked; `quiet`: nor a
+-- __getattr__.
+local function get_plain(v, name, quiet)
   local class = rawget(v, "_class")
   if class[name] ~= nil then
     local x, found = M.get(v, class, name)
@@ -883,7 +884,7 @@ local function get_plain(v, name)
       return said
     end
   end
-  local own = V.special(v, "__getattr__")
+  local own = not quiet and V.special(v, "__getattr__")
   if own then return own(name) end
   return attrs.missing(v, name)
 end
@@ -900,11 +901,11 @@ local function get_watched(v, name, own)
   return other(name)
 end
 
--- v.name of a plain object.
-function M.get_object(v, name)
-  local own = M.watches and V.special(v, "__getattribute__")
+-- v.name of a plain object; `quiet`: without those two of its class.
+function M.get_object(v, name, quiet)
+  local own = M.watches and not quiet and V.special(v, "__getattribute__")
   if own then return get_watched(v, name, own) end
-  return get_plain(v, name)
+  return get_plain(v, name, quiet)
 end
 
 -- del v.name by a property: true when there is one.

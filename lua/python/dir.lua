@@ -17,19 +17,26 @@ local OF_OBJECT <const> = "__dict__"
 local OF_RECORD <const> = "__match_args__ __module__ __slots__ _asdict "
   .. "_field_defaults _fields _make _replace"
 
+-- add(name[, asked]), the list of names, sure: which are there for sure; of the
+-- others, all of them `asked` of, the value has to be asked.
 local function collector()
-  local seen, out = {}, {}
-  local function add(key)
-    if type(key) == "string" and not seen[key] and not classes.inner[key]
-       and utf8.len(key) then
-      seen[key], out[#out + 1] = true, key
+  local sure, out = {}, {}
+  local function add(key, asked)
+    if type(key) == "string" and not classes.inner[key] and utf8.len(key) then
+      if sure[key] == nil then out[#out + 1] = key end
+      sure[key] = sure[key] or not asked
     end
   end
-  return add, out
+  return add, out, sure
 end
 
-local function add_words(add, text)
-  for word in (text or ""):gmatch "%S+" do add(word) end
+local function add_words(add, text, asked)
+  for word in (text or ""):gmatch "%S+" do add(word, asked) end
+end
+
+-- What the type of data of that name has.
+local function add_type(add, name, asked)
+  add_words(add, NAMES[name], asked)
 end
 
 local function add_keys(add, t)
@@ -56,7 +63,7 @@ local function add_classes(add, class)
       add "__module__"
       if not rawget(c, "__slot_names") then add_words(add, OF_OBJECT) end
     end
-    add_words(add, NAMES[rawget(c, "__native") or rawget(c, "is_data")])
+    add_type(add, rawget(c, "__native") or rawget(c, "is_data"), true)
   end
 end
 
@@ -69,24 +76,14 @@ local function class_behind(v)
   return rawget(v, "_class") or rawget(v, "__python") and v or nil
 end
 
--- Of names in order those that v has, where they are facts of Python alone: of
--- any object, and of what objects and classes of a program derive from.
-local function known(v, names, class)
-  local facts, out = {}, {}
-  local function add(word) facts[word] = true end
-  add_words(add, NAMES.object)
-  if class then
-    for _, words in pairs(NAMES) do add_words(add, words) end
-  end
-  for _, name in ipairs(names) do
-    if not facts[name] or pcall(attrs.get, v, name) then out[#out + 1] = name end
-  end
-  return out
+-- Has v that name, as far as Python itself says?  Nothing of the program runs.
+local function has(v, name)
+  return name == "__class__" or (pcall(attrs.get_of_class, v, name, true))
 end
 
 -- names(v): the list of all names, in their order.
 return function (v)
-  local add, out = collector()
+  local add, out, sure = collector()
   local kind, mt = foreign.of(v), type(v) == "table" and getmetatable(v)
   if kind and kind.names then add_keys(add, kind.names(v)) end
   if type(mt) == "table" and mt.names then
@@ -103,10 +100,10 @@ return function (v)
     return V.list(out)
   end
   local class = class_behind(v)
-  add_words(add, NAMES.object)
-  add_words(add, NAMES[type_of(v)])
+  add_type(add, "object", true)
+  add_type(add, type_of(v), class)
   if V.is_error(v) or exceptions.is_class(v) then
-    add_words(add, NAMES.exception)
+    add_type(add, "exception", true)
     add_keys(add, rawget(v, "fields"))
   end
   if class and not rawequal(class, object.Object) then
@@ -120,5 +117,9 @@ return function (v)
     for _, name in ipairs(record.names) do add(name) end
   end
   table.sort(out)
-  return V.list(known(v, out, class))
+  local known = {}
+  for _, name in ipairs(out) do
+    if sure[name] or has(v, name) then known[#known + 1] = name end
+  end
+  return V.list(known)
 end

@@ -87,8 +87,8 @@ local fact = {
   end,
 }
 
--- get(e, name): e.name, or nil.
-function M.get(e, name)
+-- get(e, name, quiet): e.name, or nil; `quiet`: without its __getattr__.
+function M.get(e, name, quiet)
   local class = exceptions.class_of(e)
   local member = exceptions.member(class, name)
   local own = exceptions.field(e, name)
@@ -101,7 +101,7 @@ function M.get(e, name)
   if fact[name] then x = fact[name](e)
   elseif not ENGINE[name] then x = e[name] end
   if x ~= nil then return x end
-  local special = V.special(e, "__getattr__")
+  local special = not quiet and V.special(e, "__getattr__") or nil
   return special and special(name)
 end
 
