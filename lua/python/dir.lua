@@ -10,6 +10,8 @@ local classes = require "python.class"
 local exceptions = require "python.exceptions"
 local foreign = require "python.foreign"
 local object = require "python.object"
+local builtin_names = require "python.builtin_names"
+local native = require "python.native"
 local NAMES = require "python.type_names"
 
 -- Names that objects of a class without __slots__ have besides; and a namedtuple.
@@ -34,9 +36,13 @@ local function add_words(add, text, asked)
   for word in (text or ""):gmatch "%S+" do add(word, asked) end
 end
 
--- What the type of data of that name has.
+-- What the type of data of that name has, and the one it derives from.
 local function add_type(add, name, asked)
   add_words(add, NAMES[name], asked)
+  local class = rawget(builtin_names, name)
+  local above = class and rawget(class, "above")
+  above = above and above.__name__ or (native.types[name] or {}).above
+  if above then add_type(add, above, asked) end
 end
 
 local function add_keys(add, t)

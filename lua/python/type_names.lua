@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- python/type_names.lua: what dir() says of values of the language's types: the
--- names of every object, and by type those it has besides (Python 3.11).
+-- names of every object, and by type those it has besides (Python 3.11); of a
+-- type that derives from another than object, those that its own body defines.
 
 return {
   object = [[
@@ -31,13 +32,7 @@ return {
     __truediv__ conjugate imag real
   ]],
   bool = [[
-    __abs__ __add__ __and__ __bool__ __ceil__ __divmod__ __float__ __floor__
-    __floordiv__ __getnewargs__ __index__ __int__ __invert__ __lshift__
-    __mod__ __mul__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__
-    __rdivmod__ __rfloordiv__ __rlshift__ __rmod__ __rmul__ __ror__ __round__
-    __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __sub__
-    __truediv__ __trunc__ __xor__ as_integer_ratio bit_count bit_length
-    conjugate denominator from_bytes imag numerator real to_bytes
+    __and__ __or__ __rand__ __ror__ __rxor__ __xor__
   ]],
   str = [[
     __add__ __contains__ __getitem__ __getnewargs__ __iter__ __len__ __mod__
@@ -120,22 +115,17 @@ return {
     insert maxlen pop popleft remove reverse rotate
   ]],
   Counter = [[
-    __add__ __and__ __class_getitem__ __contains__ __delitem__ __dict__
-    __getitem__ __iadd__ __iand__ __ior__ __isub__ __iter__ __len__
-    __missing__ __module__ __neg__ __or__ __pos__ __reversed__ __ror__
-    __setitem__ __sub__ __weakref__ clear copy elements fromkeys get items
-    keys most_common pop popitem setdefault subtract total update values
+    __add__ __and__ __delitem__ __dict__ __iadd__ __iand__ __ior__ __isub__
+    __missing__ __module__ __neg__ __or__ __pos__ __sub__ __weakref__ copy
+    elements fromkeys most_common subtract total update
   ]],
   OrderedDict = [[
-    __class_getitem__ __contains__ __delitem__ __dict__ __getitem__ __ior__
-    __iter__ __len__ __or__ __reversed__ __ror__ __setitem__ clear copy
-    fromkeys get items keys move_to_end pop popitem setdefault update values
+    __delitem__ __dict__ __ior__ __iter__ __or__ __reversed__ __ror__
+    __setitem__ clear copy fromkeys items keys move_to_end pop popitem
+    setdefault update values
   ]],
   defaultdict = [[
-    __class_getitem__ __contains__ __copy__ __delitem__ __getitem__ __ior__
-    __iter__ __len__ __missing__ __or__ __reversed__ __ror__ __setitem__ clear
-    copy default_factory fromkeys get items keys pop popitem setdefault update
-    values
+    __class_getitem__ __copy__ __missing__ __or__ __ror__ copy default_factory
   ]],
   ["function"] = [[
     __annotations__ __call__ __closure__ __code__ __defaults__ __dict__
