@@ -525,7 +525,7 @@ end
 function classes.native_class_member(class, key)
   local name = class.__native
   if not name then return nil end
-  if key == "fromkeys" and name == "dict" then
+  if key == "fromkeys" and (name == "dict" or native.types[name].from_keys) then
     return builtin(function (a) return M.fromkeys(class, a) end, key)
   end
   local own = (class_methods[name] or {})[key]
@@ -534,7 +534,10 @@ function classes.native_class_member(class, key)
       return V.call(class, V.list {own(a, kw)})
     end, key)
   end
-  return attrs.get(M.names[name], key)
+  local ok, x = pcall(attrs.get, M.names[name] or native.types[name].class, key)
+  if ok then return x end
+  if not V.is_error_below(x, "AttributeError") then error(x, 0) end
+  return attrs.missing(class, key)
 end
 
 return M

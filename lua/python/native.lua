@@ -19,7 +19,8 @@ local M = {types = {}}
 
 -- types[name]: {make = f() gives an empty one, init = f(v, args, kw) fills it}
 -- of what changes, {value = f(args, kw)} of what does not, methods = {name =
--- f(v, args, kw)}.
+-- f(v, args, kw)}; of one that is no builtin its class, and whether fromkeys of a
+-- class below gives that one's objects (from_keys).
 
 -- define(name, t): the type of that name.
 function M.define(name, t)

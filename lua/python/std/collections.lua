@@ -52,7 +52,7 @@ local function data(name, above, make, init, kind)
     return type(v) == "table" and (rawget(v, "data_class") == class)
   end
   native.define(name, {make = made, init = init, kind = kind or above,
-    above = above,
+    above = above, class = class,
     methods = boxes.methods_of(make())})
   class.unbound = function (key) return native.member(name, key) end
   M[name] = class
@@ -146,6 +146,7 @@ for name, class in pairs {defaultdict = M.defaultdict,
   class.fromkeys = builtin(function (a)
     return constructors.fromkeys(class, a)
   end, "fromkeys")
+  native.types[name].from_keys = true
 end
 M.Counter.fromkeys = builtin(function ()
   return util.raise("NotImplementedError", "Counter.fromkeys() is undefined.  "
