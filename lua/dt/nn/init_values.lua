@@ -235,6 +235,7 @@ end
 
 function M._empty_param(sizes, kw) return new_param(dt.empty, sizes, kw) end
 function M._ones_param(sizes, kw) return new_param(dt.ones, sizes, kw) end
+function M._zeros_param(sizes, kw) return new_param(dt.zeros, sizes, kw) end
 
 -- The statistics of a normalization of these sizes: None where it keeps none.
 function M._register_statistics(m, sizes, a)
@@ -244,7 +245,6 @@ function M._register_statistics(m, sizes, a)
   m:register_buffer("num_batches_tracked", kept
     and dt.zeros({}, {dtype = dt.int64}) or nil)
 end
-function M._zeros_param(sizes, kw) return new_param(dt.zeros, sizes, kw) end
 
 -- init.dirac_(t, groups = 1): convolutions that give back their input.
 function M.dirac_(t, groups)

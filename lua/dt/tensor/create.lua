@@ -292,12 +292,12 @@ local function numbers_of(data, seen, wanted)
   return v, 0
 end
 
-local function has_tensor(data)
-  if type(data) ~= "table" or util.is_complex_number(data) then
-    return type(data) == "table" or util.is_tensor(data)
-  end
+-- Is there a tensor or a complex number in nested lists?
+local function has_elements(data)
+  if type(data) ~= "table" then return util.is_tensor(data) end
+  if util.is_complex_number(data) then return true end
   for i = 1, #data do
-    if has_tensor(data[i]) then return true end
+    if has_elements(data[i]) then return true end
   end
   return false
 end
@@ -337,7 +337,7 @@ function M.tensor(data, kw)
   end
   local ok, t = pcall(dt._from_data, data, kw.dtype)
   if not ok then
-    if not has_tensor(data) then error(t, 0) end
+    if not has_elements(data) then error(t, 0) end
     t = from_elements(data, kw.dtype)
   elseif default and not kw.dtype and t.dtype == dt.float32 then
     t = dt._from_data(data, default)
