@@ -24,6 +24,8 @@ local told = {
   {META:format("bfloat16", "0", "bfloat16"), "checkpoint_wrapper(block)"},
   {META:format("bfloat16", "64, 32", "float32"), "x.to(torch.bfloat16)"},
   {META:format("bfloat16", "32, 32", "bfloat16"), "with ctx:"},
+  {(META:format("bfloat16", "64, 32", "bfloat16"):gsub("'cuda', index=0", "'cpu'", 1)),
+    "with ctx:"},
   {"FSDP on one GPU: RuntimeError: Cannot writeback when the parameter shape changes",
     "get_world_size() > 1"},
   {"FSDP: evaluation hangs in self.model.generate(ids) when prompts differ in length",
@@ -94,3 +96,5 @@ r = diagnose.read("DeepSpeed ZeRO stage 3: RuntimeError: Expected all tensors to
 T.ok(not r.neighbour, "another framework's own")
 r = diagnose.read "The weather is fine."
 T.ok(not r.neighbour and #r.fixes == 0, "nothing to say")
+
+T.finish()

@@ -290,6 +290,8 @@ M.foreign_errors = {
   {"Recomputed values for the following tensors have different metadata|"
    .. "A different number of tensors was saved during the original forward|"
    .. "recomputed metadata:", "a recomputation that differs from its forward"},
+  {"Cannot access data pointer of Tensor that doesn't have storage",
+   "a kernel that reads memory, called with a tensor that has none"},
   {"mat1 and mat2 shapes cannot be multiplied|must match the size of tensor b|"
    .. "is invalid for input of size|size mismatch for|"
    .. "Sizes of tensors must match|shapes cannot be broadcast|"

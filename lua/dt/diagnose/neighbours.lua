@@ -61,7 +61,9 @@ M.rows = {
   {about = "a recomputation that differs from its forward",
    only = {"Recomputed values for the following tensors",
      "/saved metadata: {'shape': (torch%.Size%([^)]*%)), [^}]*}[^{]*recomputed "
-       .. "metadata: {'shape': %1,"},
+       .. "metadata: {'shape': %1,",
+     "!/saved metadata: {'shape': [^)]*%), 'dtype': ([%w%.]+),[^}]*}[^{]*recomputed "
+       .. "metadata: {'shape': [^)]*%), 'dtype': %1,"},
    cause = "The same shapes in another dtype: a cast of the forward (autocast, or "
      .. "the inputs' cast of FSDP's mixed precision) is not done when the region "
      .. "runs again.",
