@@ -120,6 +120,18 @@ for _, c in ipairs(diagnose.classes()) do
   end
 end
 check(counts["-"] >= 20, "too few decoys")
+-- Signs and fixes of a class that the catalogue has not would never be read.
+local known = {}
+for _, c in ipairs(diagnose.classes()) do known[c.id] = true end
+for i, row in ipairs(require "dt.diagnose.libraries") do
+  check(known[row[1]], "libraries", i, row[1])
+end
+for i, row in ipairs(require("dt.diagnose.particular").rows) do
+  for _, id in ipairs(type(row.class) == "table" and row.class or {row.class}) do
+    check(known[id], "particular", i, id)
+  end
+  check(row.class, "particular", i, "is of no class")
+end
 
 -- ---- facts -------------------------------------------------------------
 
