@@ -273,7 +273,8 @@ M.concepts = {
   foreach = "foreach|fused adam|fused optimizer|multi-tensor",
   outside_forward = "without calling the module|reads the weight|"
     .. "not go through the module|through the module call|"
-    .. "take .weight|takes .weight|read .weight|reads .weight|generate|outside forward|outside of forward|"
+    .. "take .weight|takes .weight|read .weight|reads .weight|generate|"
+    .. "outside forward|outside of forward|"
     .. "other than forward|rather than forward|not through forward|"
     .. "another method|custom method|encode_|get_input_embeddings|"
     .. "lm_head.weight|bypass|through generate|own method|not call forward|"
