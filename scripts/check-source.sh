@@ -52,8 +52,10 @@ grep -nE '(^|[^A-Za-z0-9_])(sprintf|strcpy|strcat|gets) *\(' $(ls src/*/*.[ch]) 
 t1=TO; t2=FIX; t3=XX; t4=HA
 grep -nwE "${t1}DO|${t2}ME|${t3}X|${t4}CK" $ours 2>/dev/null |
   none "unfinished places"
-grep -nE "/(ro""ot|wo""rk|ho""me)/[a-z]" $ours 2>/dev/null |
+grep -nE "/(ro""ot|wo""rk|ho""me)/[a-z]" $ours $(find tests -name '*.txt') 2>/dev/null |
   none "paths of one machine"
+grep -l 'tests\.lua\.lib\.check' $(echo "$ours" | grep '^tests/.*\.lua$') |
+  xargs grep -L 'finish *(' | none "tests that count checks and never tell"
 grep -nP '\t' $(ls src/*/*.[ch] src/*/*.def src/*/*.ops 2>/dev/null) \
   $(find lua scripts -name '*.lua' 2>/dev/null) 2>/dev/null | none "tabs"
 grep -nE '[[:space:]]+$' $(ls src/*/*.[ch] src/*/*.def src/*/*.ops 2>/dev/null) \

@@ -27,7 +27,7 @@ def step(name, scope=torch.enable_grad):
 ]=], env)
 
 local function is(expr, want)
-  T.eq(tostring(python.value(expr, env)), want, expr)
+  T.eq(python.value("str(" .. expr .. ")", env), want, expr)
 end
 
 is("z.tolist()", "[[(1+2j), 3j], [0j, (1+0j)]]")
@@ -41,7 +41,7 @@ is("(torch.ones(2, dtype=torch.float64) * 0.1j).tolist()", "[0.1j, 0.1j]")
 is("(torch.arange(2) * 1j).dtype", "torch.complex64")
 is("(z == 1+2j).tolist()", "[[True, False], [False, False]]")
 is("(z != 1+2j).tolist()", "[[False, True], [True, True]]")
-is("wrong(lambda: torch.ones(1).half() * 1j)[:19]", "NotImplementedError")
+is("(torch.ones(1).half() * 1j).dtype", "torch.complex32")
 is("z.mH[1, 0].item()", "-3j")
 is("z.H[0, 0].item()", "(1-2j)")
 is("(torch.tensor([[1., 2.], [3., 4.]]) @ torch.eye(2).mH).tolist()",
@@ -68,3 +68,5 @@ for _, name in ipairs {"SGD", "Adam", "AdamW", "RMSprop", "ASGD"} do
       .. "operation.")
   end
 end
+
+T.finish()

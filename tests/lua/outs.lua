@@ -92,3 +92,5 @@ wrong("torch.zeros_like(x, out=x)",
 wrong("torch.sort(x[0].requires_grad_(), out=pair(3))", "sort(): functions with "
   .. "out=... arguments don't support automatic differentiation, but one of "
   .. "the arguments requires grad.")
+
+T.finish()
