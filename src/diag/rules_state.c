@@ -31,6 +31,23 @@ static DtBuffer *find_buffer (DtDiag *g, const DtVar *v) {
   return NULL;
 }
 
+/* That which `v` is, unless it is as it was registered, or a number computed of it. */
+static DtBuffer *written_buffer (DtDiag *g, const DtVar *v) {
+  DtBuffer *b = find_buffer(g, v);
+  if (b != NULL) return b->version != v->local->storage->version ? b : NULL;
+  for (int i = 0; i < g->nbuffers; i++)
+    if (g->buffer[i].number == v->local->storage->id) return &g->buffer[i];
+  return NULL;
+}
+
+/* Numbers among themselves are those of a meter: added up, divided, put together to be
+** reduced, printed. */
+static bool takes_numbers (const DtEvent *e) {
+  for (int i = 0; i < e->nin; i++)
+    if (e->in[i] && dt_meta_numel(&e->in[i]->local->m) != 1) return false;
+  return true;
+}
+
 /* A batch norm reads its statistics to update them: rules_train.c looks at
 ** what it does in evaluation.  Copies are made to be sent or kept. */
 static bool is_reading_statistics (const DtDiag *g, const DtOpDef *op) {
@@ -51,9 +68,15 @@ static void on_buffer_write (DtDiag *g, const DtEvent *e) {
 
 static void on_buffer_read (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
+  const bool numbers = takes_numbers(e);
   for (int i = 0; i < e->nin; i++) {
-    DtBuffer *b = e->in[i] && !e->in[i]->spec ? find_buffer(g, e->in[i]) : NULL;
-    if (b == NULL || b->version == e->in[i]->local->storage->version) continue;
+    DtBuffer *b = e->in[i] && !e->in[i]->spec ? written_buffer(g, e->in[i]) : NULL;
+    if (b == NULL) continue;
+    if (numbers) {
+      if (e->nout > 0 && e->out[0] && dt_meta_numel(&e->out[0]->local->m) == 1)
+        b->number = e->out[0]->local->storage->id;
+      continue;
+    }
     b->used = dt_diag_hash(e->in[i]->local, false);
     b->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                         .line = e->line, .seq = e->seq };

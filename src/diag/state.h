@@ -444,6 +444,8 @@ typedef struct DtBuffer {
   int64_t storage, version;     /* as it was registered */
   const char *name;
   uint64_t used; DtOrigin at;   /* its values where it was read last */
+  int64_t number;               /* of one number: storage of the last one computed of
+                                ** it; 0: none */
   DtOrigin wrote;               /* ... and where they were written; line 0: by an
                                 ** operator that has it beside others */
 } DtBuffer;
