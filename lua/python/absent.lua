@@ -6,6 +6,7 @@
 
 local dt = require "dt"
 local V = require "python.values"
+local exceptions = require "python.exceptions"
 
 local M = {}
 local strict = false                -- a package that is not here is an error
@@ -81,7 +82,7 @@ end
 function M.import(f, name, line, guarded)
   local ok, v = pcall(f)
   if ok then return v end
-  local e = require("python.exceptions").exception(v)
+  local e = exceptions.exception(v)
   local of_file = type(v) == "table" and v.raised_in
   if guarded or of_file or (e.class ~= "ModuleNotFoundError" and e.class ~= "ImportError")
   then

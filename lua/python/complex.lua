@@ -157,7 +157,7 @@ return function (V)
       local bare = word:gsub("^[+-]", "")
       local sign = word:sub(1, 1) == "-" and -1.0 or 1.0
       if bare == "inf" or bare == "infinity" then return sign * math.huge end
-      if bare == "nan" then return math.abs(0 / 0) end
+      if bare == "nan" then return V.NAN end
       if not bare:find("^%.?%d") or bare:find("x") then return nil end
       local n = tonumber(bare)
       return n and sign * n

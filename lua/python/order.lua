@@ -33,7 +33,8 @@ local function any_big(a, b)
     and (big.is(b) or type(b) == "number")
 end
 
--- same_kind_of_seq(a, b): are both sequences, and of one kind?  Lists and deques share their metatable.
+-- same_kind_of_seq(a, b): are both sequences, and of one kind?  Lists and deques
+-- share their metatable.
 function M.same_kind_of_seq(a, b)
   return V.is_seq(a) and V.is_seq(b) and getmetatable(a) == getmetatable(b)
     and not rawget(a, "deque") == not rawget(b, "deque")

@@ -378,7 +378,6 @@ local function paren(p)
   return node(p, "tuple", {items = items})
 end
 
-
 local function atom(p)
   local t = p.t[p.i]
   if t[1] == "number" then
