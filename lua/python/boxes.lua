@@ -51,11 +51,22 @@ function V.fit_deque(l)
   for _ = 1, rawget(l, "most") and l.n - l.most or 0 do shifted.take(l, 1) end
 end
 
-function list.extend(l, args)
-  local items, n = V.items(args[1])
+-- Whoever goes over a deque sees by the number that it has changed.
+function V.note_change(l)
+  if rawget(l, "deque") then l.changes = (l.changes or 0) + 1 end
+end
+
+-- extend(l, v): the items of v stand behind those of the list.
+function V.extend(l, v)
+  local items, n = V.items(v)
   table.move(items, 1, n, l.n + 1, l)
   l.n = l.n + n
   V.fit_deque(l)
+  if n > 0 then V.note_change(l) end
+end
+
+function list.extend(l, args)
+  V.extend(l, args[1])
   return None
 end
 function list.clear(l)
@@ -187,15 +198,16 @@ function deque.extendleft(l, args)
   local items, n = V.items(args[1])
   if items == l then items = list.copy(l) end
   for i = 1, n do put_first(l, items[i]) end
+  if n > 0 then V.note_change(l) end
   return None
 end
--- Whoever goes over a deque sees by the number that it has changed.
-for _, name in ipairs {"append", "appendleft", "pop", "popleft", "extend",
-    "extendleft", "insert", "remove", "rotate", "clear"} do
+for _, name in ipairs {"append", "appendleft", "pop", "popleft", "insert",
+    "remove", "rotate", "clear"} do
   local f = deque[name] or list[name]
   deque[name] = function (l, args)
-    l.changes = (l.changes or 0) + 1
-    return f(l, args)
+    local v = f(l, args)
+    V.note_change(l)
+    return v
   end
 end
 

@@ -637,10 +637,7 @@ function M.augmented(op)
     local changed = own_change(a, own, b)
     if changed ~= nil then return changed end
     if V.is_list(a) and op == "+" then
-      local items, n = V.items(b)
-      table.move(items, 1, n, a.n + 1, a)
-      a.n = a.n + n
-      V.fit_deque(a)
+      V.extend(a, b)
       return a
     end
     if V.is_dict(a) and op == "|" and not a.absent_value
@@ -656,6 +653,7 @@ function M.augmented(op)
     if V.is_list(a) and op == "*" and is_number(b) and not rawget(a, "_class")
     then
       local out = plain(a, b)
+      if out.n ~= a.n then V.note_change(a) end
       for i = 1, math.max(out.n, a.n) do a[i] = out[i] end
       a.n = out.n
       return a
@@ -1172,6 +1170,7 @@ function M.delitem(v, i)
   elseif V.is_list(v) then
     if is_slice(i) then return put_slice(v, i, V.list({}, 0), true) end
     shifted.take(v, place(v, i, " assignment"))
+    V.note_change(v)
   elseif V.is_dict(v) then
     if V.dict_get(v, i) == nil then no_key(i) end
     V.dict_remove(v, i)
