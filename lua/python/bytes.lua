@@ -41,9 +41,13 @@ return function (V)
   end
 
   function part_mt.__newindex(p, _, s)
-    local out = {p.of.s:byte(1, -1)}
-    for i = 1, p.n do out[p.first + (i - 1) * p.step + 1] = s:byte(i) end
-    for i, c in ipairs(out) do out[i] = string.char(c) end
+    local old, out = p.of.s, {}
+    if p.step == 1 then
+      p.of.s = old:sub(1, p.first) .. s .. old:sub(p.first + p.n + 1)
+      return
+    end
+    for i = 1, #old do out[i] = old:sub(i, i) end
+    for i = 1, p.n do out[p.first + (i - 1) * p.step + 1] = s:sub(i, i) end
     p.of.s = table.concat(out)
   end
 

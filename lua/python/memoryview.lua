@@ -69,11 +69,11 @@ local function put_item(v, i, x)
   rawget(v, "_boxed").s = copy.s
 end
 
+local function tolist(v) return V.list(V.items(V.bytes(content(v)))) end
+
 local METHODS = {
   tobytes = function (v) return V.bytes(content(v)) end,
-  tolist = function (v)
-    return V.list({content(v):byte(1, -1)}, #content(v))
-  end,
+  tolist = tolist,
   hex = function (v, a, kw)
     return V.call(attrs.get(V.bytes(content(v)), "hex"), a, kw)
   end,
@@ -122,7 +122,7 @@ function view_of(b, from, step, readonly)
       return V.iterator(V.iter(V.bytes(content(v))), "memory_iterator")
     end,
     __contains__ = function (x)
-      return V.contains(V.list({content(v):byte(1, -1)}, #content(v)), x)
+      return V.contains(tolist(v), x)
     end,
     __eq__ = function (x)
       x = V.unbox(x)
