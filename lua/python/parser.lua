@@ -1088,16 +1088,21 @@ function statement(p, list)
   list[#list + 1] = n
 end
 
+-- The one expression that is all there is.
+local function whole(p)
+  local e = exprlist(p)
+  take(p, "\n", "newline")
+  if p.t[p.i][1] ~= "end" then bad(p, "one expression expected") end
+  return e
+end
+
 -- parse_text(text[, outer]): one expression; outer: the parser of the text in
 -- which it stands.
 function parse_text(text, outer)
   local line = outer and outer.t[outer.i][3]
   local p = setmetatable({t = lexer.tokens(text, line), i = 1,
     fn = outer and outer.fn}, P)
-  local e = exprlist(p)
-  take(p, "\n", "newline")
-  if p.t[p.i][1] ~= "end" then bad(p, "one expression expected") end
-  return e
+  return whole(p)
 end
 
 -- What an error points to: its line, and the place in it, counted from 1, as
@@ -1129,20 +1134,26 @@ function M.shown(e, file)
   return table.concat(lines, "\n  ")
 end
 
+-- read(p) of the words of a text, whose first line has that number (1); errors
+-- point to their place in it.
+local function read_all(text, read, first)
+  local p = setmetatable({i = 1}, P)
+  local ok, tree = pcall(function ()
+    p.t = lexer.tokens(text, first)
+    return read(p)
+  end)
+  if ok then return tree end
+  if type(tree) == "table" and tree.lineno then
+    point(tree, text, p.t and p)
+  end
+  return error(tree, 0)
+end
+
 local statements
 
 -- The statements of a text, whose first line has that number (1).
 function M.parse(text, first)
-  local p = setmetatable({i = 1}, P)
-  local ok, list = pcall(function ()
-    p.t = lexer.tokens(text, first)
-    return statements(p)
-  end)
-  if ok then return list end
-  if type(list) == "table" and list.lineno then
-    point(list, text, p.t and p)
-  end
-  return error(list, 0)
+  return read_all(text, statements, first)
 end
 
 function statements(p)
@@ -1158,6 +1169,6 @@ function statements(p)
 end
 
 -- One expression.
-M.expression = parse_text
+function M.expression(text) return read_all(text, whole) end
 
 return M
