@@ -131,7 +131,6 @@ static DtStatus already_dist (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   DtBuf b;
   DtStatus st;
   bool same_mesh = dt_mesh_equal(t->spec->mesh, mesh);
-  DtMeshRules rules = { .submesh_of_submesh = true };
   if (same_mesh && t->spec->npl == npl &&
       dt_pls_equal(t->spec->pl, pl, npl)) {
     *out = dt_var_ref(t);
@@ -140,9 +139,9 @@ static DtStatus already_dist (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   dt_buf_init(&b, s->cx);
   if (!same_mesh) {
     dt_buf_add(&b, "Cannot distribute a DTensor with device mesh ");
-    dt_mesh_repr(t->spec->mesh, &rules, &b);
+    dt_mesh_repr(t->spec->mesh, NULL, &b);
     dt_buf_add(&b, " to a different device mesh ");
-    dt_mesh_repr(mesh, &rules, &b);
+    dt_mesh_repr(mesh, NULL, &b);
     dt_buf_addc(&b, '.');
   } else {
     dt_buf_add(&b, "Cannot distribute a DTensor with placements ");

@@ -63,7 +63,7 @@ typedef enum DtMeshStyle {
 
 /* What a release changes in the algebra; zeros and NULL: the newest. */
 typedef struct DtMeshRules {
-  bool submesh_of_submesh;      /* allowed (2.4, 2.9+) */
+  bool submesh_refused;         /* of a submesh: 2.5 to 2.8 */
   bool submesh_warns;           /* 2.9 */
   DtMeshStyle style;            /* of its repr */
   bool world_unsaid;            /* 2.4: errors do not say the world's size */

@@ -295,7 +295,7 @@ static void slice_strides (const DtMesh *m, const Slice *s, DtMesh *sub) {
 static DtStatus check_submesh (DtCtx *cx, const Slice *s, DtBuf *warning) {
   if (s->rules == NULL || dt_mesh_equal(s->mesh, root_of(s->mesh)))
     return DT_OK;
-  DT_CHECK(cx, s->rules->submesh_of_submesh, DT_E_SUBMESH,
+  DT_CHECK(cx, !s->rules->submesh_refused, DT_E_SUBMESH,
            "Cannot create a submesh from a submesh.");
   if (s->rules->submesh_warns && warning != NULL)
     dt_buf_addf(warning, "%sYou are attempting to slice a submesh from another "

@@ -13,7 +13,7 @@ static DtMeshStyle style_of (const DtProfile *p) {
 
 DtMeshRules dt_mesh_rules (const DtProfile *p) {
   return (DtMeshRules){
-    .submesh_of_submesh = !dt_switch(p, DT_SW_SUBMESH_REFUSED),
+    .submesh_refused = dt_switch(p, DT_SW_SUBMESH_REFUSED) != 0,
     .submesh_warns = dt_switch(p, DT_SW_SUBMESH_WARNS) != 0,
     .style = style_of(p),
     .world_unsaid = dt_switch(p, DT_SW_MESH_WORLD_UNSAID) != 0,

@@ -667,13 +667,12 @@ static DtPlacement merge (DtPlacement a, DtPlacement b) {
 }
 
 static DtStatus other_mesh (DtStratCall *c, const DtMesh *m) {
-  DtMeshRules rules = { .submesh_of_submesh = true };
   DtBuf b;
   DtStatus st;
   dt_buf_init(&b, c->cx);
-  dt_mesh_repr(m, &rules, &b);
+  dt_mesh_repr(m, NULL, &b);
   dt_buf_add(&b, " and ");
-  dt_mesh_repr(c->in[0]->mesh, &rules, &b);
+  dt_mesh_repr(c->in[0]->mesh, NULL, &b);
   st = dt_raise_as(c->cx, DT_E_CROSSMESH, "ValueError", "All operands in %s "
                    "must have the same mesh, but got %s.", c->op->sig->full,
                    dt_buf_str(&b));

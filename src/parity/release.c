@@ -131,7 +131,7 @@ static DtMeshRules rules_of (DtParity *p, const char *release) {
   DtProfile profile;
   if (dt_profile_init(p->cx, &profile, release, NULL) != DT_OK) {
     dt_error_clear(p->cx);
-    return (DtMeshRules){ .submesh_of_submesh = true };
+    return (DtMeshRules){ 0 };
   }
   return dt_mesh_rules(&profile);
 }
