@@ -183,10 +183,12 @@ bool dt_input_ready (DtInput *in) {
   return yes;
 }
 
-void dt_input_running (DtInput *in, bool running) {
+bool dt_input_running (DtInput *in, bool running) {
   if (!in->watch)
-    return;
+    return false;
   pthread_mutex_lock(&in->lock);
+  bool was = in->running;
   in->running = running;
   pthread_mutex_unlock(&in->lock);
+  return was;
 }

@@ -65,8 +65,8 @@ static inline void dt_line_running (DtLine *l, bool yes) {
 static inline bool dt_line_has_keys (const DtLine *l) {
   return l != NULL && l->vt->key != NULL;
 }
-/* While a command runs: wait for the person's next key, Ctrl-C among them; -1
-** when there will be none.  Only where dt_line_has_keys().  Local. */
+/* Wait for the person's next key, Ctrl-C among them, also while a command runs;
+** -1 when there will be none.  Only where dt_line_has_keys().  Local. */
 static inline int dt_line_key (DtLine *l) {
   return l->vt->key(l);
 }

@@ -321,18 +321,18 @@ static DtLineResult edit_read (DtLine *l, const char *prompt, DtBuf *out) {
 }
 
 static void edit_running (DtLine *l, bool yes) {
-  dt_input_running(((Edit *)l)->in, yes);
+  (void)dt_input_running(((Edit *)l)->in, yes);
 }
 
 /* Keys that a launcher forwards; elsewhere a program of its own reads them. */
 static int edit_key (DtLine *l) {
   Edit *e = (Edit *)l;
   int c;
-  dt_input_running(e->in, false);
+  bool was = dt_input_running(e->in, false);    /* results come after a command */
   do
     c = dt_input_key(e->in, IDLE_MS);
   while (c == DT_KEY_IDLE);
-  dt_input_running(e->in, true);
+  (void)dt_input_running(e->in, was);
   return c == DT_KEY_EOF ? -1 : c;
 }
 

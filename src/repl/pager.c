@@ -135,6 +135,8 @@ static void turn_pages (DtRepl *r, const char *s, size_t n, int cols, int rows) 
       go_back(&p);
     if (turn == TURN_PAGE || turn == TURN_BACK)
       p.top = p.at;
+    else if (turn == TURN_LINE)
+      p.top = line_after(&p, p.top);
     if (turn != TURN_NOT)
       show_rows(&p, turn == TURN_LINE ? 1 : turn == TURN_ALL ? (int)n : p.rows);
     if (p.at == p.end)

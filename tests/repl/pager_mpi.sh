@@ -25,12 +25,14 @@ page_ends "39 of 90 lines"
 send x
 page_ends "39 of 90 lines"
 send b
-page_ends "19 of 90 lines"
+page_ends "20 of 90 lines"
 send NPage
-page_ends "38 of 90 lines"
+page_ends "39 of 90 lines"
 gone "row 90"
 send q
 check "a prompt" until_true "$PATIENCE" prompted
+t send-keys -l 'dropped'; sleep 0.2; send C-c
+wait_for "dropped^C"
 line 'print("after " .. 6 * 7)'
 wait_for "after 42"
 line 'for i = 1, 60 do print("all " .. i) end'
