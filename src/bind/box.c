@@ -192,9 +192,9 @@ void dtL_push_dtype (lua_State *L, DtDtype t) {
 }
 
 bool dtL_test_complex (lua_State *L, int idx, double *re, double *im) {
+  idx = lua_absindex(L, idx);
   if (lua_type(L, idx) != LUA_TTABLE ||
       luaL_getmetafield(L, idx, "complex_number") == LUA_TNIL) return false;
-  idx = lua_absindex(L, idx);
   lua_pop(L, 1);
   lua_getfield(L, idx, "re");
   lua_getfield(L, idx, "im");
