@@ -105,8 +105,8 @@ if [ "$(id -u)" != 0 ]; then
   if command -v sudo >/dev/null 2>&1; then
     as_root=sudo
   else
-    echo "setup: run this as root, or install these packages:$missing" >&2
-    exit 1
+    echo "setup: run this as root, or install these packages:$missing$extra" >&2
+    [ -z "$missing" ]; exit
   fi
 fi
 install () {

@@ -8,9 +8,10 @@
 --   shapes = number, then of each the number of its keys and the keys: the
 --            names that tables of one kind have, as numbers of strings, from 1
 --   value  = number whose last three bits say what it is (TAGS): a string by
---            its number; an integer, 2 v or, when negative, -2 v - 1, as a number
---            behind it, a float as 8 bytes; a table by its shape (from 1), the number of its
---            items, the values of its keys and its items
+--            its number; an integer, 2 v or, when negative, -2 v - 1, as a
+--            number behind it; a float as 8 bytes of this machine; a table by
+--            its shape (from 1), the number of its items, the values of its
+--            keys and its items
 -- Numbers are in groups of 7 bits, the least first; bit 7 says that more come.
 
 local M = {}
@@ -69,7 +70,7 @@ function M.write(tree)
       put(v << 1 ~ -(v >> 63))
     elseif kind == "float" then
       put(TAGS.float)
-      out[#out + 1] = ("<d"):pack(v)
+      out[#out + 1] = ("=d"):pack(v)
     else
       assert(kind == "table" and not getmetatable(v), "no tree")
       local keys = keys_of(v)

@@ -223,13 +223,14 @@ DtStatus dt_k_cat (DtCtx *cx, int n, const DtTensor *const *in, int dim,
 DtStatus dt_k_embedding_backward (DtCtx *cx, const DtTensor *grad,
                                   const DtTensor *index, int64_t padding_idx,
                                   bool scale_by_freq, DtTensor *out);
-/* Slices of dst at the indices overwritten by a value, by the slices of src, or
-** reduced with them, as DtReduceHow says.  Negative indices count from the end in fill only. */
+/* How what is there is reduced with what comes. */
 typedef struct DtReduceHow {
   DtScatter f;
   bool mean;                    /* f is ADD; the sum divided by how many */
   bool self;                    /* what was there counts */
 } DtReduceHow;
+/* Slices of dst at the indices overwritten by a value, by the slices of src, or
+** reduced with them.  Negative indices count from the end in fill only. */
 DtStatus dt_k_index_fill (DtCtx *cx, DtTensor *dst, int dim,
                           const DtTensor *index, const DtTensor *value);
 DtStatus dt_k_index_copy (DtCtx *cx, DtTensor *dst, int dim,

@@ -571,7 +571,8 @@ OP_DEF(_linalg_check_errors, "aten::_linalg_check_errors(Tensor info, str "
        DT_OP_NOGRAD, errors_meta, op_k_la_check_errors, NULL, info_samples,
        .rulefn = batch_rules);
 LF(_linalg_det, DT_OP_AGAIN, det, det,
-  "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", "Determinant, with its LU factors.", matrix_meta, batch_rules,
+  "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
+  "Determinant, with its LU factors.", matrix_meta, batch_rules,
   square_samples, 1, 3, LD_NONE, LD_NONE, LL_C, LT_SAME, MAT_F, LD_K, LD_NONE,
   LL_C, LT_I32);
 LF(_linalg_slogdet, DT_OP_AGAIN, slogdet, slogdet,

@@ -203,7 +203,7 @@ static DtStatus mm_meta (DtMetaCall *c) {
 }
 
 DtStatus op_k_factors_fit (DtKernelCall *c, DtDtype t) {
-  DtDtype wide = t == DT_F16 || t == DT_BF16 ? DT_F32 : t;
+  DtDtype wide = dt_dtype_acc(t);
   DT_TRY(c->cx, op_number_fits(c->cx, dt_arg_scalar(c->args, 3), wide));
   return op_number_fits(c->cx, dt_arg_scalar(c->args, 4), wide);
 }

@@ -339,9 +339,8 @@ DtStatus op_gg_logit_backward (DtGradCall *c) {
     op_g_set(c, 0, EMIT("aten.div.Tensor", "tt", given, q));
   if (op_g_need(c, 1)) {
     DtHandle *h = EMIT("aten.div.Tensor", "tt", mul(c, given, G), mul(c, q, q));
-    h = EMIT("aten.neg.default", "t", h);
-    op_g_set(c, 1, EMIT("aten.sub.Tensor", "tt", mul(c, h, one_minus(c, X)),
-                        mul(c, h, X)));
+    h = neg(c, h);
+    op_g_set(c, 1, sub(c, mul(c, h, one_minus(c, X)), mul(c, h, X)));
   }
   return op_g_finish(c);
 }

@@ -313,11 +313,9 @@ static DtStatus lerp_meta (DtMetaCall *c) {
              dt_dtype_info((DtDtype)c->in[0]->dtype)->cpp, names[i],
              m ? dt_dtype_info((DtDtype)m->dtype)->cpp : "?");
   }
-  if (dt_arg_is_number(c->args, 2)) {
-    DtDtype t = (DtDtype)c->in[0]->dtype;
+  if (dt_arg_is_number(c->args, 2))
     DT_TRY(c->cx, op_number_fits(c->cx, dt_arg_scalar(c->args, 2),
-                                 t == DT_F16 || t == DT_BF16 ? DT_F32 : t));
-  }
+                                 dt_dtype_acc((DtDtype)c->in[0]->dtype)));
   return op_pw_meta(c);
 }
 
