@@ -417,11 +417,13 @@ C.raw("nonsense without a head, " .. ("x"):rep(5000))
 C.has("what cannot be read ends it", C.until_('"event":"output"'),
   "the session ends")
 C.check("and nobody is left waiting", C.close() == "0")
+
+-- A port of this machine: what it is called stands on the error output.
+local port = assert(io.popen("bash port.bash"))
+C.has("on a port", port:read("a"), "Content-Length:")
+port:close()
 C.done()
 EOF
-lua5.4 lua.lua "$tmp" || exit 1
-
-# A port of this machine: what it is called stands on the error output.
 cat > port.bash <<'EOF'
 mkfifo said
 "$DTREPL" --dap=0 2> said &
@@ -434,7 +436,4 @@ exec 3>&-
 wait
 echo "$head"
 EOF
-case $(bash port.bash) in
-Content-Length:*) echo "ok - on a port"; echo "1 passed, 0 failed" ;;
-*) echo "not ok - on a port"; echo "0 passed, 1 failed"; exit 1 ;;
-esac
+lua5.4 lua.lua "$tmp"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: needs=torch timeout=180
+# TEST: timeout=180
 # A real editor on the debug adapter: Emacs with dap-mode and the snippet that
-# is installed.  A breakpoint set in the editor stops, the frame is the line, a
-# value is evaluated and unfolds, a step, a step back, the end.
+# is installed; a Lua program on threads, a Python one on processes.  A breakpoint
+# set in the editor stops, the frame is the line, a value is evaluated and unfolds,
+# a step, a step back, the end.
 : "${DTREPL:=$PWD/build/dtrepl}"
 snippet=$PWD/lua/repl/dap/dap-dtrepl.el
 tmp=$(mktemp -d) || exit 1
@@ -20,10 +21,24 @@ PATH=$tmp/bin:$PATH
 export PATH
 cd "$tmp" || exit 1
 cat > prog.lua <<'EOF2'
-local mesh = dt.init_device_mesh("cpu", {4})
+local mesh = dt.init_device_mesh("cpu", {2})
 local x = dt.distribute_tensor(dt.ones(8, 4), mesh, "S(0)")
 local y = x + 1
 local z = y * 2
+print("end of it")
+EOF2
+cat > prog.py <<'EOF2'
+import torch, torch.distributed.tensor as sharded
+mesh = sharded.init_device_mesh("cpu", (2,))
+y = sharded.distribute_tensor(torch.ones(8, 4), mesh, [sharded.Shard(0)]) + 1
+z = y * 2
+print("end of it")
+EOF2
+cat > prog.py <<'EOF2'
+import torch
+from torch.distributed.tensor import distribute_tensor, init_device_mesh, Shard
+x = distribute_tensor(torch.ones(8, 4), init_device_mesh("cpu", (2,)), [Shard(0)]); y = x + 1
+z = y * 2
 print("end of it")
 EOF2
 cat > client.el <<EOF2
@@ -50,13 +65,14 @@ cat > client.el <<EOF2
                        (lambda (r) (setq got r)) (dap--cur-session))
     (until command (lambda () got))
     (gethash "body" got)))
-(find-file "$tmp/prog.lua")
+(find-file (getenv "PROG"))
 (dap-mode 1)
 (goto-char (point-min))
 (forward-line 3)
 (dap-breakpoint-add)
 (dap-debug (list :type "dtrepl" :request "launch" :name "test"
-                 :program "$tmp/prog.lua" :ranks 4))
+                 :program (getenv "PROG") :ranks 2
+                 :world (getenv "WORLD")))
 (until "stop at line 4" (lambda () (eql (line) 4)))
 (let* ((y (ask "evaluate" (list :expression "y" :context "hover"
                                 :frameId (gethash "id" (frame)))))
@@ -74,6 +90,17 @@ cat > client.el <<EOF2
 (dap-continue (dap--cur-session) 1)
 (until "the end" (lambda () over))
 EOF2
-emacs -q --batch -l client.el > out 2>&1 && exit 0
-tail -40 out
-exit 1
+failed=0
+for kind in "prog.lua threads" "prog.py mpi"; do
+  PROG=$tmp/${kind% *} WORLD=${kind#* } emacs -q --batch -l client.el > out 2>&1
+  if [ $? = 0 ]; then
+    echo "ok - $kind"
+  else
+    echo "not ok - $kind"
+    tail -40 out
+    failed=$((failed + 1))
+  fi
+  rm -f bp
+done
+echo "$((2 - failed)) passed, $failed failed"
+[ $failed = 0 ]
