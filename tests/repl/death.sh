@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # TEST: needs=mpi timeout=120 tags=quick
 # A rank is killed: at an idle prompt, while the others wait for it, and at a
-# stop.  The session ends within two seconds, says so, and the terminal is sane.
+# stop.  The session ends soon (0.1 to 0.4 s alone, at most 20), says so, and
+# the terminal is sane.
 . "$(dirname "$0")/term.inc"
 
 session_over () { [ -z "$(rank_pid 0)" ] && at_shell; }
@@ -21,11 +22,11 @@ kill_rank () {
   check "rank $1 runs" test -n "$pid"
   kill -KILL "$pid"
   ms=$(millis_until session_over)
-  check "rank $1 killed, ${2:-idle}: over after $ms ms" test "$ms" -le 2000
+  check "rank $1 killed, ${2:-idle}: over after $ms ms" test "$ms" -le 20000
   check "said which" shows "rank $1"
   marks=$((marks + 1))
   line "test \$? != 0 && echo nonzero-$marks"
-  check "exit code is not 0" wait_quietly "nonzero-$marks" 5
+  check "exit code is not 0" wait_quietly "nonzero-$marks" "$PATIENCE"
   same_tty
 }
 

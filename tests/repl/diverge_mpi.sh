@@ -17,12 +17,12 @@ for start in "mpirun -n 4 $DTREPL -q" "$DTREPL -n 4 -q"; do
   line 'm = dt.init_device_mesh("cpu", {4})'
   line 'x = dt.distribute_tensor(dt.arange(8), m, "S(0)")'
   line 'if dt.rank() == 0 then x:full_tensor() end'
-  check "$start: it is reported" wait_quietly "DT0502" 10
+  check "$start: it is reported" wait_quietly "DT0502" "$PATIENCE"
   line 'x:full_tensor():sum():item()'
-  check "$start: the next line works" wait_quietly "28" 10
+  check "$start: the next line works" wait_quietly "28" "$PATIENCE"
   line 'if dt.rank() == 0 then local y = dt.ones(3) + 1 end'
   line '6 * 9'
-  check "$start: local work is free" wait_quietly "54" 10
+  check "$start: local work is free" wait_quietly "54" "$PATIENCE"
   send_eof
   check "$start: leaves" left
   same_tty

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=90 tags=quick
+# TEST: timeout=120 tags=quick
 # A report of many lines pasted behind :import is one text, none of it Lua.
 . "$(dirname "$0")/term.inc"
 term_open 100 40
@@ -114,7 +114,7 @@ wait_for "all 64000"
 clear_screen
 { echo 'import torch'; echo 'n = 0'; yes 'n = n + 2 # 23' | head -n 16000; echo 'print("all of", n)'; } >"$tmp/p"
 t load-buffer "$tmp/p"; t paste-buffer -p; send Enter
-wait_for "all of 32000" 40
+wait_for "all of 32000"
 clear_screen
 send -H 1b 5b 32 30 30 7e 6e 20 3d 0d 20 20 31 03 31
 wait_for "^C"

@@ -11,49 +11,46 @@ wait_for "dt>"
 
 line '40 + 2'
 wait_for "42"
-send Up; sleep 0.3; send BSpace; t send-keys -l 3; send Enter
+wait_prompt; send Up; wait_typed '40 + 2'; send BSpace; t send-keys -l 3; send Enter
 wait_for "43"
 line 'dt.rank() % 2'
 wait_for "[0,2] 0"
 wait_for "[1,3] 1"
 
 clear_screen
-t send-keys -l 'xyz = 7'; sleep 0.2; send C-c
+t send-keys -l 'xyz = 7'; wait_typed 'xyz = 7'; send C-c
 wait_for "xyz = 7^C"
 line 'xyz == nil'
 wait_for "true"
 
 clear_screen
 line 'local alpha_beta = 12'
-t send-keys -l 'alpha_'; send Tab; sleep 0.5; t send-keys -l ' + 1'; send Enter
+t send-keys -l 'alpha_'; send Tab; wait_typed alpha_beta; t send-keys -l ' + 1'; send Enter
 wait_for "13"
 t send-keys -l ':tim'; send Tab Tab
 wait_for ":timeit"
 send C-u
 
 clear_screen
-line 'while true do end'
-sleep 0.5; send C-c
+interrupt 'while true do end'
 wait_for "interrupted"
 line '"still" .. " here"'
 wait_for '"still here"'
-line 'if dt.rank() == 2 then while true do end end'
-sleep 0.5; send C-c
+interrupt 'if dt.rank() == 2 then while true do end end'
 wait_for "interrupted"
 line '"and" .. " here"'
 wait_for '"and here"'
-line 'coroutine.wrap(function() while true do end end)()'
-sleep 0.5; send C-c
-sleep 0.5
+interrupt 'coroutine.wrap(function() while true do end end)()'
+wait_prompt
 line '"back from" .. " it"'
 wait_for '"back from it"'
-line 'while true do coroutine.resume(coroutine.create(function() while true do end end)) end'
-sleep 0.5; send C-c; sleep 0.5
+interrupt 'while true do coroutine.resume(coroutine.create(function() while true do end end)) end'
+wait_prompt
 line '"and from" .. " these"'
 wait_for '"and from these"'
 # In a finalizer Lua turns hooks off.
-line 'setmetatable({}, {__gc = function() while true do end end}) collectgarbage()'
-sleep 0.5; send C-c; sleep 0.5
+interrupt 'setmetatable({}, {__gc = function() while true do end end}) collectgarbage()'
+wait_prompt
 line '"and from" .. " its end"'
 wait_for '"and from its end"'
 

@@ -14,19 +14,17 @@ wait_for "4 ranks (threads)"
 wait_for "dt>"
 line '40 + 2'
 wait_for "42"
-send Up; sleep 0.2; send BSpace; t send-keys -l 3; send Enter
+wait_prompt; send Up; wait_typed '40 + 2'; send BSpace; t send-keys -l 3; send Enter
 wait_for "43"
 line '@0,2 dt.rank()'
 wait_for "[2] 2"
 clear_screen
-t send-keys -l 'zzz'; send C-c
+t send-keys -l 'zzz'; wait_typed zzz; send C-c
 wait_for "zzz^C"
-line 'while true do end'
-sleep 0.5; send C-c
+interrupt 'while true do end'
 wait_for "interrupted"
-line 'if dt.rank() == 1 then while true do end end'
-sleep 0.5; send C-c
-sleep 0.5
+interrupt 'if dt.rank() == 1 then while true do end end'
+wait_prompt
 line '"still" .. " here"'
 wait_for '"still here"'
 clear_screen
@@ -48,7 +46,7 @@ line "TERM=dumb $DTREPL -q"
 wait_for "cannot be edited on"
 line '6 * 7'
 wait_for "42"
-t send-keys -l 'dropped'; send C-c; sleep 0.3
+wait_prompt; t send-keys -l 'dropped'; wait_typed dropped; send C-c; wait_prompt
 line 'dropped == nil'
 wait_for "true"
 send_eof
