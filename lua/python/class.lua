@@ -324,21 +324,18 @@ local function order_of(name, bases)
   return merged(lists, name, bases)
 end
 
+-- What a class has for itself: another one's would be wrong, so nothing is better.
+local OWN <const> = {__order = true, __fields = true, __base = true, __notes = true,
+  __noted = true, __note_env = true}
+
 -- A class reads what it does not have in its order, then in the library's
 -- class among them.
 local function inherit(class, order, last)
   getmetatable(class).__index = function (_, key)
+    if OWN[key] then return nil end
     for i = 2, #order do
       local v = rawget(order[i], key)
-      if v ~= nil and key ~= "__order" and key ~= "__fields"
-         and key ~= "__base" and key ~= "__notes" and key ~= "__noted"
-         and key ~= "__note_env" then
-        return v
-      end
-    end
-    if key == "__order" or key == "__fields" or key == "__base"
-       or key == "__notes" or key == "__noted" or key == "__note_env" then
-      return nil
+      if v ~= nil then return v end
     end
     return last[key]
   end

@@ -6,7 +6,6 @@
 local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
-local restored = require "torch.restored"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local arrays = require "torch.arrays"
@@ -173,20 +172,7 @@ local function parts(name, tensor, size)
   end)
 end
 
--- Schedulers are classes of Python's here (pylib), not those of dt; they say so by
--- themselves for how many steps they are made, and which one they made.
-M.optim = space({Optimizer = require("torch.optimizer_class").Optimizer,
-  _note_schedule = V.builtin(function (a)
-    dt._scheduled(a[1], a[2])
-    return None
-  end, "_note_schedule"),
-  _restored_rates = V.builtin(function (a)
-    return restored.asked(a[1])
-  end, "_restored_rates"),
-  _note_fresh = V.builtin(function (a)
-    dt._finding("SCHEDULE_FRESH", nil, a[1], "lr_scheduler.step")
-    return None
-  end, "_note_fresh")},
+M.optim = space({Optimizer = require("torch.optimizer_class").Optimizer},
   setmetatable({}, {__index = function (_, name)
     return name ~= "lr_scheduler" and optim[name] or nil
   end}))

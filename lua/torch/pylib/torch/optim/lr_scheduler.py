@@ -11,8 +11,9 @@ import warnings
 from bisect import bisect_right
 from collections import Counter
 
+import _schedules
 from torch import Tensor
-from torch.optim import Optimizer, _note_fresh, _note_schedule, _restored_rates
+from torch.optim import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being "
@@ -123,7 +124,7 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _update_lr(self, epoch=None):
-        restored = (_restored_rates(self.optimizer) and not self._is_initial
+        restored = (_schedules.restored_rates(self.optimizer) and not self._is_initial
                     and not self._by_rate and _values(self.optimizer, "lr"))
         self._get_lr_called_within_step = True
         try:
@@ -138,16 +139,17 @@ class LRScheduler:
             self._compare_rates(restored, values)
         self._last_lr = _values(self.optimizer, "lr")
         if self._made_for and isinstance(getattr(self, self._made_for), (int, float)):
-            _note_schedule(getattr(self, self._made_for), self.last_epoch)
+            _schedules.note_step(getattr(self, self._made_for), self.last_epoch)
 
     def _compare_rates(self, restored, values):
         """The optimizer went on with the rates of a checkpoint: the scheduler
         should have them from there as well."""
         for had, own, new in zip(restored, self._last_lr, values):
             if abs(had - own) > 1e-9 * abs(had):
-                _note_fresh(f"the optimizer was restored with the rate {had:.6g}; "
-                            f"the scheduler, which set {own:.6g} before, takes this "
-                            f"step for its {self.last_epoch}. and sets {new:.6g}")
+                _schedules.note_fresh(
+                    f"the optimizer was restored with the rate {had:.6g}; the "
+                    f"scheduler, which set {own:.6g} before, takes this step for "
+                    f"its number {self.last_epoch} and sets {new:.6g}")
                 return
 
     def _warn_outside_step(self):
