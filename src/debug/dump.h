@@ -7,14 +7,15 @@
 ** lies and the part's hash, then the parts, compressed by zstd: what a step
 ** changes is a small part of what it keeps, and what a rank has is to a large
 ** part what another one has: behind dt_dump_base()'s part as its prefix.  In
-** version 5 each part stood by itself.  Numbers are little-endian, so that a
+** version 5 each part stood by itself; version 7 leaves out what arithmetic
+** guesses (dt_dump_guess).  Numbers are little-endian, so that a
 ** record of a build machine opens on a laptop. */
 #ifndef DT_DEBUG_DUMP_H
 #define DT_DEBUG_DUMP_H
 
 #include "debug/debug.h"
 
-enum { DT_DUMP_VERSION = 6, DT_DUMP_OLDEST = 5 };
+enum { DT_DUMP_VERSION = 7, DT_DUMP_OLDEST = 5 };
 
 /* Sources go along, so that lines can be shown, and an annex: what others know
 ** of the record (findings), bytes that nobody here looks into. */
@@ -41,6 +42,11 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
 bool dt_dump_sound_spec (const DtMesh *mesh, int n, const DtPlacement *pl,
                          const DtMeta *meta, const DtShardOrder *order);
 bool dt_dump_sound (const DtRecOp *r);
+
+/* The n numbers that an elementwise operator gives by plain arithmetic on what
+** its entry's inputs held, before its results are there; the same bits on every
+** machine.  false: nobody can say.  Trusts no number of the entry.  Pure. */
+bool dt_dump_guess (const DtRecOp *r, float *out, size_t n);
 
 /* A part as a file has it: compressed, in the place of the bytes given.  `base`:
 ** the part of dt_dump_base() as it was before that, NULL where there is none.

@@ -18,6 +18,7 @@ typedef struct In {
   DtDebug *d;
   const unsigned char *p, *end;
   bool bad;
+  const DtRecOp *made;          /* whose results are read, or NULL */
   const char **str; int nstr, capstr;
   DtMesh **mesh; int nmesh, capmesh;
   DtSpec **spec; int nspec, capspec;
@@ -236,9 +237,26 @@ static void join_planes (unsigned char *to, const unsigned char *p, size_t n) {
     for (i = k; i < n; i += 4) to[i] = *p++;
 }
 
+/* What was guessed of these numbers is not in the file. */
+static bool add_guess (In *in, void *data, size_t n) {
+  DtCtx *cx = in->d->s->cx;
+  float *guess = in->made ? DT_NEWN(cx, float, n) : NULL;
+  bool known = guess != NULL && dt_dump_guess(in->made, guess, n);
+  for (size_t i = 0; known && i < n; i++) {
+    uint32_t rest, was;
+    memcpy(&rest, (char *)data + i * sizeof rest, sizeof rest);
+    memcpy(&was, &guess[i], sizeof was);
+    rest += was;
+    memcpy((char *)data + i * sizeof rest, &rest, sizeof rest);
+  }
+  dt_free(cx, guess);
+  return known;
+}
+
 static DtBlock *new_block (In *in) {
   DtCtx *cx = in->d->s->cx;
-  int64_t n = rn(in), bytes = n;
+  int64_t given = rn(in), n = given < 0 && given >= -INT64_MAX ? -given : given;
+  int64_t bytes = n;
   DtMeta m;
   DtTensor *t = NULL;
   DtBlock *b = NULL;
@@ -253,6 +271,8 @@ static DtBlock *new_block (In *in) {
     if (n % 4 == 0) join_planes((unsigned char *)p, in->p, (size_t)n);
     else memcpy(p, in->p, (size_t)n);
   }
+  if (given < 0 && (p == NULL || n % 4 != 0 || !add_guess(in, p, (size_t)n / 4)))
+    in->bad = true;
   in->p += n;
   if (dt_block_snapshot(cx, t->storage, &b) != DT_OK) in->bad = true;
   dt_tensor_unref(cx, t);
@@ -446,7 +466,9 @@ static void rop (In *in, DtRecOp *r) {
   r->reason = rstr(in);
   if (has_op) rargs(in, r);
   r->in = rvars(in, &r->arena, &r->nin);
+  in->made = has_op ? r : NULL;
   r->out = rvars(in, &r->arena, &r->nout);
+  in->made = NULL;
   rcolls(in, r);
   if (!in->bad) rmoves(in, r);
   switch (in->bad ? 0 : rcount(in, 2)) {

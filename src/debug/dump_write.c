@@ -15,6 +15,7 @@ typedef struct Out {
   DtDebug *d;
   DtBuf *b;
   bool values;
+  const DtRecOp *made;          /* whose results are written, or NULL */
   Pool str, mesh, spec, block;
 } Out;
 
@@ -120,12 +121,11 @@ static void wspec (Out *o, const DtSpec *s) {
 
 /* Numbers of four bytes: all first bytes, all second ones, ... since high bytes
 ** are alike and low ones noise, that leaves a fifth less after packing. */
-static void wplanes (Out *o, const DtBlock *b) {
-  const char *data = (const char *)b->data;
+static void wplanes (Out *o, const char *data, size_t nbytes) {
   char part[4096];
   size_t k, i, n = 0;
   for (k = 0; k < 4; k++)
-    for (i = k; i < b->nbytes; i += 4) {
+    for (i = k; i < nbytes; i += 4) {
       part[n++] = data[i];
       if (n < sizeof part) continue;
       dt_buf_addn(o->b, part, n);
@@ -134,12 +134,39 @@ static void wplanes (Out *o, const DtBlock *b) {
   dt_buf_addn(o->b, part, n);
 }
 
+/* What an operator gave, less what can be guessed of it, where that leaves zeros
+** of at least half of the numbers: true, and it is written. */
+static bool wguessed (Out *o, const DtBlock *b) {
+  size_t n = b->nbytes / sizeof(uint32_t), i, zeros = 0;
+  DtCtx *cx = o->d->s->cx;
+  float *guess = o->made && n > 0 && n * sizeof(float) == b->nbytes
+    ? DT_NEWN(cx, float, n) : NULL;
+  uint32_t *rest = (uint32_t *)(void *)guess;
+  bool fits = guess != NULL && dt_dump_guess(o->made, guess, n);
+  for (i = 0; fits && i < n; i++) {
+    uint32_t bits, was;
+    memcpy(&was, &guess[i], sizeof was);
+    memcpy(&bits, (const char *)b->data + i * sizeof bits, sizeof bits);
+    bits -= was;
+    memcpy(&rest[i], &bits, sizeof bits);
+    zeros += bits == 0;
+  }
+  fits = fits && zeros >= n / 2;
+  if (fits) {
+    wn(o, -(int64_t)b->nbytes);
+    wplanes(o, (const char *)rest, b->nbytes);
+  }
+  dt_free(cx, guess);
+  return fits;
+}
+
 static void wblock (Out *o, const DtBlock *b) {
   if (b == NULL || !o->values) { wn(o, -1); return; }
   if (!pooled(o, &o->block, b, dt_hash_bytes(DT_HASH_SEED, b->data,
                                              b->nbytes))) return;
+  if (wguessed(o, b)) return;
   wn(o, (int64_t)b->nbytes);
-  if (b->nbytes % 4 == 0) wplanes(o, b);
+  if (b->nbytes % 4 == 0) wplanes(o, (const char *)b->data, b->nbytes);
   else dt_buf_addn(o->b, (const char *)b->data, b->nbytes);
 }
 
@@ -210,7 +237,9 @@ static void wop (Out *o, const DtRecOp *r) {
     for (i = 0; i < r->args.n; i++) wvalue(o, &r->args.v[i]);
   }
   wn(o, r->nin); for (i = 0; i < r->nin; i++) wvar(o, &r->in[i]);
+  o->made = r->op ? r : NULL;
   wn(o, r->nout); for (i = 0; i < r->nout; i++) wvar(o, &r->out[i]);
+  o->made = NULL;
   wn(o, r->ncoll);
   for (i = 0; i < r->ncoll; i++) {
     const DtRecColl *c = &r->coll[i];
