@@ -330,7 +330,7 @@ end
 function map.setdefault(d, args)
   local v = V.dict_get(d, args[1])
   if v ~= nil then return v end
-  v = args.n > 1 and args[2] or args.n < 2 and None or args[2]
+  if args.n > 1 then v = args[2] else v = None end      -- False is a value, too
   V.dict_set(d, args[1], v)
   return v
 end

@@ -151,6 +151,20 @@ dt.expect({collectives = 1, per = {["all_gather_into_tensor on tp"] = 1}},
   function () return y:redistribute(mesh, "S(0) R") end)
 T.raises("EXPECT", "collectives", dt.expect, {collectives = 0},
   function () return y:redistribute(mesh, "S(0) R") end)
+-- One collective, compared with 0, 1 and 2.
+for op, holds in pairs {["<"] = "001", ["<="] = "011", [">"] = "100", [">="] = "110",
+    ["=="] = "010", ["~="] = "101", [""] = "010"} do
+  for n = 0, 2 do
+    local ok = pcall(dt.expect, {collectives = op .. " " .. n},
+      function () return y:redistribute(mesh, "S(0) R") end)
+    T.eq(ok, holds:sub(n + 1, n + 1) == "1", ("1 %s %d"):format(op, n))
+  end
+end
+for _, bounds in ipairs {{1, 1, true}, {0, 0, false}, {2, 2, false}, {0, 2, true}} do
+  T.eq(pcall(dt.expect, {collectives = {min = bounds[1], max = bounds[2]}},
+    function () return y:redistribute(mesh, "S(0) R") end), bounds[3],
+    ("1 in %d to %d"):format(bounds[1], bounds[2]))
+end
 T.raises("EXPECT", "placements", dt.expect, {y, "R R"})
 dt.expect{y, "S(0)S(1)", shape = {8, 32}, dtype = "float32"}
 dt.expect{y, {Shard(0), Shard(1)}}

@@ -12,3 +12,4 @@ c = defaultdict(list); c["x"].append(1); print(dict(c), Counter("aab").most_comm
 q = deque([1, 2], maxlen=2); q.append(3); q.appendleft(0); print(list(q), len(q))
 P = namedtuple("P", ["x", "y"]); p = P(1, y=2); print(p, p.x, p[1], p._replace(x=5), tuple(p)); x, y = p; print(x, y)
 n = {"a": {"b": [1, {"c": 2}]}}; print(n["a"]["b"][1]["c"], n); print({(1, 2): "t", 3.5: None, None: 1, True: 2})
+z = {}; print([z.setdefault(k, v) for k, v in (("f", False), ("n", None), ("e", ""))], z.setdefault("u"), z)

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: MIT
 # How arguments meet parameters: every call shape on every signature.
-def answer(call):
-    try:
-        return call()
-    except Exception as e:
-        return f"{type(e).__name__}: {e}"
+from lib.answers import answer
 
 
 def f0(): return ()

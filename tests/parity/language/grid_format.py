@@ -1,14 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Every combination of the parts of a format, new and old.
 import itertools
-
-
-def answer(call):
-    try:
-        return call()
-    except Exception as e:
-        return f"{type(e).__name__}: {e}"
-
+from lib.answers import answer
 
 for value in (0, 7, -1234567, 10**21, True):
     for align, sign in itertools.product(("", "<", "*>", "^", "=", "0="), ("", "+", " ", "-")):

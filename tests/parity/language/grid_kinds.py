@@ -3,14 +3,7 @@
 import collections
 import enum
 import itertools
-
-
-def answer(call):
-    try:
-        return call()
-    except Exception as e:
-        return f"{type(e).__name__}: {e}"
-
+from lib.answers import answer
 
 BIG = 2**70
 for a, b, c in itertools.product((BIG, -BIG, 2**63 - 1), (BIG, BIG + 2, 2**63 + 1, -BIG + 2), (1, 2, -1, BIG)):

@@ -1,14 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Indices and slices at and beyond both ends of sequences of 0 to 4 elements.
 import itertools
-
-
-def answer(call):
-    try:
-        return call()
-    except Exception as e:
-        return f"{type(e).__name__}: {e}"
-
+from lib.answers import answer
 
 ENDS = (None, -6, -3, -1, 0, 1, 2, 6)
 STEPS = (None, -2, -1, 1, 2, 3)

@@ -4,30 +4,9 @@ import math
 import warnings
 import torch
 import torch.nn.functional as F
+from lib.answers import answer
 
 warnings.simplefilter("ignore")
-
-
-def short(x):
-    if isinstance(x, float):
-        return "nan" if x != x else f"{x:.3g}" if abs(x) > 1e-12 else "0"
-    if isinstance(x, (list, tuple)):
-        return "[" + " ".join(short(v) for v in x) + "]"
-    return str(x)
-
-
-def answer(call):
-    try:
-        x = call()
-    except Exception as e:
-        return type(e).__name__ + ": " + str(e).split("\n")[0][:90]
-    if isinstance(x, torch.Tensor):
-        kind = str(x.dtype)[6:]
-        return f"{kind}{list(x.shape)}{short(x.tolist())}"
-    if isinstance(x, (list, tuple)):
-        return "(" + " ".join(answer(lambda: v) for v in x) + ")"
-    return short(x)
-
 
 # Two operands of each pair of dtypes, at zeros, signs, bounds and infinities.
 inf, nan = math.inf, math.nan
@@ -54,6 +33,10 @@ for name in names:
                 print(name, a, b, answer(lambda: f(x[2:4], y[:2])))
                 continue
             print(name, a, b, answer(lambda: f(x[:, None], y)))
+for kind in (torch.float8_e4m3fn, torch.bool, torch.complex64):
+    ones = torch.ones(3).to(kind)
+    for y in (ones, ones[:1], ones[0], torch.tensor(2.0), torch.ones(1)):
+        print("floor_divide", str(kind)[6:], list(y.shape), answer(lambda: torch.floor_divide(ones, y)))
 for f in (torch.floor_divide, torch.remainder, torch.fmod):
     print(f.__name__, answer(lambda: f(whole, 0)), answer(lambda: f(floats, 0.0)), answer(lambda: f(7, whole[1:])) if f is torch.remainder else "")
 for mode in (None, "trunc", "floor", "round"):
@@ -63,8 +46,7 @@ for mode in (None, "trunc", "floor", "round"):
 for kind in (torch.float32, torch.bfloat16):
     a = floats.to(kind)
     for name in ("remainder", "fmod", "floor_divide", "pow", "atan2", "hypot", "maximum", "fmin", "copysign", "heaviside", "nextafter", "logaddexp"):
-        if name not in ("hypot", "nextafter") or kind == torch.float32:
-            print(name, str(kind)[6:], answer(lambda: getattr(torch, name)(a[:, None], a)))
+        print(name, str(kind)[6:], answer(lambda: getattr(torch, name)(a[:, None], a)))
 for e in (0, 1, 2, 3, -1, -2, 0.5, -0.5, 2.5, True):
     print("pow", e, [answer(lambda: t ** e) for t in (floats, whole, small, flags)], [answer(lambda: e ** t) for t in (floats, whole[[0, 1, 3, 5]], small[:3], flags)])
 for lo, hi in itertools.product((None, -1, 0.5, nan), (None, 2, -2, inf)):
