@@ -448,6 +448,11 @@ static void on_func_end (DtDebug *d, const DtEvent *e) {
   }
 }
 
+/* The recorder's ear.  While the debugger itself calls operators (muted) nothing is
+** recorded but the bytes, which a repair reports; a line typed at the prompt is
+** the exception, at the first level only.  Errors are heard with the record off:
+** the autopsy needs them.  It never fails: a listener's error would be taken for
+** the operator's. */
 DtStatus dt_record_hear (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = (DtDebug *)ud;
   (void)s;

@@ -169,6 +169,10 @@ static char *verdict_words (DtTrial *t, DtRepairs *out, int same, int written) {
   return words;
 }
 
+/* Run the call once more on the trial's inputs and judge what comes out.  The inputs
+** are kept before the call (it may write to them), the bytes are counted from
+** zero, the judge listens around the call alone.  An error is a verdict, not a
+** failure: it is taken out of the context, or the next trial would report it. */
 void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r) {
   DtDebug *d = t->d;
   DtResults res;

@@ -311,6 +311,10 @@ static DtStatus differs_from_one_device (Moves *k, bool *yes) {
   return DT_OK;
 }
 
+/* Repairs of a failed call that move inputs.  Everything before the loop is a
+** question that all ranks answer together, also those that have the answer: a
+** rank that returned alone would leave the others in their next collective.  One
+** input is tried before all of them, and full_tensor() last, as it moves most. */
 DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
   Moves k = {.t = t, .out = out};
   const DtFailed *f = t->f;

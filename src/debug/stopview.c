@@ -40,6 +40,8 @@ static const char *name_of (const DtEvent *e) {
   return e->text ? e->text : "?";
 }
 
+/* Begin and end of a pair are called the same: the words are those of breakpoints
+** and of "stopped before …", which say on which side it is. */
 void dt_event_text (const DtEvent *e, DtBuf *b) {
   switch (e->kind) {
     case DT_EV_FUNC: case DT_EV_FUNC_END:

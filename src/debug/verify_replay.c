@@ -306,6 +306,11 @@ static DtStatus measure_agreement (DtVfCase *c, int which, DtTensor *exact,
   return st;
 }
 
+/* Does the result come out again when its own decision is carried out by hand?
+** Sums over two mesh dimensions depend on which is summed first: both orders are
+** tried.  Each number is agreed over the ranks before it is branched on (dt_vf_most),
+** or the ranks would part between collectives: no return may come between two
+** of those calls on one rank only. */
 DtStatus dt_vf_replay (DtVfCase *c, int which, DtTensor *got,
                        DtTensor *exact, const DtTensor *scale,
                        DtReplayed *out) {

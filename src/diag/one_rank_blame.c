@@ -197,6 +197,9 @@ static DtStatus blame_addend (DtRuns *u, DtParting *f) {
   return DT_OK;
 }
 
+/* Which line is to be mended: seldom the one where the numbers part.  An addend's is
+** where its sum is used, a gradient's where its parameter was taken; an update
+** that scales is its own. */
 DtStatus dt_runs_blame (DtRuns *u, DtParting *f) {
   const DtRecOp *r = u->op[f->op];
   f->line = r->line;

@@ -355,6 +355,10 @@ static DtStatus chooses_own (DtRuns *u, int i, bool *yes) {
   return st;
 }
 
+/* Do the two runs part at this operator?  Only where every input is explained and
+** a result is not.  What may differ by right goes out first, the cheap questions
+** before those that compare tensors: unset memory, draws, choices by a rank's own
+** numbers.  u->why ends the whole search, f->op names the operator: never both. */
 static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
   const DtRecOp *r = u->op[i];
   DtRelation out;
@@ -452,6 +456,11 @@ static DtStatus search_loss (DtRuns *u, int end, DtParting *f) {
   return st == DT_OK && rel.kind == DT_REL_NONE ? search_way(u, loss, out, f) : st;
 }
 
+/* The operator at which the runs part: first any on the way to the result, then the
+** nearest to the result's own path, then, where that is in backward or an update,
+** what made the loss it comes from: a wrong gradient is a consequence.  u->why
+** from a second search wins over an operator of the first: the search was
+** ended there for a reason that holds for both. */
 DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f) {
   DtParting near = {.op = -1}, loss = {.op = -1};
   dt_runs_mark_past(u, end, out);

@@ -18,6 +18,9 @@
 
 enum { MAX_ROWS = 4096 };
 
+/* The elements of a recorded tensor in order, as doubles; complex ones as a last
+** dimension of 2.  False: there is nothing to compare (no block, or damaged: a
+** record may come from a file, so each offset is checked against the block). */
 bool dt_elements_read (DtCtx *cx, const DtRecVar *v, DtElements *out,
                        DtStatus *st) {
   DtDtype t = (DtDtype)v->meta->dtype;
@@ -415,6 +418,11 @@ static bool has_few_sizes (const DtElements *a) {
   return a->n > 1;
 }
 
+/* How the ranks' tensors make up one device's.  Simple relations first, and the
+** fewest groups first (p): a tensor of equal numbers fits several, and the
+** simplest is what the program meant.  A sum with a factor is believed only of
+** tensors with enough different sizes: any two numbers are multiples.  Not found
+** but nearly so is UNKNOWN, which the search does not call a difference. */
 DtStatus dt_relate (DtCtx *cx, int n, const DtElements *rank,
                     const DtElements *one, double near, double size,
                     DtArena *arena, DtOrders *orders, DtRelation *out) {

@@ -42,6 +42,10 @@ static uint64_t hash_of_constant (const DtTensor *t) {
   return v.re == 0 ? 0 : dt_diag_hash(t, false);
 }
 
+/* DTensor.from_local believes what the program says: a replicated one must be equal
+** on all ranks, shards must not be, and a sum of equal ones counts each n times.
+** What was drawn from one seed is equal today only, which is no fault of
+** Shard.  Hashes are made once for all mesh dimensions: each reads the tensor. */
 static void from_local (DtDiag *g, const DtEvent *e) {
   const DtVar *v;
   const DtSpec *s;
@@ -108,6 +112,11 @@ static void on_distribute (DtDiag *g, const DtEvent *e) {
 
 /* --- plain tensors among distributed ones --- */
 
+/* A plain tensor beside DTensors is taken for a replicated one.  Tensors of one
+** element always are, others under implicit_replication only: both are wrong
+** where the ranks have different ones.
+** Source: torch/distributed/tensor/_dispatch.py:
+** OpDispatcher._try_replicate_spec_for_scalar_tensor@2.15. */
 static void on_plain_operand (DtDiag *g, const DtEvent *e) {
   const DtSpec *s = NULL;
   int i, nplain = 0;
@@ -269,6 +278,9 @@ static bool is_share (DtDiag *g, const DtEvent *e) {
   return fabs(dt_diag_share_total(g, e->local[0]) * n - 1) < 1e-4;
 }
 
+/* A sum over ranks that all have the same tensor.  Whether they have cannot be
+** known here, so it is claimed and compared later.  Left out is what is equal
+** by right: draws of one seed, counts, checks of equality, a mean's share. */
 static void summed_copies (DtDiag *g, const DtEvent *e) {
   enum { METER = 4 };           /* numbers that one keeps, a sum and a count */
   int before;

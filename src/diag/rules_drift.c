@@ -223,6 +223,10 @@ static bool is_trained (const DtEvent *e) {
   return false;
 }
 
+/* Notes which tensors are made of one that the ranks changed each for itself, and
+** where it was read first.  `made` is a table by storage without chains: a newer
+** storage takes an older one's place, which forgets and never confuses, since the
+** storage is compared when it is asked for. */
 static void on_read (DtDiag *g, const DtEvent *e) {
   const bool trained = is_trained(e);
   if (e->status != DT_OK || e->backward) return;

@@ -69,6 +69,10 @@ static bool is_combining (const DtDiag *g, const DtEvent *e) {
          dt_diag_named(e->op, names);
 }
 
+/* Pieces of a part meet each other, as halves of a rotary embedding or of a gated
+** unit: cut out of the whole they would be others.  Only pieces of one tensor
+** and equal length that were cut in the same way count; a reordered weight
+** (on_copy of rules_reorder.c) makes them right again. */
 void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
                          const DtPlace *b) {
   DtFact fact = { false, 0 };
@@ -144,6 +148,10 @@ static void neighbours_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
                       dt_diag_place_name(g, e->out[0]->id), what);
 }
 
+/* A number of each rank's own part meets that part or its like.  Both orders of
+** the operands are the same fault, so the part becomes `a`; a division of a total
+** is asked before, where the order is the meaning.  A claim by a logarithm can be
+** taken back: the ranks may merge their parts by it later (merge_by). */
 void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
   const DtVar *part = e->in[0];
   DtClaim *claim;
@@ -383,6 +391,10 @@ static void stats_joined (DtDiag *g, const DtEvent *e) {
   }
 }
 
+/* cat and stack.  The parts of all ranks, joined along their own dimension and in
+** order, are the whole; along another dimension each row is joined with the rows
+** of others.  `dim` is as the program wrote it and may be negative: it is
+** wrapped where it is used, not before, since stack has one dimension more. */
 void dt_diag_joined (DtDiag *g, const DtEvent *e) {
   const DtPlace *any = dt_diag_place(g, e->in[0]);
   const DtPlace *w = dt_diag_place_of(g, e, 0, DT_PLACE_GATHERED);
@@ -567,6 +579,10 @@ static void alike_sent (DtDiag *g, const DtRecRaw *raw, const DtPlace *w) {
                       "are summed; what made it is no part, but the same on all");
 }
 
+/* A collective gets what lies in some place.  part_sent and alike_sent may take
+** the place away (a gathered part is whole), so it is looked up once more before
+** anything is said of it.  Each claim's fact is where the part begins: it is a
+** fault only if that differs between the ranks, which no rank knows alone. */
 void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out) {
   const DtPlace *w = g->nplaces ? held(g, in) : NULL;

@@ -231,6 +231,9 @@ void dt_diag_routed_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 
 /* --- a sum over the ranks, and an addend --- */
 
+/* A sum over all ranks plus a sum over this rank's part alone, in either order.
+** Equal shapes are asked for, since a number beside a tensor may be a bias.
+** That what was added differs is claimed, not seen: one rank has its own only. */
 void dt_diag_half_reduced (DtDiag *g, const DtEvent *e) {
   const DtPlace *a, *b;
   DtFact fact = { false, 0 };

@@ -101,6 +101,9 @@ static bool is_kept (const DtEvent *e) {        /* reduction "none" */
   return false;
 }
 
+/* A reduction over a part that was filled up to the longest one's length.  It is no
+** fault where the added rows do not count: they are zero, equal to what they are
+** compared with, ignored by nll_loss, or the reduction is along another dimension. */
 static void reduced_end (DtDiag *g, const DtEvent *e) {
   const bool nll = strncmp(e->op->sig->full, "aten.nll_loss", 13) == 0;
   const int at = nll ? 1 : 0;

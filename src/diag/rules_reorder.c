@@ -27,6 +27,9 @@ static uint64_t sum_rows (const DtTensor *t) {
   return sum;
 }
 
+/* Are the rows of a weight put in another order?  Bits are summed without regard to
+** order: equal sums of different tensors mean that, and nothing is kept of it but
+** that it happened (see dt_diag_pieces_met). */
 static void on_copy (DtDiag *g, const DtEvent *e) {
   const DtVar *to = e->nin > 1 ? e->in[0] : NULL;
   const DtVar *from = e->nin > 1 ? e->in[1] : NULL;

@@ -444,6 +444,12 @@ double dt_diag_share_ratio (DtDiag *g, const DtTensor *t, const DtTensor *of) {
   return s && w && w->weight != 0 ? s->weight / w->weight : 1;
 }
 
+/* What is wrong with the scale of a gradient: `total` is the weight that the
+** ranks' losses have in it, 1 where each is a mean over all.  Micro-batches are
+** asked before the ranks: two of them on two ranks weigh the same, and only
+** one that was averaged or divided over the ranks is certain.  Numbers that
+** other counts explain too (an own factor, fewer than three ranks) are left
+** alone: a false alarm is worse than silence. */
 DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times) {
   const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
   double r;
@@ -621,6 +627,9 @@ static bool is_mean (const DtShare *s, int n) {
 
 int64_t dt_diag_raws (const DtDiag *g) { return g->nraw; }
 
+/* A collective on plain tensors, told to every rule that wants it.  The shares come
+** last and return early.  `s` points into a table that put_share fills and may
+** overwrite: what is needed afterwards is copied (`was`) before. */
 void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                   const DtVar *out) {
   const DtShare *s;

@@ -57,6 +57,9 @@ static void order_met (DtDiag *g, const DtEvent *e, const DtPlace *w,
                               dt_diag_place_name(g, w->root), what);
 }
 
+/* Rows in the ranks' order meet rows in their own.  nll_loss has its targets in the
+** second input and rows in dimension 0; elsewhere dimensions are counted from the
+** end, as broadcasting does. */
 static void op_end (DtDiag *g, const DtEvent *e) {
   const bool nll = strncmp(e->op->sig->full, "aten.nll_loss", 13) == 0;
   const DtPlace *w = NULL;

@@ -214,6 +214,10 @@ void dt_diag_bounded_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *grad,
                     "where they are this rank's own, then reduced over the ranks");
 }
 
+/* What the first step of a parameter says of its gradient's scale.  The kinds are
+** asked from the surest to the weakest and only as long as none is known.  At the
+** end a rate that has fewer digits when it is multiplied (0.0625 on 4 ranks: 0.25)
+** takes it back: the program has divided its rate by the ranks on purpose. */
 void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
                           DtLearn *l) {
   int n;
@@ -272,6 +276,11 @@ static bool some_averaged (const DtDiag *g, const DtLearn *l) {
   return false;
 }
 
+/* Claims that a parameter's gradient has the wrong scale.  Which fact must differ
+** between the ranks depends on what is claimed: the gradient where copies were
+** reduced (own, fewer), else the loss; experts must differ themselves, too.  One
+** micro-batched loss scales all gradients alike: where they do not agree there
+** were several losses, and none is claimed. */
 void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
   const bool own = l->kept == DT_KEPT_OWN;      /* one loss, several gradients */
   const bool dealt = l->kept == DT_KEPT_DEALT;  /* another expert on each rank */

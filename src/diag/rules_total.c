@@ -68,6 +68,12 @@ static bool is_mean (const DtPlace *w) {
          strncmp(w->at.op, "aten.mean.", 10) == 0;
 }
 
+/* A sum over all ranks (t) meets another operand; true: what comes of it is
+** followed.  A log-sum-exp of parts is that sum's logarithm, with each rank's
+** own maximum added or taken away: `rest` notes that one was taken, so that
+** only then an addition is the other half.  The last case is a fault: the total
+** was detached, or made by a collective that sends no gradient back, and what
+** it divides or is added to wants one. */
 bool dt_diag_total_met (DtDiag *g, const DtEvent *e) {
   const DtPlace *t = total_of(g, e, 0), *other;
   const int at = t ? 0 : 1;

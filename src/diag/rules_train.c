@@ -395,6 +395,13 @@ static void over_in_short (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
     set_over(g, raw->mesh, raw->mdim);
 }
 
+/* What a collective does to parameters and to their gradients.  Broadcasts are
+** looked at first: they say which parameters are meant to be equal, and by
+** whom.  The group is set before the gradient is looked for, since a bucket or a
+** copy of it is reduced as well and has no entry of its own.  l->mesh is NULL
+** until the first reduction: `near` and reduced_at are that one's and must be
+** taken before.  A sum of what backward has added to since the last sum counts
+** the part that was summed once more. */
 void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   const bool sum = raw->reduce && strcmp(raw->reduce, "sum") == 0;
   DtLearn *l;
@@ -492,6 +499,10 @@ void dt_diag_step_without (DtDiag *g, const DtVar *p) {
                 "so in the last backward");
 }
 
+/* A step of an optimizer reaches parameter `p` with n gradients.  What is noted is
+** where a step did nothing, and only the first time: a program that steps two
+** optimizers in turn would overwrite the line that matters.  A parameter that
+** learned before is no fault of the step that leaves it out. */
 void dt_diag_step (DtDiag *g, int n, const DtVar *p) {
   const DtLearn *l = p && !p->spec && g->nlearn > 0
                      ? by_storage(g, p->local->storage->id) : NULL;
@@ -522,6 +533,10 @@ void dt_diag_moved (DtDiag *g) { g->moved = g->piped = true; }
 
 /* --- when somebody asks --- */
 
+/* Claims that a gradient differs between ranks whose parameters were equal.  Each
+** fact alone is common (draws, buffers, one number); together they are a fault.
+** `others`: of a model of single numbers it must be seen that others are reduced,
+** or each of its losses would be one. */
 static void claim_no_drift (DtDiag *g, const DtLearn *l, const DtMesh *mesh,
                             int mdim, int64_t nr) {
   const DtFact facts[5] = { { false, l->last }, { true, l->start },
@@ -791,6 +806,11 @@ static void outside_units (DtDiag *g) {
     if (g->learn[i].start == 0) g->learn[i].start = g->learn[i].at_first;
 }
 
+/* What the steps of the whole run say, asked at its end.  Where something was
+** moved between ranks (experts, stages) or the parameters themselves were
+** averaged, "its gradient differs" is no fault: those return early, after the
+** claims that hold there, too.  Without a reduction only what is surely a copy
+** is claimed; with one, every parameter, unless broadcasts say which are equal. */
 void dt_diag_train (DtDiag *g) {
   bool chosen = false;          /* a broadcast says which are to be equal */
   int i;

@@ -233,6 +233,10 @@ static void items_viewed (const DtEvent *e, const DtVar *out, DtPlace *w) {
   else if (fewer) w->items = 0;
 }
 
+/* Where views of a place lie.  The input's place is copied first: the table is a
+** ring, and an entry for an output may take its slot over.  The order is that of
+** certainty: an item, a stack, a part that is cut once more, a view that keeps the
+** part as it is; only then is it asked whether this view cuts the whole itself. */
 void dt_diag_view_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *was = dt_diag_place_spread(g, e->in[0]);
   DtPlace w, old;

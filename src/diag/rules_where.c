@@ -112,6 +112,12 @@ static bool are_samples (const DtEvent *e, const DtProduct *f, const DtPlace *a,
          a->where == b->where && !a->columns && !b->columns;
 }
 
+/* Where the product of two matrices lies.  The cases go from the narrow to the
+** wide and return; what is left is a part of rows or of columns whose other
+** operand is whole on each rank.  On the way `a`, `b` and `x` become NULL, which
+** says "whole" from there on, not "unknown": of a and b one must be left.  A
+** dimension that is summed over is none of the result (summed_end); dimensions
+** are counted from the end, since a batch may stand before either operand. */
 static void follow_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   const DtVar *x = f->a < e->nin ? e->in[f->a] : NULL;
   const DtPlace *a = look_for(g, e, f->a, DT_PLACE_PART);
@@ -352,6 +358,12 @@ static bool is_data (const DtEvent *e, const DtVar *v) {
          dt_meta_same_shape(&v->local->m, &e->out[0]->local->m);
 }
 
+/* What elementwise operators do to places.  Rules that speak of two operands come
+** first and only look; then one place is handed on, a part before anything
+** else, and the first that is found: operands that lie in two ways were spoken
+** of above.  An operand without a place keeps `alone` only where it is the same
+** on all ranks by construction, or a mask counted on one rank would be taken for
+** the positions of the whole. */
 static void pointwise_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *counted = NULL, *stat = NULL;
   bool alone = true;
@@ -582,6 +594,9 @@ static bool is_counting (const DtOpDef *op) {
          strcmp(name, "aten.triu.default") == 0;
 }
 
+/* Which rule follows an operator, asked once for each definition.  The order
+** matters: copy_ and the writing forms of index are in place and must be asked
+** before in-place operators are left out; _unsafe_view is no view by its flags. */
 static int kind_of (const DtDiag *g, const DtOpDef *op) {
   static const char *const along[] = { "aten.argmax.", "aten.argmin.",
     "aten._softmax.", "aten._log_softmax.", "aten.logsumexp.", "aten.mean.",

@@ -190,6 +190,13 @@ static DtStatus run_outside (DtSession *s, const DtCall *c, const DtProp *p,
   return dt_wrap_outside(s, c->op, p, out);
 }
 
+/* Decide, then run.  A composite operator without a rule is decomposed only after
+** propagation refused it: a rule that a program registered for it wins.  What a
+** cached decision leaves out must be left out here as well: PyTorch's second look
+** at plain arguments, its warning and resizing, is part of its slow path, taken
+** when the decision is made and not when it is found (`hit`).
+** Source: torch/distributed/tensor/_dispatch.py:
+** OpDispatcher._propagate_op_sharding_dispatch_slow_path@2.15. */
 DtStatus dt_dispatch_specs (DtSession *s, const DtCall *c,
                             const DtUnwrapped *u, DtResults *out) {
   DtProp *p;

@@ -93,6 +93,12 @@ static DtStatus connect_inputs (DtSession *s, DtNode *n, DtVar **in) {
   return DT_OK;
 }
 
+/* Run the gradient of one node.  Errors come in PyTorch's order: values that are
+** gone, then copies of arguments, then saved outputs, then the formula itself.
+** Under create_graph the inputs are those with their history, else the saved
+** ones.  All that is made here lies in the scratch arena behind `mark`, which is
+** released on every way out: gin alone outlives the call.
+** Source: torch/csrc/autograd/saved_variable.cpp:SavedVariable::unpack@2.15. */
 DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
                        const bool *need, DtVar **gin) {
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);

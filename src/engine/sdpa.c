@@ -192,6 +192,13 @@ static DtStatus call_batch_of_one (DtSession *s, const DtArgs *a, int nin,
   return st;
 }
 
+/* scaled_dot_product_attention by the device's fused kernel; `*done` false without
+** an error: the caller decomposes it.  The checks are those that PyTorch makes
+** before it chooses a kernel and must stay in front of the choice, or an input
+** would be refused in one backend's words and accepted by the other.  A mask of
+** bool becomes an added one on the CPU only; other devices take it as it is.
+** Source: aten/src/ATen/native/transformers/attention.cpp:
+** scaled_dot_product_attention@2.15. */
 DtStatus dt_sdpa_call (DtSession *s, const DtArgs *args, int nin,
                        DtVar *const *in, DtResults *out, bool *done) {
   DtCtx *cx = s->cx;

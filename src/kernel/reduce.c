@@ -99,6 +99,10 @@ static bool is_test (DtReduce f) {
   return f == DT_RED_ANY || f == DT_RED_ALL;
 }
 
+/* One tile of a reduction in f64.  What is not one pass of `simple_pass` returns
+** early; the rest is finished below it.  logsumexp subtracts the maximum; where
+** that is infinite 0 takes its place, or inf - inf would make the result NaN.
+** Source: aten/src/ATen/native/ReduceOps.cpp:logsumexp_out_impl@2.15. */
 static void tile_f64 (const DtRedJob *j, const char *p, int64_t step, int64_t w,
                       double *acc) {
   double aux[DT_RED_TILE];

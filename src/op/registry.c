@@ -570,6 +570,9 @@ const char *dt_packet_near (const DtPacket *p, const char *overload) {
   return near;
 }
 
+/* Names like the one that was not found, nearest first, by insertion into out[]:
+** n is small.  A name without its namespace is compared with bases alone, or the
+** namespace's letters would count as differences. */
 int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,
                       const char **out, int n) {
   const char *last = strrchr(name, '.'), *plain = name;

@@ -447,6 +447,13 @@ static DtStatus check_same_args (DtCtx *cx, const DtOpDef *base,
   return DT_OK;
 }
 
+/* A variant is its base but for how the result is written.  Traps: `*def = *base`
+** overwrites what the variant was found by, so its schema is saved first; an
+** operator in place must not be decomposed where its base has a rule, since the
+** tensor that is written cannot move; a *_TRACED one must lose every way to
+** decide (rules, rulefn, strategy, rewrite), or it would decide where PyTorch,
+** which has no strategy for it, traces base and copy_; an out= form is no view
+** and has no gradient, whatever its base is. */
 DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
                           DtOpDef *def) {
   const char *schema = def->schema;

@@ -348,6 +348,9 @@ static DtStatus guard (Prog *p, char kind) {
   return DT_OK;
 }
 
+/* One statement of an operator's program: guard(…), op(…) whose results are the
+** program's, or names = op(…).  Handles belong to the emitter, so an error on the
+** way has nothing to free. */
 static DtStatus statement (Prog *p) {
   char name[8][64];
   DtHandle *res[8];

@@ -110,6 +110,9 @@ static DtStatus grow (DtCtx *cx, int nf, const int64_t *from, int nt,
   return DT_OK;
 }
 
+/* Groups of dimensions that a view joins or splits: the shortest runs of both shapes
+** with equal products, from the left.
+** Source: torch/distributed/tensor/_ops/_view_ops.py:view_groups@2.15. */
 DtStatus op_vm_groups (DtCtx *cx, int nf, const int64_t *from, int nt,
                        const int64_t *to, OpViewMap *m) {
   int fi = 0, ti = 0;

@@ -111,6 +111,9 @@ static bool new_var (DtParity *p, Move *m, const json_t *pls,
   return dt_no_error(p, st);
 }
 
+/* A redistribution forward: its collectives, then what it leaves.  The log is
+** compared before the tensor, so that the first difference is the one reported
+** that caused the others. */
 static bool forward (DtParity *p, Move *m) {
   const char *fdt = json_string_value(key(m, "fwd_dt"));
   const char *bdt = json_string_value(key(m, "bwd_dt"));

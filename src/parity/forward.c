@@ -55,6 +55,9 @@ static int flatten (const json_t *want, const json_t **out, int n, int max) {
   return n + 1;
 }
 
+/* Results against the capture's.  A capture has one value, a list or a nested list
+** for what is here a flat list or a number; eigenvectors and the like are
+** compared up to a phase, which libraries choose, unless `exact`. */
 bool dt_same_results (DtParity *p, const char *op, const json_t *want,
                       const DtResults *r, bool exact) {
   const json_t *flat[64];
@@ -87,6 +90,9 @@ bool dt_same_results (DtParity *p, const char *op, const json_t *want,
 /* "args[1][0]": the capture looked for sharing with whole arguments only. */
 static bool in_list (const char *path) { return strstr(path, "][") != NULL; }
 
+/* Which results share memory with which arguments, both ways: those that the capture
+** names must, and where it names none nobody may.  Results of no elements share
+** nothing in PyTorch's eyes, wherever their storage is. */
 static bool same_alias (DtParity *p, const json_t *o, const DtVCall *v) {
   const json_t *list = json_object_get(o, "alias");
   uint64_t seen = 0;

@@ -88,6 +88,9 @@ static const json_t *key_of (const json_t *o, int rank, const char *key) {
   return v != NULL ? v : json_object_get(json_object_get(o, "result"), key);
 }
 
+/* A mesh against a capture, whose keys are either each rank's or all ranks'.  The
+** repr is compared in the newest style here: captures of older releases have it
+** in cases of their own. */
 static bool same_mesh (DtParity *p, const json_t *o, const DtMesh *m,
                        int rank) {
   const json_t *flat = key_of(o, rank, "flattened");

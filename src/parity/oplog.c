@@ -92,6 +92,9 @@ static bool same_slot (DtParity *p, const json_t *want, const DtLogged *g,
                      g->pl + (size_t)slot * DT_MAX_MDIM, g->npl[slot]);
 }
 
+/* Is an argument that was logged the one that was wanted?  PyTorch's logs say
+** one number or a list of one for the same schema, and (2, 2) for 2: each is
+** taken for the other here, nothing else is. */
 static bool same_value (DtParity *p, const DtJCall *c, const DtValue *want,
                         const DtLogged *g, const DtValue *got) {
   double a, b;

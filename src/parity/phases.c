@@ -50,6 +50,9 @@ static bool same_vector (const json_t *data, const double complex *got,
   return true;
 }
 
+/* Vectors that are determined up to a factor of size 1 (eigenvectors, singular
+** vectors): each row or column is compared with the wanted one's direction.
+** `data` is row-major whatever the strides are, so elements are read by index. */
 bool dt_same_vectors (DtParity *p, const char *what, const json_t *want,
                       const DtTensor *t, DtFreePhase kind) {
   const json_t *data = json_object_get(want, "data");

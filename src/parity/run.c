@@ -561,6 +561,9 @@ static int usage (DtParityPut put, void *ud) {
   return 2;
 }
 
+/* Without --torch the release is the files' own: what was captured from 2.13 must
+** not be compared with 2.15's decisions.  Exit codes are those of the product:
+** 3 is "something differs", 1 "could not be read". */
 int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
                     DtParityPut put, DtParityPut progress,
                     DtParityProgram program, void *ud) {

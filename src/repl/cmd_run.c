@@ -187,6 +187,9 @@ static DtStatus move_in_time (DtCmdCall *c, int by) {
 static DtStatus cmd_up (DtCmdCall *c) { return move_in_time(c, 1); }
 static DtStatus cmd_down (DtCmdCall *c) { return move_in_time(c, -1); }
 
+/* :list goes on where it ended, and begins again around the stop at the file's
+** end; list_to 0 stands for "not begun".  In the past (:back) the place is that
+** operator's, which has no frame any more. */
 static DtStatus cmd_list (DtCmdCall *c) {
   enum { AROUND = 5 };
   DtRepl *r = c->r;

@@ -153,6 +153,10 @@ static void of_packet (const DtPacket *p, const char *prefix, DtLineAdd add,
   }
 }
 
+/* Keywords at the beginning of f{…} or f(…, {…}, read backwards from the word
+** that is typed: the line is not finished, so no parser takes it.  Both walks
+** count brackets and stop at the first that is open.  False even when some were
+** offered: what stands there may be a value, whose names are offered as well. */
 static bool offer_keywords (DtRepl *r, const char *line, int i, int point,
                             DtLineAdd add, void *sink) {
   int at = i - 1, depth = 0;

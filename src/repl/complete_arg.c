@@ -241,6 +241,10 @@ static int which_word (const char *arg, const char *end, const char **word,
   }
 }
 
+/* Completes a command's argument from `rows`; what they do not say, from the words
+** of the command's own usage.  A row with `after` is about the word behind that
+** one and replaces all others.  The registry may raise while it looks: an error
+** left over would be printed under the line that is being typed. */
 bool dt_complete_arg (DtRepl *r, const char *line, int point, int *start,
                       DtLineAdd add, void *sink) {
   const char *name = line + strspn(line, " \t") + 1;

@@ -403,6 +403,8 @@ static bool speaks_of (const char *text, const char *word) {
   return false;
 }
 
+/* Every kind of thing that has help, each line as wide as the others: commands,
+** pages, errors, operators.  A new kind of help is one more loop here. */
 void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out) {
   size_t before = out->len;
   int it = 0;

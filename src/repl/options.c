@@ -165,6 +165,10 @@ static DtStatus apply_number (DtCtx *cx, const Row *r, const char *arg,
   return DT_OK;
 }
 
+/* The effect of one option.  What options exclude is not looked at here: their
+** order on the command line must not matter (see the end of dt_options_parse).
+** --alone is several in one, so that none of them can be forgotten: the program
+** runs once more on one rank and may write nothing but its record. */
 static DtStatus apply_option (DtCtx *cx, const Row *r, const char *arg,
                               DtOptions *o) {
   switch (r->id) {
@@ -406,6 +410,9 @@ static int torchrun_ranks (const char *s, size_t len) {
   return 0;
 }
 
+/* What a script says in its first 20 lines: "-- dtrepl: …" of Lua, "# dtrepl: …" of
+** Python, or a torchrun command in a comment, whose number of ranks counts only
+** where neither such a line nor the command line has one. */
 DtStatus dt_options_script (DtCtx *cx, const char *text, size_t n,
                             DtOptions *o) {
   static const char mark[] = "-- dtrepl:", py_mark[] = "# dtrepl:";

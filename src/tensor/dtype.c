@@ -221,6 +221,8 @@ LOADER(f32, float)
 LOADER(f64, double)
 #undef LOADER
 
+/* The element as the widest scalar of its kind.  The bytes may lie unaligned (a
+** view of another dtype, a file), so they are copied, never pointed at. */
 DtScalar dt_dtype_load (DtDtype t, const void *p) {
   const char *c = p;
   switch (t) {
@@ -280,6 +282,9 @@ static float scalar_f32 (DtScalar v) {
 
 #define PUT(T, p, e) do { T v_ = (T)(e); memcpy((p), &v_, sizeof v_); } while (0)
 
+/* Every dtype and no default: a new one is a warning of the compiler here.  Halves
+** and bytes of floats are rounded from f32, not from f64, as PyTorch's c10 types
+** are (c10/util/Half.h, Float8_e4m3fn.h@2.15): twice rounded, as there. */
 void dt_dtype_store (DtDtype t, void *p, DtScalar v) {
   char *c = p;
   switch (t) {
