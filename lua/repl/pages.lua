@@ -4,6 +4,8 @@
 -- What an operator adds (example, sharding) follows from its definition.
 
 local dt = require "dt"
+local python_words = require "repl.python_words"
+local python_operators = require "repl.python_operators"
 
 local M = {}
 
@@ -146,6 +148,20 @@ local function found(what)
   return {word}
 end
 
+-- A page of Lua as a Python program needs it; nil when Python has no such name.
+local function in_python(name, p)
+  local of_python = p.example:match("^:python (.*)$")
+  if of_python then return page(p.call, p.what, of_python, p.shapes) end
+  local own = python_words.own[name]
+  if own == false then return nil end
+  local call = own and own[1] or python_words.translate(p.call)
+  local example = own and own[2] or python_words.translate(p.example)
+  if not call or not example then return nil end
+  local import = python_words.import(call)
+  return page(call .. (import and "\n" .. import or ""), python_words.prose(p.what),
+    example, p.shapes)
+end
+
 local function text_of(p)
   local out = {p.call, p.what}
   if p.shapes then out[#out + 1] = "Shapes: " .. p.shapes end
@@ -153,12 +169,17 @@ local function text_of(p)
   return table.concat(out, "\n") .. "\n"
 end
 
--- The page on a name, or nil.
-function M.page(what)
+-- The page on a name, or nil; `python`: as Python calls it, and after "In Lua:"
+-- where Python does not.
+function M.page(what, python)
   local list, seen = {}, {}
   for _, name in ipairs(found(what)) do
     local p = pages[name]
-    if not seen[p] then list[#list + 1] = text_of(p) end
+    if not seen[p] then
+      local form = python and in_python(name, p)
+      list[#list + 1] = (python and not form and "In Lua:\n" or "")
+        .. text_of(form or p)
+    end
     seen[p] = true
   end
   if #list == 0 then return nil end
@@ -309,6 +330,19 @@ function M.operator(full)
     out[#out + 1] = decided[info.decided_by]:format(base)
   end
   return #out > 0 and table.concat(out, "\n") .. "\n" or ""
+end
+
+-- python_operator(full): the page on the operator that has this overload, as a
+-- Python program calls it; example and sharding are the overload's.
+function M.python_operator(full)
+  local ns, base = full:match("^([^.]+)%.([^.]+)%.")
+  local rest = {}
+  for line in M.operator(full):gmatch("[^\n]+") do
+    local example = line:match("^Example: (.*)$")
+    local said = example and python_words.translate(example)
+    rest[#rest + 1] = said and "Example: " .. said or not example and line or nil
+  end
+  return python_operators.page(ns, base, rest)
 end
 
 -- Name spaces of functions whose operators have it in their names.

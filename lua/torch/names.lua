@@ -313,6 +313,7 @@ end, "parallelize_module")
 M.FSDPModule = namespace {__name__ = "FSDPModule", instance = function (m)
   return m._attrs._fsdp_state ~= nil
 end}
+for name, f in pairs(dt.FSDPModule) do M.FSDPModule[name] = f end
 
 -- Where `from x import name` finds what has no module of its own here.
 local flat = {

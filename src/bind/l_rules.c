@@ -29,15 +29,16 @@ static const char *decided_by (const DtOpDef *op) {
   return "nothing";
 }
 
-/* dt.debug.op_info(overload) -> {name, schema, brief, decided_by, samples,
+/* dt.debug.op_info(overload) -> {name, schema, brief, doc, decided_by, samples,
 ** flags}.  Local. */
 static int l_op_info (lua_State *L) {
   const DtOpDef *op = check_overload(L, 1);
   int i;
-  lua_createtable(L, 0, 12);
+  lua_createtable(L, 0, 13);
   dtL_set_str(L, "name", op->sig->full);
   dtL_set_str(L, "schema", op->schema);
   dtL_set_str(L, "brief", op->brief);
+  dtL_set_str(L, "doc", op->doc);
   dtL_set_str(L, "decided_by", decided_by(op));
   lua_newtable(L);
   for (i = 0; op->samples && op->samples[i]; i++) {

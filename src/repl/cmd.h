@@ -121,11 +121,14 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out);
 ** of that name.  Pure. */
 bool dt_help_lua (const char *what, bool source, DtBuf *out);
 /* Page on a public name that is no operator ("full_tensor", "dt.rank",
-** "x:item", "torch.nn.Linear").  Local. */
+** "x:item", "torch.nn.Linear"), in the language of the prompt.  Local. */
 bool dt_help_everyday (DtRepl *r, const char *what, DtBuf *out);
 /* What the definition of an overload ("aten.mm.default") holds: an example that
 ** ran, placements.  False when it has neither.  Local. */
 bool dt_help_operator (DtRepl *r, const char *full, DtBuf *out);
+/* The whole page on the operator of that overload, as Python programs call it.
+** False where none could be made.  Local. */
+bool dt_help_python (DtRepl *r, const char *full, DtBuf *out);
 /* The operator ("aten.sum") that a name with its place means ("x:sum",
 ** "torch.sum"), into `out`; false for none.  Local. */
 bool dt_help_packet (DtRepl *r, const char *what, DtBuf *out);

@@ -165,15 +165,12 @@ static void operator_page (const DtOpDef *d, DtBuf *out) {
     dt_buf_addf(out, "%s\n", d->doc);
 }
 
-/* What follows from a definition: that of the first overload with samples. */
-static void operator_more (DtRepl *r, const DtPacket *p, DtBuf *out) {
-  const DtOpDef *d = p->op[0];
+/* The first overload with samples: what follows from its definition is shown. */
+static const DtOpDef *sampled (const DtPacket *p) {
   for (int i = 0; i < p->n; i++)
-    if (p->op[i]->samples != NULL && p->op[i]->samples[0] != NULL) {
-      d = p->op[i];
-      break;
-    }
-  dt_help_operator(r, d->sig->full, out);
+    if (p->op[i]->samples != NULL && p->op[i]->samples[0] != NULL)
+      return p->op[i];
+  return p->op[0];
 }
 
 /* "mm", "aten.mm", "aten.mm.default". */
@@ -190,14 +187,16 @@ static bool operator_help (DtRepl *r, const char *what, DtBuf *out) {
     memcpy(ns, full, n < 31 ? n : 31);
     ns[n < 31 ? n : 31] = '\0';
     const DtPacket *p = dt_registry_packet(r->cx, r->s->registry, ns, dot + 1);
-    for (int i = 0; p != NULL && i < p->n; i++) {
-      if (found)
-        dt_buf_addc(out, '\n');
-      operator_page(p->op[i], out);
-      found = true;
+    found = p != NULL && p->n > 0;
+    if (found && !(r->set.python &&
+                   dt_help_python(r, sampled(p)->sig->full, out))) {
+      for (int i = 0; i < p->n; i++) {
+        if (i > 0)
+          dt_buf_addc(out, '\n');
+        operator_page(p->op[i], out);
+      }
+      dt_help_operator(r, sampled(p)->sig->full, out);
     }
-    if (found)
-      operator_more(r, p, out);
   }
   if (!found) {
     const DtOpDef *d = dt_registry_find(r->cx, r->s->registry, full);
@@ -277,19 +276,20 @@ static bool command_help (DtRepl *r, const char *what, bool loose,
 static bool live_help (DtRepl *r, const char *what, DtBuf *out) {
   const char *dot = strrchr(what, '.'), *colon = strrchr(what, ':');
   const char *last = colon > dot ? colon : dot;
+  const char of = r->set.python ? '.' : ':';    /* before a method */
   DtBuf head;
   bool found = false;
   dt_buf_init(&head, r->cx);
   const char *kind = *what != ':' ? dt_names_live(r->L, what, &head) : NULL;
   if (kind != NULL && strcmp(kind, "tensor") == 0)
     dt_buf_addf(out, "%s  %s\n"
-                "A tensor.  Tab after %s: lists its methods, ?%s:relu has the "
+                "A tensor.  Tab after %s%c lists its methods, ?%s%crelu has the "
                 "page on one;\n:show %s is its picture, :blame %s tells where "
                 "its placements come from.\n", what, dt_buf_str(&head), what,
-                what, what, what);
+                of, what, of, what, what);
   else if (kind != NULL)
     dt_buf_addf(out, "%s\nA device mesh.  %s[\"...\"] with Tab lists its "
-                "dimensions, %s: its methods.\n", what, what, what);
+                "dimensions, %s%c its methods.\n", what, what, what, of);
   found = kind != NULL;
   if (!found && last > what && last[1] != '\0') {
     char *path = dt_strndup(r->cx, what, (size_t)(last - what));

@@ -10,6 +10,7 @@
 
 typedef struct Page {
   const char *fn, *what;        /* a function of repl.pages and its argument */
+  bool python;                  /* its second: lines typed are Python's */
   DtBuf *out; bool found;
 } Page;
 
@@ -21,7 +22,8 @@ static int ask_page (lua_State *L) {
   lua_call(L, 1, 1);
   lua_getfield(L, -1, p->fn);
   lua_pushstring(L, p->what);
-  lua_call(L, 1, 1);
+  lua_pushboolean(L, p->python);
+  lua_call(L, 2, 1);
   p->found = lua_isstring(L, -1);
   if (p->found)
     dt_buf_add(p->out, lua_tostring(L, -1));
@@ -31,7 +33,7 @@ static int ask_page (lua_State *L) {
 static bool ask (DtRepl *r, const char *fn, const char *what, DtBuf *out) {
   lua_State *L = r->L;
   DtError kept = r->cx->err;
-  Page p = {fn, what, out, false};
+  Page p = {fn, what, r->set.python, out, false};
   /* An example that is tried may raise: the person's last error stays. */
   memset(&r->cx->err, 0, sizeof r->cx->err);
   dt_buf_init(&r->cx->err.message, r->cx);
@@ -53,6 +55,10 @@ bool dt_help_everyday (DtRepl *r, const char *what, DtBuf *out) {
 
 bool dt_help_operator (DtRepl *r, const char *full, DtBuf *out) {
   return ask(r, "operator", full, out);
+}
+
+bool dt_help_python (DtRepl *r, const char *full, DtBuf *out) {
+  return ask(r, "python_operator", full, out);
 }
 
 bool dt_help_packet (DtRepl *r, const char *what, DtBuf *out) {

@@ -17,6 +17,38 @@ for _, name in ipairs(pages.names()) do
   T.ok(ok, name .. ": the example runs" .. (ok and "" or ": " .. tostring(e)))
 end
 
+-- Each page as Python has it, or none: names that Lua alone has.  All examples
+-- are one program: an error names its line.
+local lua_only, program = {}, {}
+for _, name in ipairs(pages.names()) do
+  local text = pages.page(name, true)
+  if text:find("^In Lua:") then
+    lua_only[#lua_only + 1] = name
+  else
+    program[#program + 1] = text:match("Example: (.-)\n$") .. "  # " .. name
+  end
+end
+local ran, e = pcall(dt.debug.command, "python", table.concat(program, "\n"))
+T.ok(ran, "examples in Python run: " .. tostring(e))
+T.ok(#lua_only < 40, "most names are Python's, too: " .. table.concat(lua_only, " "))
+local function in_python(name)
+  return (pages.page(name, true) or pages.python_operator(name)):gsub("\n.*", "")
+end
+for name, call in next, {["aten.mm.default"] = "torch.mm(input, mat2, *, out=None)",
+  ["aten.view.default"] = "x.view(size)",
+  ["aten.linalg_inv.default"] = "torch.linalg.inv(A, *, out=None)",
+  ["aten.gelu_backward.default"] =
+    'torch.ops.aten.gelu_backward(grad_output, self, *, approximate="none")',
+  ["optim.SGD"] = "torch.optim.SGD(module.parameters(), lr=0.1, momentum=0)",
+  init_device_mesh = "init_device_mesh(device, sizes, mesh_dim_names=names)",
+  no_grad = "with torch.no_grad(): …", is_dtensor = "In Lua:"} do
+  T.eq(in_python(name), call, name .. " in Python")
+end
+T.has(pages.page("nn.Linear", true), "Example: nn.Linear(4, 2)(torch.ones(3, 4))",
+  "an example in Python")
+T.has(pages.page("distribute_tensor", true),
+  "from torch.distributed.tensor import distribute_tensor", "where it is imported from")
+
 -- What is asked for is answered as :help answers it.
 local function help(name)
   local ok, answer = pcall(dt.debug.command, "help", name)
