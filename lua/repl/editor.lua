@@ -9,6 +9,7 @@
 
 local dt = require "dt"
 local inspect = require "dt.tensor.inspect"
+local pages = require "repl.pages"
 local util = require "dt.util"
 
 local M = {}
@@ -302,6 +303,17 @@ function ask.vars(q, past)
   return {list = parts(v, start, count)}
 end
 
+-- Over the name of a function an editor shows its page.
+local function page_of(q, v)
+  local is_call = v == nil or type(v) == "function" or type(v) == "table"
+    and not is_module(v) and not util.is_mesh(v)
+  if not q.hover or not is_call or not q.text:match("^[%a_][%w_.:]*$") then
+    return nil
+  end
+  local text = pages.hover(q.text, q.python)
+  return text and {value = text, type = "text"}
+end
+
 function ask.value(q, past)
   local ok, v
   if past ~= 0 and q.text:match("^[%a_][%w_]*$") then
@@ -314,6 +326,8 @@ function ask.value(q, past)
   else
     dt.debug._select(q.frame or 0)
     ok, v = pcall(dt.debug._value, q.text)
+    local page = page_of(q, ok and v or nil)
+    if page then return page end
     if not ok then error(v, 0) end
   end
   return {value = cut(text_of(v)), type = type_of(v), unfolds = unfolds(v)}

@@ -362,4 +362,20 @@ function M.packet(what)
   end
 end
 
+-- hover(what, python): what an editor shows over a name: its page, or of an
+-- operator how it is called and what it does; nil for an unknown name.
+function M.hover(what, python)
+  local text = M.page(what, python)
+  local packet = not text and M.packet(what)
+  local ns, base = (packet or ""):match("^([^.]+)%.(.*)$")
+  if not ns then return text end
+  if python then return python_operators.page(ns, base, {}) end
+  local out = {}
+  for _, name in ipairs(python_operators.overloads(dt.ops[ns][base])) do
+    local info = dt.debug.op_info(dt.ops[ns][base][name])
+    out[#out + 1] = info.schema .. "\n" .. info.brief
+  end
+  return table.concat(out, "\n") .. "\n"
+end
+
 return M

@@ -97,7 +97,7 @@ end
 local function is_out(name) return name:match("out$") ~= nil end
 
 -- Names of a packet's overloads: default first.
-local function overloads(packet)
+function M.overloads(packet)
   local list = {}
   for name, op in next, packet do
     local mt = getmetatable(op)
@@ -123,12 +123,12 @@ local function calls(ns, base, head, how)
   local packet = dt.ops[ns][base]
   local lines, names, given = {}, {}, {}
   local has_out = false
-  for i, name in ipairs(overloads(packet)) do
+  for i, name in ipairs(M.overloads(packet)) do
     names[i] = ("%s.%s.%s"):format(ns, base, name)
     has_out = has_out or is_out(name)
     if not is_out(name) then given[#given + 1] = name end
   end
-  for _, name in ipairs(#given > 0 and given or overloads(packet)) do
+  for _, name in ipairs(#given > 0 and given or M.overloads(packet)) do
     local list = parameters(dt.debug.op_info(packet[name]).schema, how)
     if has_out and how == "function" then add_out(list) end
     lines[#lines + 1] = ("%s(%s)"):format(head, table.concat(list, ", "))
@@ -139,7 +139,7 @@ end
 -- What its overloads do, each sentence once.
 local function words(packet)
   local out, seen = {}, {}
-  for _, name in ipairs(overloads(packet)) do
+  for _, name in ipairs(M.overloads(packet)) do
     local info = dt.debug.op_info(packet[name])
     for _, text in ipairs {info.brief or "", info.doc or ""} do
       if text ~= "" and not seen[text] then out[#out + 1] = text end

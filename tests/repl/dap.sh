@@ -263,6 +263,15 @@ v = vars(C.ref(C.ask("scopes", ('{"frameId":%s}'):format(frame)), "Locals"))
 C.has("variables of Python", v, '"name":"by"', '"name":"out"', "DTensor")
 C.has("Python in the console", C.ask("evaluate",
   '{"expression":"tuple(t.shape)","context":"repl"}'), "(8, 4)")
+local function hover(text)
+  return C.ask("evaluate", ('{"expression":"%s","context":"hover","frameId":%s}')
+    :format(text, frame))
+end
+C.has("help over a function", hover("torch.mm"),
+  "torch.mm(input, mat2, *, out=None)")
+C.has("over one that was imported", hover("distribute_tensor"),
+  "src_data_rank=0", "rank 0's data")
+C.has("over a variable its value", hover("t"), '"type":"DTensor"')
 C.has("Python's names are completed", C.ask("completions",
   '{"text":"sca","column":4}'), '"label":"scale"')
 m = C.ask("exceptionInfo", '{"threadId":1}')

@@ -164,7 +164,7 @@ function M:evaluate(s, q, a)
   local rank, i = frame_of(a.frameId)
   local frame = math.max(i - 1, 0)
   ask(s, q, {ask = "value", text = text, frame = frame,
-    python = is_python(s)}, rank, function (r)
+    python = is_python(s), hover = a.context == "hover"}, rank, function (r)
     local ref = r.unfolds and self:ref{rank = rank, root = "value",
       frame = frame, text = text, path = {}} or 0
     s:reply(q, {result = r.value, type = r.type, variablesReference = ref})
