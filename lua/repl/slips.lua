@@ -335,6 +335,19 @@ function M.program(text, message)
   end
 end
 
+-- A typed line of Python failed with this message, or ("") had no value.
+function M.python(text, message)
+  local x, call = text:match("^%s*(" .. NAME .. ")%s*:%s*([%a_][%w_]*%(.*%))%s*$")
+  if x and message == "" then
+    return ("this annotates %s and calls nothing: %s.%s"):format(x, x, call)
+  end
+  if message:find("SyntaxError", 1, true) and (text:find("^%s*local%s")
+     or text:find("%f[%w]then%f[%W]") or text:find("^%s*for%s.*%sdo%f[%W]")
+     or text:find("%f[%w]function%s*%(")) then
+    return "lines are Python's here: :set python off takes Lua"
+  end
+end
+
 -- The line is one name that holds nothing, or a function.
 function M.value(text, kind)
   local name = text:match("^%s*([%w_%.]+)%s*$")

@@ -69,6 +69,14 @@ static bool begins_any (const char *name, size_t n) {
   return false;
 }
 
+const DtCmd *dt_cmd_named (const char *name, size_t n) {
+  const DtCmd *c;
+  int it = 0;
+  while ((c = dt_cmd_next(&it)) != NULL)
+    if (match_name(c, name, n) == 2) return c;
+  return NULL;
+}
+
 DtStatus dt_cmd_find (DtCtx *cx, const char *name, size_t n,
                       const DtCmd **out) {
   const DtCmd *c, *found = NULL;

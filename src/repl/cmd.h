@@ -59,6 +59,8 @@ extern const DtCmd dt_cmds_across[];
 
 /* All commands one after the other; *it from 0; NULL at the end.  Pure. */
 const DtCmd *dt_cmd_next (int *it);
+/* The command that has this name, whole; NULL for none.  Pure. */
+const DtCmd *dt_cmd_named (const char *name, size_t n);
 /* The command called `name`, or the only one it abbreviates.  COMMAND naming
 ** the candidates or the nearest names.  Pure. */
 DtStatus dt_cmd_find (DtCtx *cx, const char *name, size_t n,

@@ -250,26 +250,15 @@ static bool topic_help (const char *what, DtBuf *out) {
 /* A command named exactly, or abbreviated when `loose`. */
 static bool command_help (DtRepl *r, const char *what, bool loose,
                           DtBuf *out) {
-  const DtCmd *c = NULL;
   const char *s = what + (*what == ':');
-  bool found = dt_cmd_find(r->cx, s, strlen(s), &c) == DT_OK;
-  dt_error_clear(r->cx);
-  if (!found)
-    return false;
-  if (!loose) {
-    char name[32];
-    bool exact = strcmp(dt_cmd_name(c, name), s) == 0;
-    size_t n = strlen(s);
-    for (const char *t = c->names; *t != '\0' && !exact; t += strspn(t, " ")) {
-      size_t k = strcspn(t, " ");
-      exact = k == n && memcmp(t, s, n) == 0;
-      t += k;
-    }
-    if (!exact)
-      return false;
+  const DtCmd *c = dt_cmd_named(s, strlen(s));
+  if (c == NULL && loose && dt_cmd_find(r->cx, s, strlen(s), &c) != DT_OK) {
+    dt_error_clear(r->cx);
+    c = NULL;
   }
-  command_page(c, out);
-  return true;
+  if (c != NULL)
+    command_page(c, out);
+  return c != NULL;
 }
 
 /* A variable of the person's, or a method of one: "x", "x:relu", "x.shape". */

@@ -615,6 +615,17 @@ static DtStatus eval_python (lua_State *L, const char *text, size_t n,
   return dt_eval_call(L, 3, 1, diag);
 }
 
+/* What a typed line of Python that says nothing, or failed, was meant to be. */
+static void hint_python (DtRepl *r, const char *text, DtStatus st,
+                         size_t before) {
+  const char *said = dt_buf_str(&r->diag) + before;
+  bool known = st == DT_OK ||
+               (r->diag.len > before && strstr(said, "SyntaxError: ") == NULL &&
+                strstr(said, "NameError: name '") == NULL);
+  if (known || !dt_slip_command(r, text, &r->diag))
+    dt_slip_hint(r->L, "python", text, st == DT_OK ? "" : said, &r->diag);
+}
+
 DtStatus dt_eval_python_line (DtRepl *r, const char *text, size_t n,
                               const char *file, int below) {
   lua_State *L = r->L;
@@ -622,6 +633,7 @@ DtStatus dt_eval_python_line (DtRepl *r, const char *text, size_t n,
   size_t len = 0;
   DtDebug *d = dt_debug_of(r->s);
   bool outer = d != NULL && d->python;
+  size_t before = r->diag.len;
   if (d != NULL)
     d->python = true;
   DtStatus st = eval_python(L, text, n, file, below, &r->diag);
@@ -633,6 +645,8 @@ DtStatus dt_eval_python_line (DtRepl *r, const char *text, size_t n,
     dt_buf_addc(dtL_out(L), '\n');
   }
   lua_settop(L, top);
+  if (file == NULL && len == 0)
+    hint_python(r, text, st, before);
   return st;
 }
 
@@ -661,7 +675,11 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
   if (!dt_eval_compile(L, text, &expression)) {
     syntax_error(L, text, diag);
     lua_settop(L, top);
+    DtRepl *r = dtL_state(L)->stop_ud;
+    size_t said = diag->len;
     dt_slip_hint(L, "syntax", text, dt_buf_str(diag) + before, diag);
+    if (r != NULL && diag->len == said)
+      dt_slip_command(r, text, diag);
     return DT_E_PARSE;
   }
   DtFloor outer = dtL_floor(L, "prompt", typed_line(L));

@@ -292,6 +292,9 @@ void dt_python_names (lua_State *L, const char *path, const char *prefix,
 ** anything ("syntax": no Lua; "raised": `more` is the error).  Local. */
 void dt_slip_hint (lua_State *L, const char *f, const char *text,
                    const char *more, DtBuf *diag);
+/* A line that is no line of the language begins with a command's name, without
+** its colon: append that.  false: it does not.  Local. */
+bool dt_slip_command (DtRepl *r, const char *text, DtBuf *diag);
 /* The same of a line whose value, at `idx`, is likely not meant.  Local. */
 void dt_slip_value (lua_State *L, int idx, const char *text, DtBuf *diag);
 

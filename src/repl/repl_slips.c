@@ -3,9 +3,11 @@
 ** What is one, and what to write, is lua/repl/slips.lua's business. */
 #include "repl/repl_int.h"
 
+#include <ctype.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <string.h>
+#include "repl/cmd.h"
 
 typedef struct Slip { const char *f, *text, *more; DtBuf *diag; } Slip;
 
@@ -34,6 +36,24 @@ void dt_slip_hint (lua_State *L, const char *f, const char *text,
   if (lua_pcall(L, 1, 0, 0) != LUA_OK)
     lua_pop(L, 1);
   dt_error_clear(dtL_session(L)->cx);
+}
+
+/* At a stop fingers know one letter; elsewhere that is a variable's name. */
+enum { SHORT = 2 };
+
+bool dt_slip_command (DtRepl *r, const char *text, DtBuf *diag) {
+  const char *s = text + strspn(text, " \t");
+  size_t n = 0, gap;
+  while (isalpha((unsigned char)s[n])) n++;
+  gap = strspn(s + n, " \t");
+  bool alone = s[n + gap] == '\0' || s[n + gap] == '\n';
+  bool word = gap > 0 && (isalnum((unsigned char)s[n + gap]) ||
+                          strchr("_#\"'", s[n + gap]) != NULL);
+  if (n == 0 || (!alone && !word) || strchr(s, '\n') != NULL ||
+      (n <= SHORT && r->at == NULL) || dt_cmd_named(s, n) == NULL)
+    return false;
+  dt_buf_addf(diag, "  commands begin with a colon: :%s\n", s);
+  return true;
 }
 
 /* Is the owner of a field, "x" of "x.T", a tensor or a mesh? */
@@ -96,9 +116,12 @@ static void add_near (lua_State *L, const char *text, DtBuf *diag) {
 
 void dt_slip_value (lua_State *L, int idx, const char *text, DtBuf *diag) {
   size_t before = diag->len;
+  DtRepl *r = dtL_state(L)->stop_ud;
   if (lua_isnil(L, idx)) {
     dt_slip_hint(L, "value", text, "nil", diag);
-    if (diag->len > before)
+    if (diag->len == before && r != NULL)
+      dt_slip_command(r, text, diag);
+    else if (diag->len > before)
       add_near(L, text, diag);
   } else if (lua_isboolean(L, idx) && compares_tensors(L, text))
     dt_slip_hint(L, "value", text, "tensors", diag);
