@@ -312,6 +312,13 @@ static int l_raws (lua_State *L) {
   return 1;
 }
 
+/* dt._function_sent(dt._raws() before a function's forward): did it send anything? */
+static int l_function_sent (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  lua_pushboolean(L, g && dt_diag_function_sent(g, luaL_checkinteger(L, 1)));
+  return 1;
+}
+
 /* dt._gather_back(gathered, its gradient, what backward gives). */
 static int l_gather_back (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -542,7 +549,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins},
     {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse}, {"_averaging", l_averaging},
     {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing},
-    {"_raws", l_raws}, {"_gather_back", l_gather_back}, {"_filled", l_filled},
+    {"_raws", l_raws}, {"_gather_back", l_gather_back},
+    {"_function_sent", l_function_sent}, {"_filled", l_filled},
     {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded},
     {"_result", l_result}, {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_cuts", l_cuts}, {"_clipped", l_clipped},

@@ -224,6 +224,9 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 ** itself?  Pure. */
 bool dt_diag_copied (const DtDiag *g, int64_t storage);
 bool dt_diag_chosen (const DtDiag *g, int64_t storage);
+/* Where a copy was written between the broadcast that made it equal and its first
+** gradient; NULL: it was not.  Borrowed.  Pure. */
+const DtOrigin *dt_diag_rewrote (const DtDiag *g, int64_t storage);
 /* to_local() of the parameter `p` gave `local`: if `p` is Replicate and no gradients
 ** are recorded, it is to stay equal.  Local. */
 void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p);

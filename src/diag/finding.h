@@ -168,6 +168,9 @@ void dt_diag_restored (DtDiag *g, const DtVar *v, const char *key);
 void dt_diag_clearing (DtDiag *g);
 /* Raw collectives so far.  Pure. */
 int64_t dt_diag_raws (const DtDiag *g);
+/* The forward of a custom function ends, before which there were `before` of them: did
+** it call one?  Then those ranks work on one model.  Local. */
+bool dt_diag_function_sent (DtDiag *g, int64_t before);
 /* A function gathered `out`, and gives `back` for its gradient `grad` without a
 ** collective.  Local. */
 void dt_diag_gather_back (DtDiag *g, const DtVar *out, const DtVar *grad,

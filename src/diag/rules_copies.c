@@ -25,6 +25,12 @@ bool dt_diag_copied (const DtDiag *g, int64_t storage) {
   return index_of(g, storage) >= 0;
 }
 
+/* What was written after it was made equal says why the copies differ. */
+const DtOrigin *dt_diag_rewrote (const DtDiag *g, int64_t storage) {
+  const int i = index_of(g, storage);
+  return i >= 0 && g->copy[i].rewrote.line > 0 ? &g->copy[i].rewrote : NULL;
+}
+
 bool dt_diag_chosen (const DtDiag *g, int64_t storage) {
   const int i = index_of(g, storage);
   return i >= 0 && !g->copy[i].managed;
@@ -58,6 +64,7 @@ void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim, bool ma
   c->mdim = mdim;
   c->version = v->local->storage->version;
   c->changed = false;
+  c->rewrote.line = 0;
   c->managed = managed;
 }
 
@@ -101,6 +108,10 @@ static void on_update (DtDiag *g, const DtEvent *e) {
     ? find_copy(g, e->in[i]->local) : NULL;
     if (c && c->managed && c->what == NULL)
       name_copy(g, c, e->in[i]);        /* a gradient of torch.autograd.grad() */
+    else if (c && c->what == NULL && i == 0 && e->line > 0 &&
+             c->version != e->in[i]->local->storage->version)
+      c->rewrote = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                               .line = e->line, .seq = e->seq };
     if (c == NULL || c->what == NULL ||
         c->version == e->in[i]->local->storage->version) continue;
     c->version = e->in[i]->local->storage->version;
@@ -121,7 +132,7 @@ void dt_diag_copies (DtDiag *g) {
     DtEvent e = { .kind = DT_EV_OP, .op = c->op, .file = c->file,
                   .line = c->line, .seq = c->seq,
                   .module = c->module ? c->module : "" };
-    if (!c->changed || c->averaged) continue;
+    if (!c->changed || c->averaged || c->rewrote.line > 0) continue;
     dt_diag_claim_named(g, &e, DT_FIND_ID_UNREDUCED, false, c->mesh, c->mdim,
                         c->name, c->hash, c->what);
     c->changed = false;

@@ -30,7 +30,7 @@ typedef struct Drift {
   bool used;                    /* it came into what has a gradient */
   bool met, dropped;            /* a collective took it; it is none of these */
   const char *name;             /* interned */
-  DtOrigin wrote, read;
+  DtOrigin wrote, read, made_at;
 } Drift;
 
 struct DtDrifts {
@@ -127,7 +127,9 @@ void dt_diag_drift_frozen (DtDiag *g, const DtVar *v) {
   Drift *d;
   if (!may_drift(g, v) || !dt_tensor_has_data(v->local)) return;
   d = add_drift(g, v);
-  if (d) d->frozen = true;
+  if (d == NULL) return;
+  d->frozen = true;
+  d->made_at = v->origin;
 }
 
 void dt_diag_drift_updated (DtDiag *g, const DtEvent *e) {
@@ -234,9 +236,11 @@ static void on_read (DtDiag *g, const DtEvent *e) {
     Drift *d = e->in[i] && !e->in[i]->spec ? drift_in(g, e->in[i]) : NULL;
     if (d == NULL) continue;
     if (d->frozen && g->nlearn > 0 && d->storage == e->in[i]->local->storage->id &&
-        !dt_diag_view(g, e->op))
+        !dt_diag_view(g, e->op)) {
+      if (*d->name == '\0') d->name = name_of(g, e->in[i]);
       d->read = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                             .line = e->line, .seq = e->seq };
+    }
     for (int k = 0; k < e->nout; k++) {
       const DtVar *out = e->out[k];
       if (out == NULL || out->spec) continue;
@@ -279,14 +283,31 @@ static void claim_frozen_apart (DtDiag *g, const Drift *d, const DtLearn *l) {
                     "the trained parameters are the same");
 }
 
+/* It began otherwise on each rank, where each has the whole model: no function of the
+** program sends anything between layers. */
+static void claim_frozen_own (DtDiag *g, const Drift *d, const DtLearn *l) {
+  const DtFact facts[3] = { { false, d->start }, { true, l->start }, { true, l->last } };
+  DtEvent e = dt_diag_origin(&d->made_at, "made");
+  if (d->read.line == 0 || d->made_at.line == 0 || g->joint || g->severed[0].mesh ||
+      g->severed[1].mesh) return;
+  dt_diag_claim_all(g, &e, DT_FIND_ID_KEPT_APART, g->over, g->over_dim,
+                    (int64_t)d->nr, 3, facts, d->name, "it gets no gradient, and was "
+                    "never the same on the ranks; the trained parameters are");
+}
+
 void dt_diag_drifts (DtDiag *g) {
   const DtLearn *l = g->over ? dt_diag_any_reduced(g) : NULL;
+  for (int i = 0; i < g->nlearn && g->over && l == NULL; i++)  /* in a flat tensor */
+    if (g->learn[i].steps > 0 && g->learn[i].last != 0) l = &g->learn[i];
   if (g->drifts == NULL || l == NULL || g->moved || g->averaged) return;
   for (int i = 0; i < DRIFTS; i++) {
     const Drift *d = &g->drifts->drift[i];
     if (d->storage == 0 || d->dropped || d->met ||
         dt_diag_by_storage(g, d->storage) != NULL) continue;
-    if (d->frozen) claim_frozen_apart(g, d, l);
+    if (d->frozen) {
+      claim_frozen_apart(g, d, l);
+      claim_frozen_own(g, d, l);
+    }
     else claim_apart(g, d, l);
   }
 }

@@ -17,7 +17,11 @@ void dt_diag_graph_free (DtDiag *g) {
     memset(&g->severed[i], 0, sizeof g->severed[i]);
   }
   g->nsevered = 0;
+  dt_mesh_unref(g->s->cx, g->wide);
+  dt_mesh_unref(g->s->cx, g->joint);
+  g->wide = g->joint = NULL;
   g->put_back = false;
+  g->own_back.line = 0;
 }
 
 static void mark_severed (DtDiag *g, int i, const DtRecRaw *raw,
@@ -31,9 +35,28 @@ static void mark_severed (DtDiag *g, int i, const DtRecRaw *raw,
   s->mdim = raw->mdim;
 }
 
+bool dt_diag_function_sent (DtDiag *g, int64_t before) {
+  if (g->nraw <= before) return false;
+  if (g->wide && g->wide->shape[g->wide_dim] > 1) {
+    dt_mesh_unref(g->s->cx, g->joint);
+    g->joint = dt_mesh_ref(g->wide);
+    g->joint_dim = g->wide_dim;
+  }
+  return true;
+}
+
+static void note_wide (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  if (dt_meta_numel(&in->local->m) < 2) return;
+  dt_mesh_ref(raw->mesh);
+  dt_mesh_unref(g->s->cx, g->wide);
+  g->wide = raw->mesh;
+  g->wide_dim = raw->mdim;
+}
+
 void dt_diag_graph_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out) {
   int i;
+  note_wide(g, raw, in);
   if (out != NULL) out->local->storage->cut |= in->local->storage->cut;
   if (!in->requires_grad || in->spec || out == NULL || !g->s->grad_enabled ||
       g->s->backward || raw->mesh->shape[raw->mdim] < 2) return;

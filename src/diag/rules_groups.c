@@ -11,7 +11,9 @@
 ** - A stage that several pipelines have, as with data parallelism beside it: each
 **   trained its copy on its own.
 ** - Experts: some ranks, not all, began with the same one, and each trained it on
-**   its own. */
+**   its own.
+** - A weight that all ranks began with, whose gradient is reduced over some of them,
+**   though a function of the program joins those and others in one model. */
 #include <string.h>
 #include "base/hash.h"
 #include "diag/diag_int.h"
@@ -69,8 +71,55 @@ static void claim_stage (DtDiag *g, const DtLearn *l, int64_t nr) {
   if (c) c->some = DT_SOME;
 }
 
+/* Does the group of this rank along `dim` of `mesh` have a rank that is not in that
+** along `of_dim` of `of`?  Of groups of more ranks than are looked at: no. */
+static bool reaches_beyond (const DtMesh *mesh, int dim, const DtMesh *of, int of_dim) {
+  enum { MOST = 64 };
+  int a[MOST], b[MOST];
+  const int na = (int)mesh->shape[dim], nb = (int)of->shape[of_dim];
+  if (!mesh->member || !of->member || na > MOST || nb > MOST) return false;
+  dt_mesh_group(mesh, dim, mesh->my_rank, a);
+  dt_mesh_group(of, of_dim, of->my_rank, b);
+  for (int i = 0; i < na; i++) {
+    bool found = false;
+    for (int k = 0; k < nb && !found; k++) found = a[i] == b[k];
+    if (!found) return true;
+  }
+  return false;
+}
+
+/* Reduced over a group that the model goes beyond, as those of all others are: nobody
+** left some of them out on purpose. */
+static bool is_reduced_in_group (const DtDiag *g, const DtLearn *l) {
+  if (l->near == NULL || l->mesh == NULL || g->joint == NULL || l->drawn || l->synced ||
+      l->numel < 2 || l->start == 0 || l->last == 0 || l->reduced_at.line == 0 ||
+      !reaches_beyond(g->joint, g->joint_dim, l->near, l->near_dim)) return false;
+  for (int i = 0; i < g->nlearn; i++) {
+    const DtLearn *other = &g->learn[i];
+    if ((other->near && reaches_beyond(other->near, other->near_dim, l->near,
+                                       l->near_dim)) ||
+        (other->mesh && reaches_beyond(other->mesh, other->mdim, l->near,
+                                       l->near_dim))) return false;
+  }
+  return true;
+}
+
+static void claim_in_group (DtDiag *g, const DtLearn *l, int64_t nr) {
+  enum { SALT = 400 };
+  const DtFact facts[4] = { { false, l->last }, { true, l->start }, { false, l->used },
+                            { true, (uint64_t)l->steps + 1 } };
+  DtEvent e = dt_diag_origin(&l->reduced_at, "all_reduce");
+  const char *what = is_reduced_in_group(g, l) ? dt_diag_learn_words(
+    g, l, "%s was equal on all ranks; its gradient, from %s:%d, is reduced over some of "
+          "them only, and the model goes over others, too") : NULL;
+  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, NULL, -1, SALT + nr, 4, facts,
+                              l->name, what);
+}
+
 void dt_diag_groups (DtDiag *g) {
   bool reduced = false;
+  for (int i = 0; i < g->nlearn && !g->moved && !g->averaged; i++)
+    claim_in_group(g, &g->learn[i], i);
   for (int i = 0; i < g->nlearn; i++) reduced = reduced || g->learn[i].reduced;
   for (int i = 0; i < g->nlearn && g->moved && !g->averaged; i++)
     if (g->piped) {

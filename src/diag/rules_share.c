@@ -191,6 +191,15 @@ static bool is_clip_factor (const DtEvent *e, const DtShare *was, double w) {
          fabs(w * was->over - was->weight) >= 1e-6 * fabs(was->weight);
 }
 
+/* The result of an addition, as 1 + a penalty, is no count of elements: what it
+** multiplies is no share any more. */
+static bool is_multiplied_by_sum (const DtEvent *e) {
+  const DtVar *by = e->nin > 1 ? e->in[1] : NULL;
+  return !e->backward && by != NULL && by->origin.op != NULL &&
+         (strncmp(by->origin.op, "aten.add.", 9) == 0 ||
+          strncmp(by->origin.op, "aten.rsub.", 10) == 0);
+}
+
 /* a * b, a / b, where one is a share and the other a number. */
 static void on_scale (DtDiag *g, const DtEvent *e) {
   const bool div = is_any(g, e->op, DT_DO_DIV, DT_DO_DIV_SCALAR);
@@ -198,6 +207,7 @@ static void on_scale (DtDiag *g, const DtEvent *e) {
   const DtShare *s = find_share(g, e->in[0]->local, own);
   DtShare was, *to;
   double x, w = NAN;
+  if (!div && is_multiplied_by_sum(e)) return;
   if (s && s->mesh == NULL && second_number(e, &x))
     w = div ? s->weight / x : s->weight * x;
   else if (!div && !own && e->nin > 1 && e->in[1] &&

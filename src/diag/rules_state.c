@@ -58,12 +58,37 @@ static bool is_reading_statistics (const DtDiag *g, const DtOpDef *op) {
          strstr(op->sig->full, "batch_norm") == NULL;
 }
 
+static DtBuffer *buffer_written (DtDiag *g, const DtEvent *e) {
+  return e->nin > 0 && e->in[0] && !e->in[0]->spec ? find_buffer(g, e->in[0]) : NULL;
+}
+
+/* Is it the first time that this line writes to it? */
+static bool is_new_line (const DtBuffer *b, const DtEvent *e) {
+  for (int i = 0; i < b->nwrites; i++)
+    if (b->write[i].at.line == e->line && b->write[i].at.file == e->file) return false;
+  return b->nwrites < DT_WRITES && e->line > 0;
+}
+
+static void before_buffer_write (DtDiag *g, const DtEvent *e) {
+  DtBuffer *b = buffer_written(g, e);
+  if (b != NULL && !dt_session_no_data(g->s))
+    b->before = is_new_line(b, e) ? dt_diag_hash(e->in[0]->local, false) : 0;
+}
+
 static void on_buffer_write (DtDiag *g, const DtEvent *e) {
-  DtBuffer *b = e->nin > 0 && e->in[0] && !e->in[0]->spec ? find_buffer(g, e->in[0])
-                                                          : NULL;
-  if (b != NULL && e->status == DT_OK)
-    b->wrote = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
-                           .line = e->line, .seq = e->seq };
+  DtBuffer *b = buffer_written(g, e);
+  if (b == NULL || e->status != DT_OK) return;
+  b->wrote = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                         .line = e->line, .seq = e->seq };
+  if (b->before == 0 || !is_new_line(b, e)) return;
+  b->write[b->nwrites++] = (DtWrite){
+    b->wrote, b->before, dt_diag_hash(e->in[0]->local, false) };
+}
+
+/* A collective gives it other values: what was written before does not count. */
+static void buffer_met (DtDiag *g, const DtVar *v) {
+  DtBuffer *b = g->nbuffers > 0 && !v->spec ? find_buffer(g, v) : NULL;
+  if (b) b->nwrites = 0;
 }
 
 static void on_buffer_read (DtDiag *g, const DtEvent *e) {
@@ -89,13 +114,40 @@ const DtLearn *dt_diag_any_reduced (const DtDiag *g) {
   return NULL;
 }
 
+/* The write after which the ranks hold other values, and held the same before: of all
+** that are claimed, one holds.  Where they began with others, or parted later, the last
+** write stands for it. */
+static void claim_parted (DtDiag *g, const DtBuffer *b, const DtLearn *l, int nr,
+                          const char *what) {
+  const DtEvent last = dt_diag_origin(b->wrote.line > 0 ? &b->wrote : &b->at, "");
+  DtFact facts[4] = { { false, b->used }, { true, l->last } };
+  uint64_t all = DT_HASH_SEED;
+  int n = 2;
+  for (int i = 0; i < b->nwrites; i++) {
+    const DtWrite *w = &b->write[i];
+    const DtEvent e = dt_diag_origin(&w->at, "");
+    facts[2] = (DtFact){ true, w->before };
+    facts[3] = (DtFact){ false, w->after };
+    all = dt_hash_u64(all, w->after);
+    dt_diag_claim_all(g, &e, DT_FIND_ID_STATE_APART, g->over, g->over_dim, nr, 4, facts,
+                      b->name, what);
+  }
+  if (b->nwrites > 0) {
+    facts[n++] = (DtFact){ false, b->write[0].before };
+    dt_diag_claim_all(g, &last, DT_FIND_ID_STATE_APART, g->over, g->over_dim,
+                      nr + 2 * DT_BUFFERS, n, facts, b->name, what);
+    facts[2] = (DtFact){ true, all | 1 };
+  }
+  dt_diag_claim_all(g, &last, DT_FIND_ID_STATE_APART, g->over, g->over_dim,
+                    nr + DT_BUFFERS, n, facts, b->name, what);
+}
+
 void dt_diag_state (DtDiag *g) {
+  enum { FIRST = 100 };
   const DtLearn *l = g->over ? dt_diag_any_reduced(g) : NULL;
   if (l == NULL || g->moved || g->averaged) return;
   for (int i = 0; i < g->nbuffers; i++) {
     const DtBuffer *b = &g->buffer[i];
-    const DtFact facts[2] = { { false, b->used }, { true, l->last } };
-    const DtEvent e = dt_diag_origin(b->wrote.line > 0 ? &b->wrote : &b->at, "");
     const char *what;
     DtBuf t;
     if (b->at.line == 0) continue;
@@ -103,9 +155,7 @@ void dt_diag_state (DtDiag *g) {
     dt_buf_addf(&t, "a buffer that is written by each rank, and read at %s:%d; the "
                 "parameters are the same", b->at.file ? b->at.file : "", b->at.line);
     what = dt_diag_intern(g, &t);
-    if (what)
-      dt_diag_claim_all(g, &e, DT_FIND_ID_STATE_APART, g->over, g->over_dim,
-                        100 + i, 2, facts, b->name, what);
+    if (what) claim_parted(g, b, l, FIRST + i, what);
   }
 }
 
@@ -141,6 +191,7 @@ void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   DtOrigin here;
   DtEvent e;
   DtClaim *c;
+  buffer_met(g, in);
   if (strcmp(raw->kind, "broadcast") != 0 || g->s->backward) return;
   claim_made_alone(g, raw, in);
   dt_idset_del(&g->loaded, in->local->storage->id);
@@ -286,6 +337,7 @@ static bool is_multiplying (const DtDiag *g, const DtOpDef *op) {
 }
 
 const DtDiagRule dt_rules_state[] = {
+  { DT_EV_OP, before_buffer_write, dt_diag_inplace, DT_WHEN(nbuffers) },
   { DT_EV_OP_END, on_buffer_write, dt_diag_inplace, DT_WHEN(nbuffers) },
   { DT_EV_OP_END, on_buffer_read, is_reading_statistics, DT_WHEN(nbuffers) },
   { DT_EV_OP_END, on_dropout, is_dropout, DT_WHEN(nplaces) },

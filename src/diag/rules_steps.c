@@ -289,7 +289,8 @@ void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
                             { true, l->kept },
                             { !dealt, dealt ? l->at_first : l->loss } };
   const bool at_sum = l->reduced_at.line > 0 && (l->kept == DT_KEPT_SUM || fewer);
-  DtEvent e = dt_diag_origin(at_sum ? &l->reduced_at : &l->step, "update");
+  DtEvent e = dt_diag_origin(at_sum ? &l->reduced_at : own && g->own_back.line > 0
+                             ? &g->own_back : &l->step, "update");
   const char *what;
   if (l->kept == DT_KEPT_UNKNOWN || l->loss == 0) return;
   if (dealt && !some_averaged(g, l)) return;

@@ -572,11 +572,15 @@ static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[3] = { { false, l->start }, { false, l->came },
                             { true, l->used } };
   const bool some = dt_idset_has(&g->sent_some, l->storage);    /* not from one to all */
-  DtEvent e = dt_diag_origin(some ? &g->sent_at : g->moved ? &l->reduced_at : &l->made,
-                             "update");
+  const DtOrigin *after = dt_diag_rewrote(g, l->storage);
+  DtEvent e = dt_diag_origin(some ? &g->sent_at : g->moved ? &l->reduced_at
+                             : after ? after : &l->made, "update");
   const char *what;
   if (l->start == 0 || l->numel < 2 || l->came == 0 || l->used == 0) return;
-  what = dt_diag_learn_words(g, l, "%s when its first gradient came at %s:%d");
+  what = dt_diag_learn_words(
+    g, l, after ? "%s was written after a broadcast had made it equal; what it is when "
+                  "its first gradient comes at %s:%d"
+                : "%s when its first gradient came at %s:%d");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_NEVER_EQUAL,
                               l->mesh ? l->mesh : g->over,
                               l->mesh ? l->mdim : g->over_dim, nr, 3, facts,

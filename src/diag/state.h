@@ -187,6 +187,7 @@ typedef struct DtCopy {
   bool whole;                   /* the local part of a DTensor that is Replicate */
   uint64_t hash;                /* after the last change, which was here: */
   const DtOpDef *op; const char *file, *module; int line; int64_t seq;
+  DtOrigin rewrote;             /* written since, before it got a gradient; line 0: not */
 } DtCopy;
 
 /* A product: which dimensions (from the end) of which arguments are
@@ -438,6 +439,11 @@ typedef struct DtSevered {
   DtMesh *mesh; int mdim;       /* owned */
 } DtSevered;
 
+/* A line that wrote to a buffer, and a hash of what it held before the first time, and
+** after it. */
+enum { DT_WRITES = 4 };
+typedef struct DtWrite { DtOrigin at; uint64_t before, after; } DtWrite;
+
 /* A module's buffer. */
 enum { DT_BUFFERS = 64 };
 typedef struct DtBuffer {
@@ -448,6 +454,8 @@ typedef struct DtBuffer {
                                 ** it; 0: none */
   DtOrigin wrote;               /* ... and where they were written; line 0: by an
                                 ** operator that has it beside others */
+  int nwrites; DtWrite write[DT_WRITES];        /* the first lines since a collective */
+  uint64_t before;              /* what it holds, while it is written; 0: not kept */
 } DtBuffer;
 
 /* A tensor of low precision that is added to in place; of one number also what its
@@ -598,7 +606,10 @@ struct DtDiag {
   DtIdSet load_lines;           /* lines whose loads were used */
   int64_t nraw;                 /* raw collectives so far */
   int nsevered; DtSevered severed[2];
-  bool put_back;                /* a rank put its own among what it gathered */
+  DtMesh *wide; int wide_dim;   /* the last collective of several numbers; a function's, */
+  DtMesh *joint; int joint_dim; /* in forward (both owned) */
+  bool put_back;                /* a rank put its own among what it gathered; by a */
+  DtOrigin own_back;            /* function's backward, there; line 0: in forward */
   int nbuffers; DtBuffer buffer[DT_BUFFERS];
   DtIdSet gains;                /* storages of vectors that were trained on
                                 ** parts of a sequence; of a dimension that is

@@ -83,12 +83,13 @@ local function all_grads(ctx, shown, results, grads)
   return out
 end
 
--- Forward brought the parts of all ranks together (`out` is that many times
--- `own`), and backward gives a gradient without a collective.
-local function look_at_gather(own, out, grad, back)
+-- Forward brought the parts of all ranks together (the `results` are that many
+-- times `own`), and backward gives a gradient without a collective.
+local function look_at_gather(own, results, grad, back)
+  local out = results[1]
   if util.is_tensor(own) and util.is_tensor(out) and util.is_tensor(grad)
      and util.is_tensor(back) and not out.placements
-     and own:numel() > 0 and out:numel() >= 2 * own:numel()
+     and own:numel() > 0 and #results * out:numel() >= 2 * own:numel()
      and back:numel() == own:numel() then
     dt._gather_back(out, grad, back)
   end
@@ -205,7 +206,7 @@ function Function:extend(name)
     dt.no_grad(function ()
       outs = run_forward(class, ctx, args)
     end)
-    local gathers = dt._raws() > before
+    local gathers = dt._function_sent(before)
     if not needs or not dt.is_grad_enabled() then
       return give_results(outs)
     end
@@ -229,7 +230,7 @@ function Function:extend(name)
         local out = run_backward(class, ctx,
           table.unpack(all_grads(ctx, shown, results, grads)))
         if gathers and dt._raws() == began then
-          look_at_gather(inputs[1], results[1], grads[1], out[1])
+          look_at_gather(inputs[1], results, grads[1], out[1])
         end
         check_count(class, out, args.n)
         return bypass(class.name .. "Backward", inputs, wanted, out)
