@@ -36,6 +36,10 @@ enum { POISON_NEW = 0xa5, POISON_OLD = 0x5a };
 /* A granule, the largest size with a list, and how much the lists hold. */
 enum { GRAIN = 16, POOL_MAX = DT_POOL_CLASSES * GRAIN, POOL_KEEP = 4 << 20 };
 
+/* Blocks from here on go back even when the process ends: another rank, which is
+** still at work, may want the pages. */
+enum { LARGE = 64 << 10 };
+
 #if defined(__SANITIZE_ADDRESS__)
 #define USE_POOL false
 #elif defined(__has_feature)
@@ -115,6 +119,7 @@ static MemHead *block_new (DtCtx *cx, size_t n, bool zero) {
 static void block_free (DtCtx *cx, MemHead *h) {
   DtMem *m = &cx->mem;
   size_t k = grains(h->size);
+  if (m->leaving && h->size < LARGE) return;
   if (!pool_has(h->size) || m->pooled >= POOL_KEEP) {
     free(h);
     return;
@@ -124,7 +129,16 @@ static void block_free (DtCtx *cx, MemHead *h) {
   m->pooled += k * GRAIN;
 }
 
+void dt_mem_leave (DtCtx *cx) {
+#if !defined(DT_TESTMODE)
+  cx->mem.leaving = USE_POOL;
+#else
+  (void)cx;
+#endif
+}
+
 void dt_mem_trim (DtCtx *cx) {
+  if (cx->mem.leaving) return;
   for (int k = 0; k <= DT_POOL_CLASSES; k++)
     while (cx->mem.pool[k] != NULL) {
       MemHead *h = cx->mem.pool[k];

@@ -21,6 +21,7 @@ typedef struct DtMem {
   bool fail_on;                 /*   and every one after it */
   size_t pooled;                /* bytes of free blocks in the pool */
   union DtMemHead *pool[DT_POOL_CLASSES + 1];   /* by granules */
+  bool leaving;                 /* see dt_mem_leave */
 } DtMem;
 
 /* Memory for `n` bytes, uninitialised (poisoned in test builds).  NULL and a
@@ -42,6 +43,11 @@ char *dt_strndup (DtCtx *cx, const char *s, size_t n);
 ** that are used first stay small: a short program must not pay for a long one.
 ** Where the system has no such pages nothing happens. */
 void dt_mem_large (void *p, size_t n);
+/* The process ends with this context: small blocks that are freed from now on are
+** left to it, which takes a fifth of a short program's time less.  The counters
+** stay exact; the context must not be used for long any more.  No effect under
+** ASan and in test builds, which look for what is left.  Local. */
+void dt_mem_leave (DtCtx *cx);
 
 #define DT_NEW(cx, T)        ((T *)dt_calloc((cx), 1, sizeof(T)))
 #define DT_NEWN(cx, T, n)    ((T *)dt_calloc((cx), (size_t)(n), sizeof(T)))

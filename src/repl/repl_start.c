@@ -369,6 +369,8 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   say_why(&r);
   if (r.s != NULL && dt_repl_first(&r))
     r.app->wants_ranks = r.s->wants_ranks;
+  if (r.s == NULL || r.s->wants_ranks == 0)     /* else it begins anew */
+    dt_mem_leave(cx);
   dtL_state_free(r.L);
   dt_free(cx, r.found);
   dt_free(cx, r.found_len);
