@@ -55,6 +55,32 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
 void dt_diag_claim_named (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                           const DtMesh *mesh, int mdim, const char *name,
                           uint64_t hash, const char *what);
+/* What tells claims of one finding at one line apart (the `salt` below).  One that
+** counts is told apart by the count itself (0 and on), or, where another rule
+** counts for the same finding, by a name with room behind it. */
+enum DtSalt {
+  DT_SALT_DEALT_OUT = 1, DT_SALT_ALONG_CUT, DT_SALT_PIECES_MET,
+  DT_SALT_DIVIDED_ALONE, DT_SALT_NEIGHBOURS_MET, DT_SALT_STAT_MET,
+  DT_SALT_CAUSAL_ATTENTION, DT_SALT_KEYS_ALONE, DT_SALT_HEADS,
+  DT_SALT_HEADS_OF_PIECES, DT_SALT_PIECES_OF_HEADS, DT_SALT_JOINED_STACKED,
+  DT_SALT_JOINED, DT_SALT_SOURCE_EQUAL, DT_SALT_SOURCE_WHOLE, DT_SALT_SAME_GROUP,
+  DT_SALT_PART_SENT, DT_SALT_ALIKE_SENT, DT_SALT_PICKED_SUMMED, DT_SALT_STAT_REDUCED,
+  DT_SALT_COLUMNS_REDUCED, DT_SALT_POOL_MET, DT_SALT_PREFIX_MET, DT_SALT_CONV_MET,
+  DT_SALT_EDGE_MET, DT_SALT_GATHER_BACK, DT_SALT_COUNTED_APART, DT_SALT_BEGINS_ALIKE,
+  DT_SALT_ALIKE_BEGINS, DT_SALT_SUMMED_ALIKE, DT_SALT_ALIKE_SUMMED,
+  DT_SALT_SHIFTED_SUM, DT_SALT_INDEX_WHOLE, DT_SALT_INDEX_MET,
+  DT_SALT_FOUND_COMPARED, DT_SALT_ROUTED_SUM, DT_SALT_HALF_REDUCED,
+  DT_SALT_LABELS_MET, DT_SALT_MOVED_ALONG, DT_SALT_SHIFTED_ADDED, DT_SALT_MIXED,
+  DT_SALT_SHARED_LOSS, DT_SALT_BENT_SHARE, DT_SALT_ORDER_MET, DT_SALT_MADE_ALONE,
+  DT_SALT_SAME_PART, DT_SALT_CUT_OFF, DT_SALT_MEAN_MET, DT_SALT_UPDATED_BY_ONE,
+  DT_SALT_LEFT_OUT,
+  DT_SALT_EXTRA = 1 << 20,
+  DT_SALT_STATE = 2 << 20,
+  DT_SALT_PARTS_STEPPED = 3 << 20,
+  DT_SALT_AVERAGES = 4 << 20,
+  DT_SALT_CLIPPED = 5 << 20,
+  DT_SALT_SOURCE_WINS = 6 << 20
+};
 /* The same with several facts that must hold together; `place`: event of the
 ** operator to be named; `salt` distinguishes claims of one line; mesh
 ** NULL: all ranks.  `subject` may be NULL; `what` must outlive the session's

@@ -83,7 +83,7 @@ void dt_diag_dealt_out (DtDiag *g, const DtVar *rows) {
                         (int64_t)(t->storage->nbytes / size)) return;
   facts[0] = (DtFact){ false, dt_hash_u64(DT_HASH_SEED, (uint64_t)t->offset) | 1 };
   facts[1] = (DtFact){ true, sample_memory(t, size) };
-  dt_diag_claim_all(g, &e, DT_FIND_ID_DEALT_AGAIN, NULL, -1, 62, 2, facts,
+  dt_diag_claim_all(g, &e, DT_FIND_ID_DEALT_AGAIN, NULL, -1, DT_SALT_DEALT_OUT, 2, facts,
                     dt_diag_name(g, rows), "rows of each rank, which a sampler deals "
                     "out among the ranks; where its part begins");
 }
@@ -100,7 +100,7 @@ void dt_diag_piece (DtDiag *g, const DtVar *v) {
 }
 
 void dt_diag_clipped (DtDiag *g, const DtVar *p, const DtVar *by) {
-  enum { FEW = 4, NR = 70 };
+  enum { FEW = 4 };
   const DtOrigin here = dt_diag_here(g, "clip");
   const DtEvent e = dt_diag_origin(&here, "clip");
   DtFact fact = { false, 0 };
@@ -108,10 +108,10 @@ void dt_diag_clipped (DtDiag *g, const DtVar *p, const DtVar *by) {
       dt_session_no_data(g->s) || g->nclipped == FEW ||
       !dt_idset_has(&g->own_pieces, p->local->storage->id)) return;
   fact.hash = dt_diag_hash(by->local, false);
-  dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, NULL, -1, NR + g->nclipped++, 1,
-                    &fact, dt_diag_name(g, p), "each rank has pieces of the parameters "
-                    "and takes the norm of their gradients alone; what they are scaled "
-                    "by");
+  dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, NULL, -1,
+                    DT_SALT_CLIPPED + g->nclipped++, 1, &fact, dt_diag_name(g, p),
+                    "each rank has pieces of the parameters and takes the norm of "
+                    "their gradients alone; what they are scaled by");
 }
 
 void dt_diag_padded (DtDiag *g, int64_t items, int ranks) {

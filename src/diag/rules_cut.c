@@ -66,7 +66,8 @@ static void cut_made (DtDiag *g, const DtEvent *e) {
   const DtPart *of;
   DtPart p;
   int i, d;
-  if (e->status != DT_OK || e->backward || e->nin != 1 || e->in[0] == NULL || e->in[0]->spec) return;
+  if (e->status != DT_OK || e->backward || e->nin != 1 || e->in[0] == NULL ||
+      e->in[0]->spec) return;
   for (i = 0; i < e->nout; i++) {
     if (e->out[i] == NULL || !place_in(e->in[0]->local, e->out[i]->local, &p))
       continue;

@@ -268,8 +268,9 @@ static void claim_apart (DtDiag *g, const Drift *d, const DtLearn *l) {
   DtEvent e = dt_diag_origin(&d->wrote, "update");
   if (d->times < 2 || !d->used || d->wrote.line == 0) return;
   dt_diag_claim_all(g, &e, DT_FIND_ID_KEPT_APART, g->over, g->over_dim,
-                    (int64_t)d->nr, zero ? 3 : 4, facts, d->name, "it is fed by what each rank has, "
-                    "and comes into the loss; the parameters are the same");
+                    (int64_t)d->nr, zero ? 3 : 4, facts, d->name,
+                    "it is fed by what each rank has, and comes into the loss; the "
+                    "parameters are the same");
 }
 
 static void claim_frozen_apart (DtDiag *g, const Drift *d, const DtLearn *l) {

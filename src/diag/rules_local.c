@@ -45,7 +45,7 @@ void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
               "%lld; where each part begins", w->dim, (long long)w->len,
               (long long)w->whole);
   what = dt_diag_intern(g, &b);
-  c = what ? dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 2, 1,
+  c = what ? dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_ALONG_CUT, 1,
                                &fact, dt_diag_place_name(g, e->in[0]->id), what)
            : NULL;
   if (c && w->summed) {         /* the other way round */
@@ -94,7 +94,8 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
   name = dt_diag_place_name(g, a->of);
   if (*name == '\0') name = either_name(g, e->in[1]->id, b->root);
   if (what)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, 3, 1, &fact, name, what);
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1,
+                      DT_SALT_PIECES_MET, 1, &fact, name, what);
 }
 
 /* What was summed over the ranks is divided by what was not: both go along the
@@ -114,7 +115,7 @@ static void divided_alone (DtDiag *g, const DtEvent *e, const DtPlace *a,
               e->file ? e->file : "", e->line);
   what = dt_diag_intern(g, &t);
   if (what)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 5, 1, &fact,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_DIVIDED_ALONE, 1, &fact,
                       dt_diag_place_name(g, b->root), what);
 }
 
@@ -144,7 +145,7 @@ static void neighbours_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
               (long long)a->first_len);
   what = dt_diag_intern(g, &t);
   if (what)
-    dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 54, 1, &fact,
+    dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_NEIGHBOURS_MET, 1, &fact,
                       dt_diag_place_name(g, e->out[0]->id), what);
 }
 
@@ -189,7 +190,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
               e->file ? e->file : "", e->line);
   what = dt_diag_intern(g, &t);
   if (what == NULL) return;
-  claim = dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 4, 1, &fact,
+  claim = dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_STAT_MET, 1, &fact,
                             either_name(g, b->root, part == e->in[0]
                                         ? e->in[1]->id : e->in[0]->id), what);
   if (claim && b->logged) {     /* the parts may be merged by it */
@@ -242,7 +243,7 @@ static void on_causal_attention (DtDiag *g, const DtEvent *e,
   const DtFact fact = { false, q->where };
   if (!is_causal(e) || q->dim != ndim_of(e->in[0]) - 2 ||
       e->in[1]->local->m.shape[q->dim] != q->whole) return;
-  dt_diag_claim_all(g, e, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, 5, 1, &fact,
+  dt_diag_claim_all(g, e, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, DT_SALT_CAUSAL_ATTENTION, 1, &fact,
                     dt_diag_place_name(g, e->in[0]->id), "is_causal counts the "
                     "queries of each rank from 0, the keys are all of them; "
                     "where each part begins");
@@ -268,7 +269,7 @@ void dt_diag_keys_alone (DtDiag *g, const DtEvent *e) {
   if (what == NULL) return;
   lse = dt_diag_place_made(k, e, DT_PLACE_STAT);
   lse.logged = true;
-  c = dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 53, 1, &fact,
+  c = dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_KEYS_ALONE, 1, &fact,
                         dt_diag_place_name(g, e->in[1]->id), what);
   if (c == NULL || e->nout < 2 || e->out[1] == NULL) return;
   lse.alone = c->key;
@@ -308,18 +309,18 @@ void dt_diag_heads_met (DtDiag *g, const DtEvent *e) {
   if (q->dim != k->dim || q->dim != ndim_of(e->in[0]) - 3) return;
   facts[0] = (DtFact){ false, dt_hash_u64(q->where, k->where) | 1 };
   if (q->first_len == 0 || k->first_len == 0) {
-    heads_claim(g, e, q, k, 6, 1, facts,
+    heads_claim(g, e, q, k, DT_SALT_HEADS, 1, facts,
                 are_disjoint(q->off, q->len, q->whole, k->off, k->len,
                              k->whole));
     return;
   }
   if (g->reordered) return;
   facts[1] = (DtFact){ true, dt_hash_u64(q->first, k->first) | 1 };
-  heads_claim(g, e, q, k, 7, 2, facts,        /* cut into pieces, then by rank */
+  heads_claim(g, e, q, k, DT_SALT_HEADS_OF_PIECES, 2, facts,  /* cut into pieces, then by rank */
               are_disjoint(q->off - q->first_off, q->len, q->first_len,
                            k->off - k->first_off, k->len, k->first_len));
   facts[0] = (DtFact){ false, q->first };
-  heads_claim(g, e, q, k, 8, 1, facts,        /* by rank, then into pieces */
+  heads_claim(g, e, q, k, DT_SALT_PIECES_OF_HEADS, 1, facts,  /* by rank, then into pieces */
               q->of == k->of && q->first_off == k->first_off &&
               are_disjoint(q->off, q->len, q->whole, k->off, k->len, k->whole));
 }
@@ -345,7 +346,7 @@ void dt_diag_stacked_view (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   const DtMeta *z = &e->out[0]->local->m;
   if (strcmp(e->op->sig->full, "aten.view.default") == 0 && z->ndim == w->columns
       && w->dim > 0 && w->dim < z->ndim && z->shape[w->dim] == w->whole)
-    joined_claim(g, e, w, 9);
+    joined_claim(g, e, w, DT_SALT_JOINED_STACKED);
 }
 
 /* Halves of one part, or of what was counted, put side by side, as rotary
@@ -421,7 +422,7 @@ void dt_diag_joined (DtDiag *g, const DtEvent *e) {
                           .seq = e->seq };
     dt_diag_shuffle(g, w, &at, e->out[0]);
   }
-  if (dim != w->dim && w->len * e->nin == w->whole) joined_claim(g, e, w, 10);
+  if (dim != w->dim && w->len * e->nin == w->whole) joined_claim(g, e, w, DT_SALT_JOINED);
 }
 
 void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece,
@@ -464,12 +465,12 @@ static void claim_source_equal (DtDiag *g, const DtRecRaw *raw,
   const DtFact fed[2] = { { false, w->fed }, { false, w->where } };
   const DtFact src[2] = { { false, w->src }, { false, w->where } };
   DtEvent at = dt_diag_origin(&w->fed_at, "");
-  dt_diag_claim_all(g, &at, DT_FIND_ID_INPUTS_APART, raw->mesh, raw->mdim, 12,
+  dt_diag_claim_all(g, &at, DT_FIND_ID_INPUTS_APART, raw->mesh, raw->mdim, DT_SALT_SOURCE_EQUAL,
                     2, fed, dt_diag_place_name(g, w->fed_id), "what is multiplied "
                     "with the columns of each rank; the results are put together");
   at = dt_diag_origin(&w->cut, "");
   if (w->columns)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_WHOLE, raw->mesh, raw->mdim, 13,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_WHOLE, raw->mesh, raw->mdim, DT_SALT_SOURCE_WHOLE,
                       2, src, dt_diag_place_name(g, w->of), "what each rank cut "
                       "its columns out of");
 }
@@ -492,7 +493,7 @@ static void claim_same_group (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
               w->cut.file ? w->cut.file : "", w->cut.line);
   what = dt_diag_intern(g, &t);
   if (what)
-    dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_GROUP, raw->mesh, raw->mdim, 32, 1,
+    dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_GROUP, raw->mesh, raw->mdim, DT_SALT_SAME_GROUP, 1,
                       &fact, dt_diag_place_name(g, in->id), what);
 }
 
@@ -507,7 +508,7 @@ static void claim_source_wins (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   DtClaim *c;
   if (strcmp(raw->kind, "broadcast") != 0 || g->s->backward || w->columns) return;
   c = dt_diag_claim_all(g, &e, DT_FIND_ID_SOURCE_WINS, raw->mesh, raw->mdim,
-                        43 + 64 * ((int64_t)raw->root + 1), 1,
+                        DT_SALT_SOURCE_WINS + 64 * ((int64_t)raw->root + 1), 1,
                         &fact, dt_diag_name(g, in), "what each rank has is the part "
                         "that it cut for itself; where each part begins");
   if (c) g->sent_root = raw->root;
@@ -533,7 +534,7 @@ static void part_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     claim_same_group(g, raw, in, w);
   if (w->kind == DT_PLACE_PART) claim_source_wins(g, raw, in, w);
   if (sum && w->kind == DT_PLACE_BIASED)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_ADDED_EACH, raw->mesh, raw->mdim, 14, 2,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_ADDED_EACH, raw->mesh, raw->mdim, DT_SALT_PART_SENT, 2,
                       facts, dt_diag_place_name(g, in->id),
                       "what is added to each addend");
   if (sum && out && (w->kind == DT_PLACE_ADDEND ||
@@ -573,7 +574,7 @@ static void alike_sent (DtDiag *g, const DtRecRaw *raw, const DtPlace *w) {
   DtEvent at = dt_diag_origin(&w->at, "");
   if (w->kind == DT_PLACE_ALIKE && strstr(raw->kind, "reduce") && raw->reduce &&
       strcmp(raw->reduce, "sum") == 0 && !g->s->backward)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_SAME_PART, raw->mesh, raw->mdim, 48, 2,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_SAME_PART, raw->mesh, raw->mdim, DT_SALT_ALIKE_SENT, 2,
                       facts, dt_diag_place_name(g, w->fed_id), "each rank "
                       "multiplies it with its part of a weight, and the products "
                       "are summed; what made it is no part, but the same on all");
@@ -606,7 +607,7 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                       "sent to all; where each part begins");
   if (w->kind == DT_PLACE_PICKED && strcmp(raw->kind, "all_reduce") == 0 &&
       raw->reduce && strcmp(raw->reduce, "sum") == 0)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 21,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, DT_SALT_PICKED_SUMMED,
                       1, &fact, name, "rows are picked out of each part, and "
                       "summed with those of the others, without leaving out the "
                       "indices that another rank has; where each part begins");
@@ -615,7 +616,7 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
       (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0)) {
     const DtFact ratio[2] = { fact, { false, w->added } };
     if (w->added) at = dt_diag_origin(&w->fed_at, "");
-    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 22,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, DT_SALT_STAT_REDUCED,
                       w->added ? 2 : 1, ratio, name, w->added
                       ? "a ratio or product of sums along each part is reduced; that "
                         "of the whole is made of the whole's sums; where each part "
@@ -626,7 +627,7 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   }
   if (w->kind == DT_PLACE_BENT && strstr(raw->kind, "reduce") && raw->reduce &&
       (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
-    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 1,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, DT_SALT_COLUMNS_REDUCED,
                       1, &fact, name, "it takes a sum along a part "
                       "of the columns, its result is reduced; where each part "
                       "begins");

@@ -201,7 +201,7 @@ void dt_diag_pool_met (DtDiag *g, const DtPlace *w) {
   const DtFact fact = { false, w->where };
   DtEvent at = dt_diag_origin(&w->at, "");
   const char *name = dt_diag_place_name(g, w->root);
-  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 40, 1, &fact, name,
+  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_POOL_MET, 1, &fact, name,
                     "it is taken along this rank's part, and goes on into what is "
                     "not linear before the ranks meet; where each part begins");
 }
@@ -209,7 +209,7 @@ void dt_diag_pool_met (DtDiag *g, const DtPlace *w) {
 void dt_diag_prefix_met (DtDiag *g, const DtPlace *w) {
   const DtFact fact = { false, w->where };
   DtEvent at = dt_diag_origin(&w->at, "");
-  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 41, 1, &fact,
+  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_PREFIX_MET, 1, &fact,
                     dt_diag_place_name(g, w->root), "it begins anew in the part of "
                     "each rank, and what the parts before have is not added; where "
                     "each part begins");
@@ -228,7 +228,7 @@ static void conv_met (DtDiag *g, const DtEvent *e) {
   d = n == 1 ? 0 : w->dim - 2;
   if (d < n && kernel->local->m.shape[w->dim] > stride[d]) {
     const DtFact fact = { false, w->where };
-    dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 42, 1, &fact,
+    dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_CONV_MET, 1, &fact,
                       dt_diag_name(g, x), "a convolution along the dimension that "
                       "is cut sees nothing beyond the edge of the part; where each "
                       "part begins");
@@ -272,7 +272,7 @@ static void edge_met (DtDiag *g, const DtEvent *e) {
   if (!is_forward(g, e) || w == NULL || w->kind != DT_PLACE_PART || w->columns ||
       w->dim < 2 || w->first_len > 0 ||
       (begins_with(e->op, pools) && !windows_overlap(e, w->dim))) return;
-  dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 60, 1, &fact,
+  dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_EDGE_MET, 1, &fact,
                     dt_diag_name(g, x), "it makes items of neighbours along the "
                     "dimension that is cut, and sees none beyond the edge of the "
                     "part; where each part begins");

@@ -231,7 +231,7 @@ void dt_diag_gather_back (DtDiag *g, const DtVar *out, const DtVar *grad,
   facts[1] = (DtFact){ true, dt_diag_sample(out->local) };
   e = dt_diag_origin(&at, "backward");
   e.backward = true;
-  dt_diag_claim_all(g, &e, DT_FIND_ID_GATHER_BACK, NULL, -1, 52, 2, facts,
+  dt_diag_claim_all(g, &e, DT_FIND_ID_GATHER_BACK, NULL, -1, DT_SALT_GATHER_BACK, 2, facts,
                     dt_diag_name(g, back), "what all ranks gathered is the same, its "
                     "gradient is not, and was not reduced; the gradients");
 }
@@ -259,7 +259,7 @@ static void claim_extra (DtDiag *g, const DtLearn *l, int64_t nr) {
               dt_diag_learn_name(l));
   what = dt_diag_intern(g, &b);
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_ADDED_EACH, g->over, g->over_dim,
-                              nr + 4096, 2, facts, l->name, what);
+                              nr + DT_SALT_EXTRA, 2, facts, l->name, what);
 }
 
 /* --- in the end --- */

@@ -72,7 +72,8 @@ static void permuted_spread (DtDiag *g, const DtEvent *e) {
 static void permuted_shard (DtDiag *g, const DtEvent *e) {
   const DtSpec *s;
   int m;
-  if (g->nfunc > 0 || e->backward || e->op != NULL || e->status != DT_OK || e->nin < 1 || e->nout < 1 ||
+  if (g->nfunc > 0 || e->backward || e->op != NULL || e->status != DT_OK ||
+      e->nin < 1 || e->nout < 1 ||
       strcmp(e->text, "dtensor.from_local") != 0 || e->in[0] == NULL ||
       e->out[0] == NULL || (s = e->out[0]->spec) == NULL ||
       !dt_idset_has(&g->mark[DT_MARK_PERMUTED], storage_id(e->in[0]))) return;

@@ -37,7 +37,7 @@ static void counted_apart (DtDiag *g, const DtEvent *at, const DtPlace *p,
   const DtFact facts[3] = {
     { false, dt_hash_u64(other, (uint64_t)(c->off - p->off)) | 1 },
     { false, p->where }, { false, numbers } };
-  dt_diag_claim_all(g, at, DT_FIND_ID_COUNTED_APART, NULL, -1, 56, 3, facts,
+  dt_diag_claim_all(g, at, DT_FIND_ID_COUNTED_APART, NULL, -1, DT_SALT_COUNTED_APART, 3, facts,
                     dt_diag_place_name(g, c->root), what);
 }
 
@@ -77,7 +77,7 @@ void dt_diag_parts_met (DtDiag *g, const DtEvent *e, int i, int k) {
   if (a->whole != b->whole || a->len != b->len || a->of == b->of || a->len < 2 ||
       a->first_len > 0 || b->first_len > 0 ||
       ndim(e->in[i]) - a->dim != ndim(e->in[k]) - b->dim) return;
-  begins_alike(g, e, a, b, i < k ? 24 : 25);
+  begins_alike(g, e, a, b, i < k ? DT_SALT_BEGINS_ALIKE : DT_SALT_ALIKE_BEGINS);
 }
 
 /* `b` is another part on each rank, `a` the same on all: columns of the one would
@@ -96,8 +96,8 @@ void dt_diag_summed_parts (DtDiag *g, const DtEvent *e, const DtPlace *a,
                            const DtPlace *b) {
   if (a->whole != b->whole || a->len != b->len || a->of == b->of || a->len < 2 ||
       a->first_len > 0 || b->first_len > 0) return;
-  summed_alike(g, e, a, b, 33);
-  summed_alike(g, e, b, a, 34);
+  summed_alike(g, e, a, b, DT_SALT_SUMMED_ALIKE);
+  summed_alike(g, e, b, a, DT_SALT_ALIKE_SUMMED);
 }
 
 /* --- shifted by one's own maximum --- */
@@ -123,7 +123,7 @@ void dt_diag_shifted_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   const DtFact fact = { false, w->where };
   DtEvent at = dt_diag_origin(&w->peak, "");
   if (w->peak.line > 0)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 26, 1,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, DT_SALT_SHIFTED_SUM, 1,
                       &fact, dt_diag_place_name(g, in->id), "each rank shifts its "
                       "part by the maximum of that part, and what was shifted by "
                       "different numbers is summed; where each part begins");
@@ -138,13 +138,13 @@ void dt_diag_index_met (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   DtEvent at = dt_diag_origin(w->first_len > 0 ? &w->first_at : &w->cut, "");
   if (dt_dtype_is_float((DtDtype)e->in[1]->local->m.dtype)) return;
   if (w->kind == DT_PLACE_PART && w->src != 0)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_WHOLE, NULL, -1, 27, 2, order,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_WHOLE, NULL, -1, DT_SALT_INDEX_WHOLE, 2, order,
                       dt_diag_place_name(g, w->of), "each rank takes its part of "
                       "an order that it drew itself: items are taken twice or "
                       "not at all; the orders");
   if (w->kind != DT_PLACE_FOUND_ALL) return;
   at = dt_diag_origin(&w->at, "");
-  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 28, 1, &found,
+  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_INDEX_MET, 1, &found,
                     dt_diag_place_name(g, w->root), "indices within the parts "
                     "are gathered, and used as if they counted in the whole; "
                     "where each part begins");
@@ -163,7 +163,7 @@ void dt_diag_found_compared (DtDiag *g, const DtEvent *e) {
     facts[0] = (DtFact){ true, dt_diag_hash(other->local, true) };
     facts[1] = (DtFact){ false, w->where };
     at = dt_diag_origin(&w->at, "");
-    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 43, 2, facts,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_FOUND_COMPARED, 2, facts,
                       dt_diag_place_name(g, w->root), "indices within the part of "
                       "each rank are compared with those of the whole, as labels are");
   }
@@ -223,7 +223,7 @@ void dt_diag_routed_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   const DtFact facts[2] = { { true, w->added }, { false, w->where } };
   DtEvent at = dt_diag_origin(&w->at, "");
   if (w->kind == DT_PLACE_ROUTED)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, raw->mesh, raw->mdim, 29, 2,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, raw->mesh, raw->mdim, DT_SALT_ROUTED_SUM, 2,
                       facts, dt_diag_place_name(g, in->id), "each rank sends the "
                       "same rows through other experts, and the results are "
                       "summed: the choice does not count in the whole; the rows");
@@ -265,7 +265,7 @@ void dt_diag_half_reduced (DtDiag *g, const DtEvent *e) {
   name = dt_diag_place_name(g, addend);
   if (*name == '\0') name = dt_diag_place_name(g, b->root);
   if (what)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_HALF_REDUCED, NULL, -1, 50, 1, &fact,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_HALF_REDUCED, NULL, -1, DT_SALT_HALF_REDUCED, 1, &fact,
                       name, what);
 }
 
@@ -308,6 +308,6 @@ void dt_diag_labels_met (DtDiag *g, const DtEvent *e) {
               e->file ? e->file : "", e->line);
   what = dt_diag_intern(g, &t);
   if (what)
-    dt_diag_claim_all(g, &at, DT_FIND_ID_LABELS_ALIKE, NULL, -1, 51, 3, facts,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_LABELS_ALIKE, NULL, -1, DT_SALT_LABELS_MET, 3, facts,
                       dt_diag_place_name(g, c->root), what);
 }

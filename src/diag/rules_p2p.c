@@ -112,7 +112,7 @@ void dt_diag_moved_along (DtDiag *g, const DtEvent *e, int64_t dim) {
       w->first_len * ranks(g) != w->whole) return;
   facts[0].hash = w->first;
   facts[1].hash = dt_diag_hash(first->local, false);
-  dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 59, 2, facts,
+  dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_MOVED_ALONG, 2, facts,
                     dt_diag_place_name(g, e->out[0]->id), "it is moved along inside "
                     "the part of each rank; what leaves one part does not enter the "
                     "next; where each part begins");
@@ -206,7 +206,7 @@ void dt_diag_shifted_added (DtDiag *g, const DtEvent *e) {
     if (w == NULL || w->peak.line == 0 || dt_diag_place(g, e->in[1 - i]) != NULL ||
         !dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m)) continue;
     at = dt_diag_origin(&w->peak, "");
-    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 58, 1, &fact,
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_SHIFTED_ADDED, 1, &fact,
                       dt_diag_place_name(g, e->in[i]->id), "each block is shifted by "
                       "the maximum of that block, and what was shifted by different "
                       "numbers is added up; where each part begins");

@@ -129,7 +129,7 @@ static void claim_mixed (DtDiag *g) {
   DtEvent at = dt_diag_origin(&g->mixed_at, "");
   if (g->mixed_at.line == 0) return;
   at.kind = DT_EV_COLL;
-  dt_diag_claim_all(g, &at, DT_FIND_ID_REPLICAS_COUNTED, NULL, -1, 1, 1, &fact,
+  dt_diag_claim_all(g, &at, DT_FIND_ID_REPLICAS_COUNTED, NULL, -1, DT_SALT_MIXED, 1, &fact,
                     g->mixed_name, "squares of each rank's "
                     "parts, and with them those of what it holds as the others do");
 }

@@ -407,7 +407,7 @@ void dt_diag_shared_loss (DtDiag *g) {
   const DtFact fact = { false, g->shared_loss };
   DtEvent e = dt_diag_origin(&g->shared_at, "backward");
   if (g->shared_at.line == 0 || g->accumulates) return;
-  dt_diag_claim_all(g, &e, DT_FIND_ID_DIVIDED_TWICE, NULL, -1, 50, 1, &fact,
+  dt_diag_claim_all(g, &e, DT_FIND_ID_DIVIDED_TWICE, NULL, -1, DT_SALT_SHARED_LOSS, 1, &fact,
                     g->shared_name, "each rank's loss counts for one of the ranks "
                     "already, and its gradients are averaged over them; the "
                     "losses");
@@ -622,7 +622,7 @@ static void told_bent (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   DtEvent e = { .kind = DT_EV_OP, .text = s->bent_at.op, .file = s->bent_at.file,
                 .line = s->bent_at.line, .seq = s->bent_at.seq, .module = "" };
   if (s->bent)
-    dt_diag_claim_all(g, &e, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 30, 1,
+    dt_diag_claim_all(g, &e, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, DT_SALT_BENT_SHARE, 1,
                       &fact, dt_diag_name(g, in), "each rank takes it of its own "
                       "mean, and the results are reduced");
 }

@@ -53,7 +53,7 @@ static void order_met (DtDiag *g, const DtEvent *e, const DtPlace *w,
               w->items ? "each rank had several pieces" : "each rank had every "
               "n-th item", e->file ? e->file : "", e->line);
   what = dt_diag_intern(g, &b);
-  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ORDER, NULL, -1, 57, 3, facts,
+  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ORDER, NULL, -1, DT_SALT_ORDER_MET, 3, facts,
                               dt_diag_place_name(g, w->root), what);
 }
 

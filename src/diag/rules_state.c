@@ -143,7 +143,6 @@ static void claim_parted (DtDiag *g, const DtBuffer *b, const DtLearn *l, int nr
 }
 
 void dt_diag_state (DtDiag *g) {
-  enum { FIRST = 100 };
   const DtLearn *l = g->over ? dt_diag_any_reduced(g) : NULL;
   if (l == NULL || g->moved || g->averaged) return;
   for (int i = 0; i < g->nbuffers; i++) {
@@ -155,7 +154,7 @@ void dt_diag_state (DtDiag *g) {
     dt_buf_addf(&t, "a buffer that is written by each rank, and read at %s:%d; the "
                 "parameters are the same", b->at.file ? b->at.file : "", b->at.line);
     what = dt_diag_intern(g, &t);
-    if (what) claim_parted(g, b, l, FIRST + i, what);
+    if (what) claim_parted(g, b, l, DT_SALT_STATE + i, what);
   }
 }
 
@@ -176,7 +175,7 @@ static void claim_made_alone (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   if (in->spec || in->origin.line == 0) return;
   h = dt_hash_u64(h, (uint64_t)in->origin.line);
   fact.hash = dt_hash_str(h, in->origin.op ? in->origin.op : "") | 1;
-  c = dt_diag_claim_all(g, &e, DT_FIND_ID_MADE_DROPPED, raw->mesh, raw->mdim, 31,
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_MADE_DROPPED, raw->mesh, raw->mdim, DT_SALT_MADE_ALONE,
                         1, &fact, dt_diag_name(g, in), "one rank made it by "
                         "itself, at another place of the program than the source "
                         "and the others; by where it was made");
@@ -213,7 +212,7 @@ void dt_diag_same_part (DtDiag *g, const DtEvent *e) {
       !e->in[0]->is_param || v->local->m.ndim != e->in[0]->local->m.ndim) return;
   facts[0] = (DtFact){ true, dt_diag_sample(v->local) };
   facts[1] = (DtFact){ false, w->where };
-  dt_diag_claim_all(g, e, DT_FIND_ID_SAME_PART, NULL, -1, 23, 2, facts,
+  dt_diag_claim_all(g, e, DT_FIND_ID_SAME_PART, NULL, -1, DT_SALT_SAME_PART, 2, facts,
                     dt_diag_place_name(g, e->in[0]->id), "what is copied over the "
                     "part of each rank");
 }

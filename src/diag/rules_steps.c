@@ -315,7 +315,7 @@ void dt_diag_parts_stepped (DtDiag *g, const DtLearn *l, int64_t nr) {
   what = dt_diag_learn_words(
     g, l, "%s is a part, the loss (backward at %s:%d) is the same on "
           "all ranks; how often it was updated");
-  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_STEPS_APART, NULL, -1, 200 + nr,
+  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_STEPS_APART, NULL, -1, DT_SALT_PARTS_STEPPED + nr,
                                3, facts, l->name, what) : NULL;
   if (c) c->quiet = l->step.line == 0;
 }
@@ -374,7 +374,7 @@ void dt_diag_averages (DtDiag *g) {
                               { true, (uint64_t)a->times + 1 } };
     DtEvent e = dt_diag_origin(&a->at, "update");
     if (a->times > 1)
-      dt_diag_claim_all(g, &e, DT_FIND_ID_STATE_APART, NULL, -1, 300 + i, 3,
+      dt_diag_claim_all(g, &e, DT_FIND_ID_STATE_APART, NULL, -1, DT_SALT_AVERAGES + i, 3,
                         facts, a->name, "a moving average that began equal, and is "
                         "fed by what each rank has");
   }

@@ -30,7 +30,7 @@ static void cut_off (DtDiag *g, const DtPlace *w) {
   DtEvent at = dt_diag_origin(&w->detached, "");
   const char *name = dt_diag_place_name(g, w->root);
   at.kind = DT_EV_COLL;
-  dt_diag_claim_all(g, &at, DT_FIND_ID_GRAPH_CUT, NULL, -1, 55, 1, &fact, name,
+  dt_diag_claim_all(g, &at, DT_FIND_ID_GRAPH_CUT, NULL, -1, DT_SALT_CUT_OFF, 1, &fact, name,
                     "the sum over the ranks has no gradient, and divides what has "
                     "one, or its logarithm is taken from it; where each part begins");
 }
@@ -59,7 +59,7 @@ static void mean_met (DtDiag *g, const DtEvent *e, const DtPlace *mean) {
               (long long)mean->len, (long long)mean->whole, e->file ? e->file : "",
               e->line);
   what = dt_diag_intern(g, &t);
-  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 61, 1, &fact,
+  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_MEAN_MET, 1, &fact,
                               dt_diag_place_name(g, mean->root), what);
 }
 

@@ -590,7 +590,6 @@ static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
 /* One rank updates it with the gradient of its own data, and sends it to all.
 ** Where one rank sends all parameters, it alone may be meant to learn. */
 static bool updated_by_one (DtDiag *g, const DtLearn *l) {
-  enum { NR = 71 };
   const DtFact facts[2] = { { false, l->came }, { true, l->start } };
   DtEvent e = { .kind = DT_EV_OP, .text = "update", .file = "", .module = "" };
   const char *what;
@@ -600,7 +599,8 @@ static bool updated_by_one (DtDiag *g, const DtLearn *l) {
   what = dt_diag_learn_words(g, l, "%s was equal, its gradient, from %s:%d, was not "
                              "reduced, and a broadcast sends it after an update; the "
                              "gradient");
-  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_UPDATED_BY_ONE, NULL, -1, NR, 2,
+  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_UPDATED_BY_ONE, NULL, -1,
+                               DT_SALT_UPDATED_BY_ONE, 2,
                                facts, l->name, what) : NULL;
   if (c == NULL) return false;
   c->file = l->step.file;

@@ -183,7 +183,7 @@ static void left_out (DtDiag *g, const DtEvent *e, const DtPlace *w) {
               (long long)w->len, w->dim, (long long)n, (long long)w->whole);
   what = dt_diag_intern(g, &b);
   if (what == NULL) return;
-  c = dt_diag_claim_all(g, e, DT_FIND_ID_LEFT_OUT, NULL, -1, 20, 2, facts,
+  c = dt_diag_claim_all(g, e, DT_FIND_ID_LEFT_OUT, NULL, -1, DT_SALT_LEFT_OUT, 2, facts,
                         dt_diag_place_name(g, whole->id), what);
   if (c) c->untrained = w->dim == 0 && !whole->requires_grad && !whole->is_param;
 }
