@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** oplib/op_distance.c: distances of all pairs of rows, and the sum of products
 ** of three tensors with dims of 1 inserted. */
+#include "oplib/define.h"
 #include "oplib/oplib_int.h"
 
 #include <math.h>
@@ -271,11 +272,6 @@ static DtStatus trilinear_grad (DtGradCall *c) {
 
 /* ---- definitions ---- */
 
-#define MD(id, schema_, brief_, flags_, samples_, ...) \
-  static const char *const id##_samples[] = { samples_, NULL }; \
-  const DtOpDef dt_op_##id = { \
-    .schema = "aten::" schema_, .brief = brief_, .flags = flags_, \
-    .samples = id##_samples, __VA_ARGS__ }
 MD(_cdist_backward, "_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float "
    "p, Tensor cdist) -> Tensor", "Gradient of distances by the first rows.",
    DT_OP_NOGRAD | DT_OP_NOSTRATEGY,

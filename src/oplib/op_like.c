@@ -5,7 +5,7 @@
 ** Shape follows the input (or a size argument); sharding mostly follows it
 ** too: partial sums become replicated where the new values do not depend on
 ** the old (ones_like of P is 1 everywhere, not 1 per rank). */
-#include "oplib/oplib_int.h"
+#include "oplib/fill.h"
 
 #include <math.h>
 #include <string.h>
@@ -286,18 +286,6 @@ static DtStatus to_copy_rules (DtRuleCall *c) {
   return c->rows->st;
 }
 
-/* Random fills: any shard, no partial. */
-static DtStatus random_rules (DtRuleCall *c) {
-  DtCell row[DT_MAX_ARGS];
-  int n = c->rows->nout + c->rows->nin;
-  DT_ASSERT(c->cx, n <= DT_MAX_ARGS);
-  for (int d = 0; d < c->in[0]->ndim; d++) {
-    for (int i = 0; i < n; i++) row[i] = dt_c_s(d);
-    dt_rows_add(c->rows, row);
-  }
-  return c->rows->st;
-}
-
 /* ---- composites and gradients ---- */
 
 static DtStatus to_decomp (DtDecompCall *c) {
@@ -480,7 +468,8 @@ static DtStatus randint_like_kernel (DtKernelCall *c) {
 ** asked. */
 static DtStatus randint_out_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, !c->fake || (c->op->flags & DT_OP_LATER) != 0,
-           DT_E_RUNTIME, "aten::randint_like() expected at most 5 argument(s) but received 6 argument(s). Declaration: %s",
+           DT_E_RUNTIME, "aten::randint_like() expected at most 5 argument(s) but "
+           "received 6 argument(s). Declaration: %s",
            c->op->schema);
   return like_meta(c);
 }
@@ -683,7 +672,7 @@ const DtOpDef dt_op_zero = {
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" schema_, .brief = brief_, \
     .flags = DT_OP_RANDOM | DT_OP_UNEVEN | (flags_), .meta = meta_, \
-    .kernel = kernel_, .rulefn = random_rules, .grad = grad_, \
+    .kernel = kernel_, .rulefn = op_r_fill, .grad = grad_, \
     .samples = samples_ }
 RANDOM(native_dropout, "native_dropout(Tensor input, float p, bool? train) -> "
        "(Tensor, Tensor)", "Dropout and the mask it used.", DT_OP_SAVE_OUT,

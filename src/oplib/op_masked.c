@@ -595,8 +595,8 @@ static DtStatus search_meta (DtMetaCall *c) {
            "got dtype %s", op_dtype_word((DtDtype)(s ? s->dtype : DT_I64)));
   DT_CHECK(c->cx, c->fake || b->ndim > 0, DT_E_RUNTIME, "torch.searchsorted(): boundaries "
            "tensor should have positive dimension, but got 0 dimension");
-  DT_CHECK(c->cx, ok || (c->fake && b->ndim == 0), DT_E_RUNTIME, "torch.searchsorted(): boundaries tensor "
-           "should be 1 dimension or the first N-1 dimensions of boundaries "
+  DT_CHECK(c->cx, ok || (c->fake && b->ndim == 0), DT_E_RUNTIME,
+           "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
            "tensor and input value tensor must match, but we got boundaries "
            "tensor %s and input value tensor %s", op_shape_text(b).s,
            op_shape_text(v).s);

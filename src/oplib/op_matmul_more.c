@@ -4,6 +4,7 @@
 **
 ** Those that PyTorch decomposes for sharding carry that program; those with a
 ** rule of their own follow the letters of a matrix product (op_matmul.c). */
+#include "oplib/define.h"
 #include "oplib/oplib_int.h"
 #include "oplib/ruling_int.h"
 
@@ -332,11 +333,6 @@ static DtStatus vdot_grad (DtGradCall *c) {
 
 /* ---- definitions ---- */
 
-#define MD(id, schema_, brief_, flags_, samples_, ...) \
-  static const char *const id##_samples[] = { samples_, NULL }; \
-  const DtOpDef dt_op_##id = { \
-    .schema = "aten::" schema_, .brief = brief_, .flags = flags_, \
-    .samples = id##_samples, __VA_ARGS__ }
 MD(addbmm, "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar "
    "beta=1, Scalar alpha=1) -> Tensor",
    "beta self + alpha times the sum of a batch's products.", DT_OP_NOSTRATEGY,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** oplib/op_matmul_narrow.c: products of int8 matrices and of scaled float8
 ** ones, products of groups of rows, columns or matrices. */
+#include "oplib/define.h"
 #include "oplib/oplib_int.h"
 #include "oplib/ruling_int.h"
 
@@ -403,11 +404,6 @@ static DtStatus grouped_grad (DtGradCall *c) {
 
 /* ---- definitions ---- */
 
-#define MD(id, schema_, brief_, flags_, samples_, ...) \
-  static const char *const id##_samples[] = { samples_, NULL }; \
-  const DtOpDef dt_op_##id = { \
-    .schema = "aten::" schema_, .brief = brief_, .flags = flags_, \
-    .samples = id##_samples, __VA_ARGS__ }
 MD(_grouped_mm, "_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, "
    "Tensor? bias=None, ScalarType? out_dtype=None) -> Tensor",
    "Products of groups of rows, columns or matrices.", 0,

@@ -4,9 +4,10 @@
 ** A fill follows its tensor, whatever dim is cut; a partial one cannot be
 ** filled.  multinomial needs the categories (the last dim) whole.  The
 ** numbers of a cpu tensor are PyTorch's; those of an accelerator are a function
-** of the stream and of the element's place (kernel/factory.c).  The functional forms of PyTorch, which have no
-** rules, propagate by the program their decomposition is. */
-#include "oplib/oplib_int.h"
+** of the stream and of the element's place (kernel/factory.c).  The functional
+** forms of PyTorch, which have no rules, propagate by the program their
+** decomposition is. */
+#include "oplib/fill.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 /* ---- rules ---- */
 
-static DtStatus fill_rules (DtRuleCall *c) {
+DtStatus op_r_fill (DtRuleCall *c) {
   DtCell row[DT_MAX_ARGS];
   int n = c->rows->nout + c->rows->nin;
   DT_ASSERT(c->cx, n <= DT_MAX_ARGS);
@@ -470,7 +471,7 @@ static const char *const p_t_samples[] = { "f32[8, 6], f32[8, 6]", NULL };
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" schema_, .brief = brief_, \
     .flags = DT_OP_RANDOM | DT_OP_UNEVEN | (flags_), .meta = meta_, \
-    .kernel = kernel_, .rulefn = fill_rules, .grad = grad_, \
+    .kernel = kernel_, .rulefn = op_r_fill, .grad = grad_, \
     .samples = samples_ }
 #define FILL(id, args_, brief_, kernel_, samples_) \
   RANDOM(id, #id "(Tensor(a!) self, " args_ GEN_ "(a!)", brief_, \

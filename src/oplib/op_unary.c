@@ -6,20 +6,12 @@
 ** promotion, class of partial rules, gradient, samples).  Gradients write the
 ** sequence of aten calls of PyTorch's derivatives.yaml. */
 #include "oplib/casting.h"
+#include "oplib/pw_rows.h"
 #include "oplib/second.h"
 
 #include <math.h>
 #include <string.h>
 
-#define IN (dt_gin(c, 0))       /* the input */
-#define OUT (c->out[0])         /* the saved output */
-
-/* A gradient of input 0 given by one expression. */
-#define GRAD(name, expr) \
-  static DtStatus name (DtGradCall *c) { \
-    op_g_set(c, 0, (expr)); \
-    return op_g_finish(c); \
-  }
 #define CONJ(h) op_g_conj(c->e, h)
 
 GRAD(g_neg, EMIT("aten.neg.default", "t", GOUT))
@@ -325,26 +317,7 @@ static const char *const elub_samples[] = {
 
 /* ---- rows ---- */
 
-enum { PW = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_ALIAS_SAFE };
-
-#define ROW(id, fn, promo, npar, ...) \
-  static const int row_##id[PWR_LEN] = { DT_U_##fn, promo, 1, 0, 0, 0, npar, \
-                                         __VA_ARGS__ }
-#define DEF(id, schema_, brief_, flags_, class_, grad_, samples_) \
-  const DtOpDef dt_op_##id = { \
-    .schema = "aten::" schema_, .brief = brief_, .flags = PW | (flags_), \
-    .pw = DT_PW_##class_, .meta = op_pw_meta, .kernel = op_pw_kernel, \
-    .grad = grad_, .samples = samples_, .row = row_##id }
-/* An operator of one tensor and nothing else. */
-#define U(id, fn, promo, brief_, flags_, class_, grad_, samples_) \
-  ROW(id, fn, promo, 0, 0); \
-  DEF(id, #id "(Tensor self) -> Tensor", brief_, flags_, class_, grad_, \
-      samples_)
-
-#define S_ op_samples_unary
 #define F_ float_samples
-#define SAVE DT_OP_SAVE_OUT
-#define NOGRAD DT_OP_NOGRAD
 
 U(abs, abs, PK_REAL, "Absolute value.", 0, NONE, g_abs, S_);
 U(bitwise_not, bitwise_not, PK_SAME, "Bits inverted; not, for bool.", NOGRAD,
@@ -392,7 +365,7 @@ static DtStatus square_kernel (DtKernelCall *c) {
   return dt_k_unary(c->cx, DT_U_square, t == DT_BOOL ? DT_I64 : t, NULL,
                     c->in[0], c->out[0]);
 }
-ROW(square, square, PK_SAME, 0, 0);
+ROW1(square, square, PK_SAME, 0, 0);
 const DtOpDef dt_op_square = {
   .schema = "aten::square(Tensor self) -> Tensor",
   .brief = "x * x.", .flags = PW | DT_OP_COMPOSITE,
@@ -400,17 +373,17 @@ const DtOpDef dt_op_square = {
   .samples = op_samples_unary, .row = row_square
 };
 
-ROW(gelu, gelu, PK_SAME, 1, 1);
+ROW1(gelu, gelu, PK_SAME, 1, 1);
 const DtOpDef dt_op_gelu = {
   .schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
   .brief = "x times the normal distribution's integral up to x.", .flags = PW,
   .meta = gelu_meta, .kernel = gelu_kernel, .grad = g_gelu, .samples = F_,
   .row = row_gelu
 };
-ROW(leaky_relu, leaky_relu, PK_SAME, 1, 1);
+ROW1(leaky_relu, leaky_relu, PK_SAME, 1, 1);
 DEF(leaky_relu, "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
     "x, times a slope where negative.", 0, NONE, g_leaky, F_);
-ROW(hardtanh, hardtanh, PK_SAME, 2, 1, 2);
+ROW1(hardtanh, hardtanh, PK_SAME, 2, 1, 2);
 const DtOpDef dt_op_hardtanh = {
   .schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) "
             "-> Tensor",
@@ -418,11 +391,11 @@ const DtOpDef dt_op_hardtanh = {
   .kernel = hardtanh_kernel, .grad = g_hardtanh, .samples = F_,
   .row = row_hardtanh
 };
-ROW(softplus, softplus, PK_SAME, 2, 1, 2);
+ROW1(softplus, softplus, PK_SAME, 2, 1, 2);
 DEF(softplus,
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     "log(1 + exp(beta x)) / beta.", 0, NONE, g_softplus, F_);
-ROW(elu, elu, PK_SAME, 3, 1, 2, 3);
+ROW1(elu, elu, PK_SAME, 3, 1, 2, 3);
 DEF(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, "
     "Scalar input_scale=1) -> Tensor",
     "x where positive, alpha (exp(x) - 1) elsewhere.", 0, NONE, g_elu, F_);
