@@ -247,7 +247,9 @@ local function why_bad(out, code)
 end
 
 local names = {table.unpack(arg, 4)}
-if #names == 0 then names = {"prompt", "python", "record", "lua", "parity", "diagnose", "tensors"} end
+if #names == 0 then
+  names = {"prompt", "python", "record", "lua", "parity", "diagnose", "tensors"}
+end
 local bad, runs, seen = 0, 0, {}
 local function load_all(kind)
   if kind.pool then return kind.pool end

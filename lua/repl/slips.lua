@@ -352,7 +352,8 @@ end
 function M.value(text, kind)
   local name = text:match("^%s*([%w_%.]+)%s*$")
   if kind == "tensors" then
-    return not text:find("nil%s*$") and "== says whether both are the same tensor; each element, x:eq(y), all "
+    return not text:find("nil%s*$")
+      and "== says whether both are the same tensor; each element, x:eq(y), all "
       .. "together, dt.equal(x, y)"
   end
   if not name then return nil end

@@ -43,8 +43,9 @@ static int l_storage_bytes (lua_State *L) {
 }
 
 /* dt._view_at(base, shape, stride, offset [, conj, neg]) -> a plain tensor of
-** base's type in base's storage, perhaps marked; VALUE when it does not lie in it.  No operation of the
-** program's: nothing is recorded, no gradient flows.  Local. */
+** base's type in base's storage, perhaps marked; VALUE when it does not lie in
+** it.  No operation of the program's: nothing is recorded, no gradient flows.
+** Local. */
 static int l_view_at (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtTensor *base = dtL_check_tensor(L, 1)->local, *local = NULL;

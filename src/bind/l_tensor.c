@@ -101,7 +101,8 @@ static void a_id (lua_State *L, DtVar *v) { lua_pushinteger(L, v->id); }
 
 /* Sorted: looked up by bisection, listed for completion. */
 static const Attr attrs[] = {
-  {"_has_grad_dtype_override", a_grad_dtype_set}, {"_id", a_id}, {"_local_shape", a_local_shape}, {"_spec", a_spec},
+  {"_has_grad_dtype_override", a_grad_dtype_set}, {"_id", a_id},
+  {"_local_shape", a_local_shape}, {"_spec", a_spec},
   {"_version", a_version}, {"device", a_device}, {"device_mesh", a_mesh},
   {"dtype", a_dtype}, {"grad", a_grad}, {"grad_dtype", a_grad_dtype},
   {"grad_fn", a_grad_fn},

@@ -178,7 +178,8 @@ void dt_record_limit (DtDebug *d, int64_t bytes);
 const DtRecVar *dt_record_var (DtDebug *d, int64_t id, int64_t seq,
                                int64_t *at);
 /* The same as a variable: spec, meta, values as they were (no data when they
-** were not kept), a leaf with its gradient of then.  The caller's reference.  INDEX, NOMEM.  Local. */
+** were not kept), a leaf with its gradient of then.  The caller's reference.
+** INDEX, NOMEM.  Local. */
 DtStatus dt_record_revive (DtDebug *d, int64_t id, int64_t seq, DtVar **out);
 /* Which tensor the name held just before operator #seq: in its own scope,
 ** else a global or a local of the main chunk.  0 when unknown.  Pure. */

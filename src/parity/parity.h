@@ -16,7 +16,8 @@ typedef struct DtParityCount { int64_t pass, fail, skip, open; } DtParityCount;
 typedef struct DtParityOpts DtParityOpts;
 /* Runs a traced program (a file called *.program.json), a table of them, or the
 ** lines of a file whose ids are in o->only, each after a line end, on
-** `world` ranks (negative: one of a pretend world), reports and counts what differs: somebody who has Lua. */
+** `world` ranks (negative: one of a pretend world), reports and counts what
+** differs: somebody who has Lua. */
 typedef DtStatus (*DtParityProgram) (void *ud, const char *file, int world,
                                      const DtParityOpts *o,
                                      DtParityCount *count);
@@ -44,10 +45,10 @@ struct DtParityOpts {
 DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
                         DtParityCount *count);
 /* `torch` is the release asked for, NULL if none is.
-** `dtrepl parity [--only TEXT] [--show N] [--by-op] [--torch X] FILE...` on the caller's
-** behalf, a folder standing for the suites in it, and the release that the files' folders
-** name (the base one: none) for --torch; returns the exit code: 0, 1 unreadable file, 2 usage, 3 something
-** differs.  Local. */
+** `dtrepl parity [--only TEXT] [--show N] [--by-op] [--torch X] FILE...` for the
+** caller.  A folder means the suites in it; without --torch the release is the one
+** that the files' folders name (the base one: none).  Returns the exit code: 0, 1
+** unreadable file, 2 usage, 3 something differs.  Local. */
 int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
                     DtParityPut put, DtParityPut progress,
                     DtParityProgram program, void *ud);

@@ -363,7 +363,8 @@ static void head (const DtPage *p, DtBuf *b) {
 static void timeline (const DtPage *p, DtBuf *b) {
   dt_buf_add(b, "<h2 id=\"timeline\">Timeline</h2>\n<p class=\"dim\">Upper "
              "lanes: operators; lower lanes: collectives, with their wait for "
-             "the other ranks; paler: backward. Point at a bar for its name.</p>\n<div class=\"scroll\">");
+             "the other ranks; paler: backward. Point at a bar for its name."
+             "</p>\n<div class=\"scroll\">");
   dt_svg_timeline(p->nranks, p->span, p->nspan, b);
   dt_buf_add(b, "</div>\n");
 }

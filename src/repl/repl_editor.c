@@ -6,7 +6,8 @@
 ** a program's own output cannot know.
 **
 ** Rank 0 says when it waits for a line and where: before the program, at a
-** stop, at the prompt after it; and when something runs.  Questions run on every rank, like any line. */
+** stop, at the prompt after it; and when something runs.  Questions run on every
+** rank, like any line. */
 #include "repl/repl_int.h"
 
 #include <lauxlib.h>

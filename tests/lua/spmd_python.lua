@@ -42,6 +42,18 @@ raises("RuntimeError", "requires an ambient DeviceMesh",
   "spmd.all_reduce(torch.ones(2), 'tp', dst=R)")
 T.eq(value "spmd.is_type_checking()", false, "nothing is checked outside")
 
+-- A shard's dimension at and around both ends of three.
+for d = -4, 3 do
+  local call = ("spmd.types.shard_types_to_partition_spec({tp: S(%d)}, 3)"):format(d)
+  if d < -3 or d > 2 then
+    raises("IndexError", "list assignment index out of range", call)
+  else
+    for i = 0, 2 do
+      T.eq(value(("%s[%d] is not None"):format(call, i)), i == d % 3, call)
+    end
+  end
+end
+
 local several = dt.world_size() > 1
 value [[
 with spmd.set_current_mesh(mesh), typecheck():

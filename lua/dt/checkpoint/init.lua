@@ -148,7 +148,8 @@ local function together_of(where)
 end
 
 -- save(state_dict, {checkpoint_id = folder}) or save(state_dict, folder);
--- alone = true: this rank by itself, for its plain tensors; `told` is JSON that the index keeps for who saved, read back by M.told.
+-- alone = true: this rank without the others, for its plain tensors; `told` is JSON
+-- that the index keeps for who saved, read back by M.told.
 function M.save(state, where, told)
   local path = type(where) == "table" and where.checkpoint_id or where
   if type(path) ~= "string" then

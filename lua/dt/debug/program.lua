@@ -95,7 +95,8 @@ end
 -- The same memory read in the same way.
 function M.storage_key(v)
   return ("%d+%d %s/%s %s"):format(v.storage or 0, v.offset or 0,
-    table.concat(v.shape, ","), table.concat(v.stride, ","), v.placements and table.concat(v.placements, " ") or "plain")
+    table.concat(v.shape, ","), table.concat(v.stride, ","),
+    v.placements and table.concat(v.placements, " ") or "plain")
 end
 
 -- First and last element of its storage that a plain value reads.
@@ -304,7 +305,8 @@ end
 
 local function add_step(P, made, e, o)
   local step = {seq = e.seq, file = e.file, line = e.line, ins = ids(e.inputs),
-    outs = ids(e.outputs), slots = slots(e.outputs), op = e.op, error = e.error, message = e.message,
+    outs = ids(e.outputs), slots = slots(e.outputs), op = e.op, error = e.error,
+    message = e.message,
     reason = e.reason,
     wrote = {}}
   if e.raw then

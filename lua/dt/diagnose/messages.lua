@@ -123,11 +123,17 @@ row("Cannot slice a DeviceMesh without mesh_dim_names!", function ()
       mesh_line({2, 2}, {"dp", "tp"}) .. "mesh[\"tp\"]")})
 end)
 
+-- The shape of a mesh of n dimensions with at most eight ranks.
+local function small_mesh(n)
+  local shape = {}
+  for i = 1, n do shape[i] = i <= 3 and 2 or 1 end
+  return shape
+end
+
 row("Found the DeviceMesh have (%d+) dimensions", function (_, n)
   n = integer(n)
   if not n or n < 2 or n > 6 then return nil end
-  local shape = {}
-  for i = 1, n do shape[i] = i <= 3 and 2 or 1 end
+  local shape = small_mesh(n)
   return scene(math.tointeger(product(shape)), "", mesh_line(shape),
     "mesh.get_group()", {fix("name the dimension", "mesh.get_group(0)")})
 end)
@@ -139,8 +145,7 @@ row("`?placements`? must have the same length as `?device_mesh%.ndim`?! Found "
   if not given or not dims or given > 8 or dims < 1 or dims > 6 then
     return nil
   end
-  local shape = {}
-  for i = 1, dims do shape[i] = i <= 3 and 2 or 1 end
+  local shape = small_mesh(dims)
   local call = "distribute_tensor(torch.ones(8, 4), mesh, [Replicate()] * %d)"
   return scene(math.tointeger(product(shape)), "", mesh_line(shape),
     call:format(given), {fix("one placement for each mesh dimension",

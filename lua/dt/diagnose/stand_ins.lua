@@ -345,7 +345,9 @@ local function instance_of(class, tree)
   code.visit(tree, function (n)
     if n.kind == "assign" and n.targets[1].kind == "name" then
       for _, c in ipairs(code.calls(n.value)) do
-        if c.path == class or c.path:match "^(.*)%.from_%w+$" == class then found = found or n.targets[1].name end
+        if c.path == class or c.path:match "^(.*)%.from_%w+$" == class then
+          found = found or n.targets[1].name
+        end
       end
     end
   end)

@@ -406,8 +406,8 @@ local function runs_of(owners, widths)
 end
 
 -- Hand the result out: every run is cast at once and its parameters' gradients
--- are views of it, in earlier releases one after the other.  A run that is not cast would keep the whole alive, and is
--- copied where that is the smaller part.
+-- are views of it, in earlier releases one after the other.  A run that is not
+-- cast would keep the whole alive, and is copied where that is the smaller part.
 local function give_grads(out, owners, widths)
   local runs, cast, at = runs_of(owners, widths), 0, 0
   local total, all_first = out.shape[1], dt._switch("FSDP_REDUCES_ORIGINAL") ~= 0

@@ -769,7 +769,8 @@ end
 
 instance_mt.__name = "nn.Module"
 
-return {Module = Module, gradient_hooks = gradient_hooks, listen = listen, is_module = is_module, isinstance = isinstance,
+return {Module = Module, gradient_hooks = gradient_hooks, listen = listen,
+  is_module = is_module, isinstance = isinstance,
   add_hook = add_hook, relay = relay, packed_of = packed_of,
   new_map = new_map, touch = function () version = version + 1 end,
   -- No forward is under way: one that was killed may not have said so.

@@ -123,7 +123,8 @@ local function batch_norm(name, dims)
     return ("%d, eps=%s, momentum=%s, affine=%s, bias=%s, "
       .. "track_running_stats=%s")
       :format(self.num_features, ("%g"):format(self.eps),
-        (self.momentum == nil or self.momentum == dt.None) and "None" or ("%g"):format(self.momentum),
+        (self.momentum == nil or self.momentum == dt.None) and "None"
+          or ("%g"):format(self.momentum),
         self.affine and "True" or "False",
         self.bias and "True" or "False",
         self.track_running_stats and "True" or "False")

@@ -57,7 +57,8 @@ local python = {
 
 -- Called there with everything but the first arguments by name.
 local by_name = {["torch.unique"] = 1, ["torch.unique_consecutive"] = 1,
-  ["Tensor.unique"] = 1, ["Tensor.unique_consecutive"] = 1, max_pool1d = 2, max_pool2d = 2, max_pool3d = 2,
+  ["Tensor.unique"] = 1, ["Tensor.unique_consecutive"] = 1, max_pool1d = 2,
+  max_pool2d = 2, max_pool3d = 2,
   max_pool1d_with_indices = 2, max_pool2d_with_indices = 2,
   max_pool3d_with_indices = 2}
 

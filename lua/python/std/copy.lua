@@ -50,8 +50,8 @@ local function copy_table(v, seen)
 end
 
 -- What a list or dict is besides its items.
-local FACTS = {"deque", "most", "frozen", "factory", "default", "absent_value", "shown_as", "data_class",
-  "ordered", "is_size", "record"}
+local FACTS = {"deque", "most", "frozen", "factory", "default", "absent_value",
+  "shown_as", "data_class", "ordered", "is_size", "record"}
 
 local function like(v, out)
   for _, fact in ipairs(FACTS) do out[fact] = rawget(v, fact) end
