@@ -184,4 +184,4 @@ provide("torch.distributed.checkpoint.stateful", namespace {
     return ok and f ~= nil and not util.is_tensor(v)
   end})})
 
-return {pytree = pytree}
+return {pytree = pytree, walk = walk, leaves = leaves}

@@ -41,6 +41,28 @@ local told = {
     .. "missing the required \"forward\" function", "ModuleWrapPolicy({Block})"},
   {"our Triton norm gets a DTensor: RuntimeError: Cannot access data pointer of Tensor "
     .. "that doesn't have storage", "x.to_local()"},
+  {"RuntimeError: ProcessGroupGloo::scatter: Incorrect input list size 3. Input list "
+    .. "size should be 4, same as size of the process group.", "get_world_size())]"},
+  {"ValueError: output tensor size must be equal to world_size times input tensor "
+    .. "size", "F.pad(x"},
+  {"if rank < 2: pg = dist.new_group([0, 1])\nelse: pg = dist.new_group([2, 3])\n"
+    .. "RuntimeError: Broken pipe", "for r in"},
+  {"TypeError: Invariant encountered: value was None when it should not be, in "
+    .. "_init_sharded_param", "for m in model.layers: fully_shard(m)"},
+  {"AttributeError: 'FSDPBlock' object has no attribute 'shard'", "reshard()"},
+  {"FSDP with a frozen encoder: AssertionError: Expects storage to be allocated",
+    "other.detach()"},
+  {"FSDP1: model._unshard(): AttributeError: 'Stream' object has no attribute 'wait'",
+    "with_grads=True"},
+  {"RuntimeError: Pipeline group size 8 cannot be larger than number of stages 2",
+    "split_spec"},
+  {"ValueError: Number of microbatches (2) must be greater than or equal to the number "
+    .. "of stages (4).", "n_microbatches=n_stages"},
+  {"RuntimeError: only Tensors of floating point dtype can require gradients",
+    "is_floating_point()"},
+  {"after redistribute: RuntimeError: view size is not compatible with input tensor's "
+    .. "size and stride (at least one dimension spans across two contiguous subspaces)",
+    "contiguous()"},
   {"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: train.py "
     .. "FAILED exitcode: 1, error_file: <N/A>", "@record"},
 }

@@ -7,8 +7,9 @@
 # The message that a report prints, with its own names, sizes and ranks.
 verbatim() {
   echo "$1" >message.txt
-  has "run: ${1%%,*}" 0 '"match":"same"' "$DTREPL" diagnose --json --run message.txt
-  again "  cured" 0 '"cures":true'
+  has "run: ${1%%,*}" ${2:-0} '"match":"same"' \
+    "$DTREPL" diagnose --json --run message.txt
+  again "  cured" ${2:-0} '"cures":true'
 }
 verbatim "ValueError: fully_shard doesn't support scalar parameters. Change \
 logit_scale to a 1D tensor with numel equal to 1."
@@ -40,6 +41,18 @@ verbatim "NotImplementedError: Operator mine.fused_rope.default does not have a 
 sharding strategy registered."
 verbatim "ValueError: all_to_all S(1)->S(0) got concat_dim=0 but expected 1 (src \
 dim)."
+# Beside distributed tensors, where there is no class: the status says so.
+verbatim "RuntimeError: ProcessGroupGloo::gather: Incorrect output list size 2. \
+Output list size should be 3, same as size of the process group." 1
+verbatim "RuntimeError: Pipeline group size 4 cannot be larger than number of stages 1" 1
+verbatim "ValueError: Number of microbatches (2) must be greater than or equal to the \
+number of stages (4)." 1
+verbatim "RuntimeError: Expected to have finished reduction in the prior iteration \
+before starting a new one." 1
+verbatim "ValueError: Expected device_mesh to have ndim=2 but got 1" 1
+verbatim "ValueError: Must flatten tensors with uniform \`requires_grad\` when \
+\`use_orig_params=False\`"
+verbatim "AttributeError: 'FSDPDecoderLayer' object has no attribute 'shard'" 1
 # The release is looked for among those whose words the report has.
 echo "RuntimeError: Cannot unflatten unevenly sharded tensor: output dimension 2 \
 (size 2) is not evenly divisible by mesh dimension 0 (size 8). Please \

@@ -27,11 +27,13 @@ local rows = {
     .. "not done here"},
   {{"XLAShardedTensor", "XLATensor", "torch_xla", "Partition spec length",
     "not an XLA tensor"}, "it is torch_xla's own message"},
-  {{"Must flatten tensors", "FlatParameter",
-    "Integer parameters are unsupported", "resize_() on an invalid python",
-    "'weight' must be 2-D", "FullyShardedDataParallel", "FSDP assumes ",
-    "Cannot pass both process_group and device_mesh",
-    "Expected device_mesh to have ndim", "Must flatten tensors with uniform"},
+  {{"Expects storage to be allocated", "data is not allocated yet"},
+    "it is of storage that FSDP frees, and here nothing is freed"},
+  {{"setStorage: sizes"}, "it is of storage that FSDP1 frees, and here nothing "
+    .. "is freed", with = "FullyShardedDataParallel"},
+  {{"FlatParameter", "Integer parameters are unsupported",
+    "resize_() on an invalid python", "'weight' must be 2-D", "FSDP assumes ",
+    "Cannot pass both process_group and device_mesh"},
     "it is a message of FSDP1 (FullyShardedDataParallel) that nothing raises "
     .. "here"},
   {{"Float8Tensor", "MXTensor", "torchao", "NF4Tensor", "compress_statistics",
@@ -52,19 +54,22 @@ local rows = {
     "assert tensor.size()[dim] % mesh.size()", "only supports 1D TP, not",
     "tensor parallel convolution"},
     "it is a fault or a check inside an older release, whose code is not "
-    .. "rebuilt here"},
+    .. "rebuilt here", older = true},
   {{"'_dim_group_names'", "'_layout'", "_pickle.UnpicklingError",
     "WeightsUnpickler"},
     "it takes a file that another release wrote, or its reader of pickles"},
 }
 
--- Why nothing can be run for `r`, or nil.
+-- Why nothing can be run for `r`, or nil; and whether that is mended since, so
+-- that a program which runs here says something.
 function M.why(r)
   local flat = r.doc.flat
   for _, row in ipairs(rows) do
-    for _, words in ipairs(row[1]) do
+    local may = not row.with or flat:find(row.with, 1, true)
+    for _, words in ipairs(may and row[1] or {}) do
       if flat:find(words, 1, true) then
-        return ("cannot be raised here: %s (\"%s\")"):format(row[2], words)
+        return ("cannot be raised here: %s (\"%s\")"):format(row[2], words),
+          row.older
       end
     end
   end

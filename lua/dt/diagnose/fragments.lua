@@ -119,7 +119,9 @@ local function is_parallel(text)
   return text:find "[Mm]esh" or text:find "distribute_tensor"
     or text:find "fully_shard" or text:find "parallelize_module"
     or text:find "DTensor" or text:find "from_local" or text:find "[Ff]uncol"
-    or text:find "set_model_state_dict"
+    or text:find "set_model_state_dict" or text:find "%f[%w]dist%.%l"
+    or text:find "torch%.distributed%.%l" or text:find "DataParallel"
+    or text:find "PipelineStage"
 end
 
 local function called(tree)

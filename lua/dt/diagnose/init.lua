@@ -306,6 +306,10 @@ function M.read(text)
   r.ranks, r.all_ranks = facts.ranks_of(doc)
   r.torch = releases.find(doc, r.templates)
   local function allows(f) return classify.allows(engine, r, f) end
+  r.neighbour = neighbours.of(r, allows)
+  if r.neighbour then
+    r.class, r.confidence, r.sign, r.because = nil, nil, nil, nil
+  end
   if r.class then
     r.cause = r.class.cause
     r.fixes = advice.fixes(r, allows)
@@ -319,7 +323,6 @@ function M.read(text)
     r.notes[#r.notes + 1] = r.class.expects == "a collective that timed out"
       and evidence.waiting(r) or nil
   else
-    r.neighbour = neighbours.of(r, allows)
     r.fixes, r.threads = advice.of_neighbour(r, allows), {}
     local what = r.framework and "a report of " .. r.framework
       .. "'s own parallelism" or r.neighbour and r.neighbour.about or r.foreign

@@ -9,6 +9,7 @@
 -- let through get into a program.
 
 local evidence = require "dt.diagnose.evidence"
+local groups = require "dt.diagnose.messages_groups"
 local mixed = require "dt.diagnose.messages_mixed"
 local modules = require "dt.diagnose.messages_modules"
 local operators = require "dt.diagnose.messages_operators"
@@ -432,7 +433,7 @@ end)
 
 -- The scene of what `r` prints, or nil.
 function M.find(r)
-  for _, list in ipairs {rows, mixed, modules, operators} do
+  for _, list in ipairs {rows, mixed, modules, operators, groups} do
     for _, entry in ipairs(list) do
       local found = {r.doc.flat:match(entry[1])}
       local s = #found > 0 and entry[2](r, table.unpack(found))

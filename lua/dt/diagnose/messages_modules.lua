@@ -114,6 +114,16 @@ row("expects uniform original parameter dtype but got {([%w%., ]+)}",
     before .. ("model.to(%s)\n"):format(list[1]) .. run)})
 end)
 
+-- What fully_shard's modules have in place of what FSDP1's wrapper has.
+local instead <const> = {
+  clip_grad_norm_ = fix("the function that works on DTensors",
+    "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"),
+  no_sync = fix("accumulate gradients without no_sync: switch the reduction itself",
+    "model.set_requires_gradient_sync(False)"),
+  shard = fix("reshard() frees what unshard() gathered",
+    "model.unshard()\nmodel.reshard()"),
+}
+
 row("'FSDP([%u]%w*)' object has no attribute '([%a_][%w_]*)'", function (r,
   class, method)
   local ranks = ranks_or(r, 2)
@@ -121,8 +131,7 @@ row("'FSDP([%u]%w*)' object has no attribute '([%a_][%w_]*)'", function (r,
     .. "    pass\n\n\nmodel = %s(4, 4)\nfully_shard(model, mesh=mesh)\n")
     :format(class == "Linear" and "Model" or class,
       class == "Linear" and "Model" or class), ("model.%s"):format(method), {
-    fix("the function that works on DTensors", "torch.nn.utils.clip_grad_norm_("
-      .. "model.parameters(), 1.0)")})
+    instead[method]})
 end)
 
 row("support containers that do not implement forward: ([%a_][%w_]*)%(",

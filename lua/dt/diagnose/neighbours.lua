@@ -4,7 +4,8 @@
 -- the launcher.  They are of no class of the catalogue, and what to do is known all
 -- the same.  A row is {about=, only=, cause=, fixes=, ask=}: the first whose
 -- conditions hold is told where no class was found.  Conditions and fixes are as in
--- lua/dt/diagnose/classes/mixed.lua; `ask` is the one question whose answer decides.
+-- lua/dt/diagnose/classes/mixed.lua; `ask` is the one question whose answer decides;
+-- `exact` says that the first condition is a message nothing else prints.
 
 local M = {}
 
@@ -14,7 +15,7 @@ local ONE_CHECKPOINT <const> =
 
 M.rows = {
   -- DistributedDataParallel
-  {about = "DistributedDataParallel's reducer",
+  {about = "DistributedDataParallel's reducer", exact = true,
    only = {"Expected to have finished reduction in the prior iteration"},
    cause = "DDP waits for the gradient of each parameter that requires one; here "
      .. "some got none, since the forward does not come to their modules or the "
@@ -26,7 +27,7 @@ M.rows = {
       done = false, torch = "DDP(model, find_unused_parameters=True)"},
    },
    ask = "Which parameters? (TORCH_DISTRIBUTED_DEBUG=DETAIL names them)"},
-  {about = "DistributedDataParallel's reducer",
+  {about = "DistributedDataParallel's reducer", exact = true,
    only = {"Expected to mark a variable ready only once"},
    cause = "A parameter gave its gradient twice in one backward: it is used by two "
      .. "checkpointed regions, or by several forwards before one backward.",
@@ -42,6 +43,41 @@ M.rows = {
    fixes = {{"go through .module for all but the forward",
      torch = "model.module.name"}}},
 
+  -- collectives
+  {about = "a list of another length than its process group", exact = true,
+   only = {"/%l+: Incorrect %l+put list size %d+%. %u%l+ list size should be %d+"},
+   cause = "gather and scatter want one tensor for each rank of the group, on the "
+     .. "rank that has the list.",
+   fixes = {{"a tensor for each rank of the group",
+     torch = "parts = [torch.empty_like(x) for _ in range(dist.get_world_size())]"}}},
+  {about = "sizes of a collective that moves one tensor", exact = true,
+   only = {"~input tensor must be the same size as output size times world size|"
+     .. "output tensor size must be equal to world_size times input tensor size|"
+     .. "Check failed: outputShape[0] * worldSize == inputShape[0]|"
+     .. "dim 0 does not divide equally across group size"},
+   cause = "One side has to be exactly as many times as large as the other as the "
+     .. "group has ranks; the sizes come from a group of another size, or from a "
+     .. "length that the ranks do not divide.",
+   fixes = {
+     {"pad to a multiple of the ranks, and cut the result",
+      torch = "x = F.pad(x, (0, -x.numel() % dist.get_world_size(group)))"},
+     {"make the buffer from the very group that the call gets",
+      torch = "out = x.new_empty(x.numel() * dist.get_world_size(group))"},
+   },
+   ask = "Shapes of both tensors on each rank, and the size of the group passed?"},
+  {about = "groups that not all ranks make",
+   only = {"new_group(", "~Broken pipe|hang|stuck|timed out|Connection reset|"
+     .. "Connection closed|Watchdog"},
+   cause = "new_group is a call of all ranks of the world: each rank makes every "
+     .. "group, in one order, also those it is not in.",
+   fixes = {
+     {"make all groups on all ranks, then take your own",
+      torch = "groups = [dist.new_group(r) for r in ([0, 1, 2, 3], [4, 5, 6, 7])]\n"
+        .. "group = groups[dist.get_rank() // 4]"},
+     {"or let it make groups of one size",
+      torch = "group, groups = dist.new_subgroups(group_size=4)"},
+   }},
+
   -- activations computed again
   {about = "a recomputation that differs from its forward",
    only = {"Recomputed values for the following tensors",
@@ -53,6 +89,7 @@ M.rows = {
      {"checkpoint inside, FSDP outside, on the same module", done = false,
       torch = "fully_shard(checkpoint_wrapper(block))  # or "
         .. "FSDP(checkpoint_wrapper(block))"},
+     {"or upgrade: 2.13 and 2.15 run both orders"},
      {"turn one of the two on, not both",
       only = {"~gradient_checkpointing|activation_checkpointing"}, done = false,
       torch = ONE_CHECKPOINT},
@@ -88,7 +125,73 @@ M.rows = {
    },
    ask = "Which `with`, cache or flag surrounds the forward and not the backward?"},
 
+  -- fully_shard
+  {about = "fully_shard on a module that is sharded already", exact = true,
+   only = {"~Invariant encountered: value was None when it should not be|"
+     .. "Cannot concatenate overlapping meshes", "~fully_shard|_init_sharded_param"},
+   cause = "The parameter is distributed before fully_shard sees it, so its mesh is "
+     .. "taken for that of tensor parallelism: a parent took it first (modules() "
+     .. "gives the root first), or the two meshes are no dimensions of one mesh.",
+   fixes = {
+     {"children before their parents, each module once",
+      torch = "for m in model.layers: fully_shard(m)\nfully_shard(model)"},
+     {"with tensor parallelism, one mesh with names for both",
+      only = {"~parallelize_module|tensor parallel|tp_mesh"},
+      torch = 'mesh = init_device_mesh("cuda", (dp, tp), mesh_dim_names=("dp", "tp"))'},
+   }},
+  {about = "a method that fully_shard does not give", exact = true,
+   only = {"/'FSDP%u%w*' object has no attribute 'shard'"},
+   cause = "What unshard() gathered is freed by reshard().",
+   fixes = {{"reshard() frees what unshard() gathered",
+     torch = "layer.unshard()\nlayer.reshard()"}}},
+  {about = "fully_shard that is expected where FSDP1 wraps", exact = true,
+   only = {"~No DTensor-type parameters found|FSDP2 sharding may not be enabled"},
+   cause = "Only fully_shard makes parameters DTensors; those of "
+     .. "FullyShardedDataParallel are pieces of one flat vector.",
+   fixes = {{"choose FSDP2 in the configuration that wraps this model",
+     only = {"strategy=fsdp"}, torch = "strategy=fsdp2"},
+     {"or save and load through the interface of both",
+      torch = "from torch.distributed.checkpoint.state_dict import "
+        .. "get_model_state_dict"}},
+   ask = "Which call wraps this model, and under which setting?"},
+
   -- FSDP1 alone
+  {about = "FSDP1's storage that was freed", exact = true,
+   only = {"~Expects storage to be allocated|data is not allocated yet",
+     "~fsdp|FullyShardedDataParallel"},
+   cause = "A unit was freed before its backward: its frozen module has an input "
+     .. "that needs a gradient and is not used, or several backwards follow "
+     .. "several forwards.",
+   fixes = {
+     {"give a frozen unit no input that needs a gradient",
+      only = {"~frozen|requires_grad = False|requires_grad_(False)|freeze"},
+      torch = "y = frozen(x, other.detach())"},
+     {"add the losses and run one backward",
+      only = {"!~frozen|requires_grad = False|requires_grad_(False)|freeze"},
+      torch = "(loss1 + loss2).backward()"},
+     {"or fully_shard, which gathers for each backward",
+      torch = "fully_shard(model)"},
+   },
+   ask = "Which module's parameters, and how many forwards before the backward?"},
+  {about = "FSDP1's meshes", exact = true,
+   only = {"/Expected device_mesh to have ndim=2 but got %d"},
+   cause = "HYBRID_SHARD copies over the first dimension of the mesh and shards over "
+     .. "the second, so it wants two.",
+   fixes = {
+     {"a mesh of two dimensions: copies, then shards",
+      torch = 'init_device_mesh("cuda", (nodes, gpus), '
+        .. 'mesh_dim_names=("replicate", "shard"))'},
+     {"or FULL_SHARD, which shards over all ranks of one dimension",
+      torch = "FSDP(model, device_mesh=mesh, "
+        .. "sharding_strategy=ShardingStrategy.FULL_SHARD)"},
+   }},
+  {about = "FSDP1's private _unshard()", exact = true,
+   only = {"'Stream' object has no attribute 'wait'"},
+   cause = "A fault of the method itself: it waits for a stream where an event is "
+     .. "due.",
+   fixes = {{"look at whole parameters and gradients through summon_full_params",
+     torch = "with FSDP.summon_full_params(model, with_grads=True):  "
+       .. "# use_orig_params=True\n    print(p.grad.shape)"}}},
   {about = "FSDP1's flat parameter", only = {"Cannot writeback when the parameter "
      .. "shape changes"},
    cause = "With one rank in the shard group FSDP1 shards nothing (NO_SHARD), and "
@@ -171,7 +274,8 @@ M.rows = {
    ask = "Which part is called by itself, and before which call of the model?"},
   {about = "a list of modules that FSDP wraps",
    only = {"~ModuleList|ModuleDict", "=fsdp",
-     "~missing the required|has no forward|does not have forward|no forward method"},
+     "~missing the required|has no forward|does not have forward|no forward method|"
+       .. "Output 0 of View is a view and its base"},
    cause = "A unit is gathered in its own forward, and a list has none: its items are "
      .. "called one by one.",
    fixes = {{"wrap the items, not the list",
@@ -197,6 +301,27 @@ M.rows = {
      torch = "print({type(m).__name__ for m in model.modules()})"}}},
 
   -- pipelines
+  {about = "a pipeline with fewer stages than ranks", exact = true,
+   only = {"/Pipeline group size %d+ cannot be larger than number of stages %d+"},
+   cause = "Each rank of the group holds a stage; the model was cut into fewer parts "
+     .. "than there are ranks, or not at all (a split point that names no module).",
+   fixes = {
+     {"as many stages as ranks, or a multiple of them", done = false,
+      torch = 'pipeline(model, mb_args=(x,), split_spec={"layers.8": '
+        .. "SplitPoint.BEGINNING})"},
+     {"or start as many ranks as there are stages", done = false},
+   },
+   ask = "What does print(pipe.num_stages) say, and which split_spec is given?"},
+  {about = "microbatches of a pipeline", exact = true,
+   only = {"/Number of microbatches %(%d+%) must be greater than or equal"},
+   cause = "This schedule fills the pipeline with one microbatch for each stage "
+     .. "before the first backward.",
+   fixes = {
+     {"as many microbatches as there are stages, or more",
+      torch = "Schedule1F1B(stage, n_microbatches=n_stages, loss_fn=loss)"},
+     {"or upgrade: from 2.13 on ScheduleGPipe takes fewer",
+      only = {"GPipe"}},
+   }},
   {about = "a pipeline stage whose output is not what was declared",
    only = {"~Failed to run stage backward|pipelining/_backward.py|"
      .. "Failed to run stage forward"},
@@ -220,6 +345,28 @@ M.rows = {
      torch = "assert batch_size % n_microbatches == 0"}}},
 
   -- devices, types, memory
+  {about = "a parameter of integers", exact = true,
+   only = {"~nly Tensors of floating point dtype can require gradient|"
+     .. "nly Tensors of floating point and complex dtype can require gradient"},
+   cause = "nn.Parameter asks for gradients unless it is told not to, and quantised "
+     .. "weights are integers.",
+   fixes = {{"a parameter that needs no gradient",
+     torch = "nn.Parameter(w, requires_grad=w.is_floating_point())"}}},
+  {about = "strides of a local tensor",
+   only = {"view size is not compatible with input tensor's size and stride",
+     "~redistribute|DTensor|to_local"},
+   cause = "What a gather along another dimension than the first leaves need not lie "
+     .. "in one piece, and view() wants that.",
+   fixes = {{"lay it out anew before the view",
+     torch = "x = x.to_local().contiguous()"},
+     {"or reshape, which copies where it must", torch = "x.reshape(-1, n)"}},
+   ask = "x.stride() before the view?"},
+  {about = "a tensor without dimensions in an asynchronous save",
+   only = {"async_save", "tensor has no dimensions"},
+   cause = "Copying to the CPU gathered each tensor along dimension 0, which a "
+     .. "number has not.",
+   fixes = {{"upgrade: 2.13 and 2.15 save it"},
+     {"or save it in one dimension", torch = "state[k] = v.reshape(1)"}}},
   {about = "a reference model that FSDP does not move",
    only = {"~on the same device|two devices", "=fsdp",
      "~ref_model|reference model|ref model|teacher"},
@@ -292,11 +439,17 @@ M.rows = {
    ask = "The traceback of the rank that failed first?"},
 }
 
+-- Was the class guessed, by words that are like those of its reports?
+local function is_likened(r)
+  return r.sign ~= nil and r.sign:find "^worded like" ~= nil
+end
+
 -- The row for a report of no class, or nil.  `allows(row)`: do its conditions hold?
+-- An exact message goes before a class that is only guessed.
 function M.of(r, allows)
-  if r.class or r.framework or r.form then return nil end
+  if r.class and not is_likened(r) or r.framework or r.form then return nil end
   for _, row in ipairs(M.rows) do
-    if allows(row) then return row end
+    if (row.exact or not r.class) and allows(row) then return row end
   end
 end
 

@@ -56,8 +56,8 @@ function M.mesh_line(shape, names, name)
     M.tuple(shape), names and ", mesh_dim_names=" .. M.quoted(names) or "")
 end
 
--- A mesh of one dimension with `n` ranks.
-function M.line(n, name) return M.mesh_line({n}, {name}) end
+-- A mesh of one dimension with `n` ranks, named or not.
+function M.line(n, name) return M.mesh_line({n}, name and {name}) end
 
 function M.fix(text, lines) return {text = text, lines = lines} end
 

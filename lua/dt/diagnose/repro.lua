@@ -394,13 +394,14 @@ end
 -- The scenes of a report: of its message, of its class, of its facts.
 local function scene_candidates(r)
   local list = {}
-  local of_message, of_class = pyscenes.of_message(r), pyscenes.of_class(r)
+  local of_message = pyscenes.of_message(r)
+  local of_class = r.class and pyscenes.of_class(r)
   if of_message then
     list[1] = python_candidate(of_message)
     list[1].run.specific = true
   end
   if of_class then list[#list + 1] = python_candidate(of_class) end
-  list[#list + 1] = lua_candidate(r)
+  list[#list + 1] = r.class and lua_candidate(r) or nil
   return list
 end
 
@@ -556,11 +557,7 @@ function M.run(tool, r)
   local is_own = own ~= nil and own.run.reproduced
   local seen = own and #r.exceptions == 0 and not own.run.invented
     and own.run.noticed or nil
-  if not r.class and not is_own then
-    return {reproduced = false, noticed = seen,
-      why = "unknown: nothing to reproduce"}
-  end
-  local best = r.class and best_of(tool, r, read, scene_candidates(r))
+  local best = best_of(tool, r, read, scene_candidates(r))
   local run = best and best.run or {reproduced = false}
   if best and best.got then try_fixes(tool, run, best.got, best.candidate, r) end
   run.noticed = seen
@@ -570,14 +567,18 @@ function M.run(tool, r)
     own.run.specific = run.specific
     run = own.run
   end
-  local torch = not is_own and not seen and runs_under(tool, own)
+  -- a program that runs is no news where nothing could raise its message
+  local cannot, mended = beyond.why(r)
+  local torch = not is_own and not seen and (not cannot or mended)
+    and runs_under(tool, own)
   if torch then
     tell_that_it_runs(r, run, own, torch)
     return run
   end
   if not run.reproduced then
-    run.why = beyond.why(r) or lacks_of(own) or run.why
-      or seen and "of the report's own program, see what was noticed in it"
+    run.why = not r.class and not own and not best
+      and "unknown: nothing to reproduce" or cannot or lacks_of(own)
+      or run.why or seen and "of the report's own program, see what was noticed in it"
       or "no repro can be written from what the report says"
   elseif not run.own and run.raised then
     run.without = left_out(r, run)

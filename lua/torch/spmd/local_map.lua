@@ -11,6 +11,7 @@ local attrs = require "python.attrs"
 local asserts = require "dt.spmd.assert"
 local axes = require "dt.spmd.axes"
 local state = require "dt.spmd.state"
+local trees = require "torch.common"
 
 local core = dt._spmd
 
@@ -165,13 +166,46 @@ local function typed(f, o)
   end, "local_map")
 end
 
+-- ---- arguments that are trees ----
+
+local function is_tree(v)
+  return V.is_list(v) or V.is_tuple(v) or V.is_dict(v) and not V.is_set(v)
+end
+
+-- local_map(f, ...): lists, tuples and dicts among the arguments are taken
+-- apart, so that placements are given to their leaves, and f gets them whole.
+local function of_trees(f, rest, kw)
+  local plain = V.call(dt.local_map, V.list({f, table.unpack(rest, 1, rest.n)},
+    rest.n + 1), kw)
+  return V.builtin(function (a, named)
+    local any = false
+    for i = 1, a.n do any = any or is_tree(a[i]) end
+    if not any then return V.call(plain, a, named) end
+    local whole = V.list({table.unpack(a, 1, a.n)}, a.n)
+    local g = V.builtin(function (flat)
+      local i = 0
+      return V.call(f, trees.walk(whole, function ()
+        i = i + 1
+        return flat[i]
+      end), named)
+    end, "local_map")
+    return V.call(V.call(dt.local_map, V.list({g, table.unpack(rest, 1,
+      rest.n)}, rest.n + 1), kw), trees.leaves(whole))
+  end, "local_map")
+end
+
 local NAMES = {"out_placements", "in_placements", "in_grad_placements",
   "device_mesh", "redistribute_inputs"}
 
 local local_map = V.builtin(function (a, kw)
   local wanted = kw and V.dict_get(kw, "spmd_types")
   if wanted ~= nil then V.dict_remove(kw, "spmd_types") end
-  if wanted ~= true then return V.call(dt.local_map, a, kw) end
+  if wanted ~= true then
+    local rest = table.pack(table.unpack(a, 2, a.n))
+    if a.n > 0 and a[1] ~= dt.None then return of_trees(a[1], rest, kw) end
+    return V.builtin(function (b) return of_trees(b[1], rest, kw) end,
+      "local_map")
+  end
   local o = {}
   for i, name in ipairs(NAMES) do
     local v = a[i + 1]

@@ -27,7 +27,8 @@ return {
      .. "the unit again, and what the first forward saved are views of memory that "
      .. "was freed since.",
    fixes = {{"checkpoint inside, FSDP outside", done = false,
-     torch = "FSDP(checkpoint_wrapper(layer))  # not checkpoint_wrapper(FSDP(layer))"}}},
+     torch = "FSDP(checkpoint_wrapper(layer))  # not checkpoint_wrapper(FSDP(layer))"},
+     {"or upgrade: 2.13 and 2.15 run both orders"}}},
   {class = "fsdp2-usage", alone = true,
    only = {"setStorage: sizes", "summon_full_params", "offload_to_cpu"},
    cause = "The gathered parameters are on the CPU already, and offload_to_cpu frees "
@@ -38,6 +39,17 @@ return {
       torch = "with FSDP.summon_full_params(model, writeback=False): ..."},
      {"or upgrade: 2.15 does not free them"},
    }},
+  {class = "fsdp2-usage", alone = true,
+   only = {"setStorage: sizes", "FullyShardedDataParallel",
+     "!~CheckpointWrapper|checkpoint_wrapper|offload_to_cpu|fully_shard"},
+   cause = "FSDP1 gathers a unit for backward once after its forward: where several "
+     .. "backwards follow several forwards (or the graph is kept for a second one), "
+     .. "the later ones find its parameters freed.",
+   fixes = {
+     {"add the losses and run one backward",
+      torch = "(loss1 + loss2).backward()"},
+     {"or fully_shard, which gathers for each backward",
+      lua = "dt.fully_shard(model)", torch = "fully_shard(model)"}}},
   {class = "fsdp2-usage", alone = true,
    only = {"setStorage: sizes", "out of bounds for storage of size 0",
      "!~CheckpointWrapper|checkpoint_wrapper|offload_to_cpu"},

@@ -58,9 +58,15 @@ def _tensors_of(value):
 
 def _groups(process_group, strategy, device_mesh):
     """The group that shards, and the one across whose ranks hold copies."""
+    if process_group is not None and device_mesh is not None:
+        raise ValueError("Cannot pass both process_group and device_mesh at "
+                         "the same time. Please just pass only one of them.")
     if device_mesh is not None:
-        if device_mesh.ndim == 1:
-            return device_mesh.get_group(), None
+        if strategy not in _HYBRID:     # over the first dimension alone
+            return device_mesh.get_group(0), None
+        if device_mesh.ndim != 2:
+            raise ValueError("Expected device_mesh to have ndim=2 but got "
+                             f"{device_mesh.ndim}")
         return device_mesh.get_group(1), device_mesh.get_group(0)
     if strategy in _HYBRID:
         if process_group is None:

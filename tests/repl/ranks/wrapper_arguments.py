@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# What local_map takes apart, and which meshes FullyShardedDataParallel takes.
+import warnings
+
+import torch
+import torch.distributed as dist
+import torch.nn as nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import (
+    FullyShardedDataParallel as FSDP, ShardingStrategy)
+from torch.distributed.tensor import Shard, distribute_tensor
+from torch.distributed.tensor.experimental import local_map
+
+dist.init_process_group("gloo")
+warnings.simplefilter("ignore")
+mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
+a = distribute_tensor(torch.ones(4, 4), mesh, [Shard(0)])
+b = distribute_tensor(2 * torch.ones(4, 4), mesh, [Shard(0)])
+
+
+def attempt(name, f):
+    try:
+        print(name, f())
+    except Exception as e:
+        print(name, type(e).__name__, e)
+
+
+def weighted(pair, s, more=1):
+    return pair[0] + pair[1] * s * more
+
+
+def both(d):
+    return d["x"] - d["y"][0]
+
+
+rows = [Shard(0)]
+flat = local_map(weighted, out_placements=rows,
+                 in_placements=(rows, rows, None), device_mesh=mesh)
+attempt("a list", lambda: flat([a, b], 2.0).full_tensor().sum())
+attempt("a tuple", lambda: flat((b, a), 1.0).full_tensor()[0])
+attempt("a keyword", lambda: flat([a, b], 2.0, more=3).full_tensor()[0])
+attempt("a dict in a decorator", lambda: local_map(
+    out_placements=rows, in_placements=(rows, rows))(both)(
+        {"x": a, "y": (b,)}).full_tensor()[0])
+attempt("nested placements", lambda: local_map(
+    weighted, rows, ((rows, rows), None), device_mesh=mesh)([a, b], 2.0))
+
+
+def wrap(**given):
+    unit = FSDP(nn.Linear(4, 4), device_id=torch.device("cpu"), **given)
+    return unit.world_size, unit.sharding_strategy.name
+
+
+two = init_device_mesh("cpu", (1, 2), mesh_dim_names=("replicate", "shard"))
+hybrid = ShardingStrategy.HYBRID_SHARD
+attempt("hybrid, one dimension", lambda: wrap(
+    device_mesh=mesh, sharding_strategy=hybrid))
+attempt("hybrid, two", lambda: wrap(device_mesh=two, sharding_strategy=hybrid))
+attempt("full, two", lambda: wrap(device_mesh=two))
+attempt("mesh and group", lambda: wrap(
+    device_mesh=mesh, process_group=dist.group.WORLD))
