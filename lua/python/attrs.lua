@@ -957,7 +957,11 @@ function M.super(class, self)
     if default then
       return V.builtin(function (a, kw) return default(self, a, kw) end, name)
     end
-    if f == nil and (name == "__init__" or name == "__init_subclass__") then
+    if f == nil and name == "__init_subclass__" then
+      return V.builtin(function (a, kw)
+        return classes.of_object[name](self, a, kw)
+      end, name)
+    elseif f == nil and name == "__init__" then
       f = function () end
     elseif f == nil and name == "__getattr__" and not V.is_object(self)
       and class_fact_of_library[name] then

@@ -678,7 +678,12 @@ def("dir", function (a)
   return names_of(a[1])
 end)
 for _, name in ipairs {"globals", "locals"} do
-  def(name, function () return V.dict() end)      -- see call_expr.lua
+  def(name, function (a)                          -- see call_expr.lua
+    if a.n > 0 then
+      util.raise("TypeError", "%s() takes no arguments (%d given)", name, a.n)
+    end
+    return V.dict()
+  end)
 end
 def("input", function ()
   return util.raise("EOFError", "EOF when reading a line")
@@ -860,9 +865,21 @@ end)
 
 M.none_type = M.class("NoneType", function (v) return v == None end)
 attrs.name_kind("NoneType", M.none_type)
+-- The parts that type(name, bases, members) makes a class of.
+local function check_parts(a)
+  for i, fits in ipairs {function (v) return type(V.unbox(v)) == "string" end,
+      V.is_tuple, V.is_dict} do
+    if not fits(a[i]) then
+      util.raise("TypeError", "type.__new__() argument %d must be %s, not %s", i,
+        ({"str", "tuple", "dict"})[i], V.type_name(a[i]))
+    end
+  end
+end
+
 def("type", function (a, kw)
   local v = a[1]
   if a.n == 3 then
+    check_parts(a)
     local bases, members, order = V.items(a[2]), {}, {}
     local by = meta.for_class({table.unpack(bases, 1, a[2].n)}, nil)
     if by then return meta.make(by, a, kw) end
@@ -870,8 +887,15 @@ def("type", function (a, kw)
       members[k] = x
       if k ~= "__annotations__" then order[#order + 1] = k end
     end
-    return classes.make(v, {table.unpack(bases, 1, a[2].n)}, members, order, {},
-      kw)
+    local class = classes.make(v, {table.unpack(bases, 1, a[2].n)}, members,
+      order, {}, kw)
+    if members.__doc__ ~= nil and type(class) == "table" then
+      class.__doc = members.__doc__
+    end
+    return class
+  end
+  if a.n ~= 1 then
+    util.raise("TypeError", "type() takes 1 or 3 arguments")
   end
   if v == None then return M.none_type end
   if rawequal(v, B.object) or rawequal(v, M.none_type)

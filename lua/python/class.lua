@@ -825,7 +825,13 @@ M.of_object = {
     end
     return V.str(v)
   end,
-  __init_subclass__ = function () return None end,
+  __init_subclass__ = function (v, _, kw)
+    if kw and V.count(kw) > 0 then
+      util.raise("TypeError", "%s.__init_subclass__() takes no keyword arguments",
+        v.__name or v.__name__)
+    end
+    return None
+  end,
   __setattr__ = function (v, a)
     attrs.set_own(v, a[1], a[2])
     return None

@@ -439,6 +439,10 @@ local of_class = {}
 function of_class.from_bytes(a, kw)
   local order = a[2] or kwarg(kw, "byteorder")
   local signed = kwarg(kw, "signed")
+  local given = a[1] or kwarg(kw, "bytes")
+  if type(given) == "number" or type(given) == "string" then
+    raise_type("cannot convert '%s' object to bytes", V.type_name(given))
+  end
   return numbers.from_bytes(bytes_text("bytes", V.list {a[1]
     or kwarg(kw, "bytes")}), order, signed ~= nil and V.truth(signed))
 end

@@ -46,10 +46,11 @@ end
 -- module_vars(index, facts): the variables of a module; a name that is nowhere is
 -- asked of index(vars, name); `facts` are fields of the metatable.
 function M.module_vars(index, facts)
-  local mt, order = facts or {}, {}
-  mt.order, mt.__index = order, index
+  local mt, places, bound = facts or {}, {}, 0
+  mt.places, mt.__index = places, index
   mt.__newindex = function (vars, name, v)
-    order[#order + 1] = name
+    bound = bound + 1
+    places[name] = bound
     rawset(vars, name, v)
   end
   return setmetatable({}, mt)
@@ -59,7 +60,8 @@ end
 -- variables), as the `first` ones say.
 local function places(vars, first)
   local mt, at = getmetatable(vars), {}
-  for i, name in ipairs(first or mt and mt.order or {}) do at[name] = i end
+  if not first then return mt and mt.places or at end
+  for i, name in ipairs(first) do at[name] = i end
   return at
 end
 

@@ -3,7 +3,7 @@
 -- closure once (expr.lua, call_expr.lua, target.lua, stmt.lua); names live in
 -- environments (env.lua).
 --
--- What Python is not done here, and said by name: async, except*; integers of
+-- What Python is not done here, and said by name: async; integers of
 -- more than 200,000 bits.
 
 local util = require "dt.util"
@@ -77,6 +77,19 @@ local function write_back(env, d)
   end
 end
 
+-- What parse(text) gives; a SyntaxError of it has the words and the file that
+-- Python gives to texts without one.
+local function parsed(parse, text)
+  local ok, tree = pcall(parse, text)
+  if ok then return tree end
+  if type(tree) == "table" and tree.lineno then
+    local words = tree.msg:gsub("^(invalid syntax): .*", "%1")
+    tree.msg, tree.filename = words, "<string>"
+    tree.message = ("%s (<string>, line %d)"):format(words, tree.lineno)
+  end
+  error(tree, 0)
+end
+
 -- eval(text), exec(text): in the caller's scope; with a dict, in its names;
 -- with two, what it binds is in the second.
 local function run_text(what)
@@ -96,9 +109,10 @@ local function run_text(what)
       inner.up, inner.class, place = place, true, inner
     end
     if what == "eval" then
-      return M.value(a[1]:match("^%s*(.*)$"), place)
+      local text = a[1]:match("^%s*(.*)$")
+      return expr.compile(parsed(parser.expression, text))(place)
     end
-    M.run(a[1], place)
+    stmt.block(parsed(parser.parse, a[1]))(place)
     if globals then write_back(locals and place.up or place, globals) end
     if locals then write_back(place, locals) end
     return None

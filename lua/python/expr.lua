@@ -10,6 +10,7 @@ local scope = require "python.scope"
 local calls = require "python.call"
 local format = require "python.format"
 local ops = require "python.ops"
+local lexer = require "python.lexer"
 local mapping = require "python.mapping"
 local target = require "python.target"
 local compiling = require "python.compile"
@@ -208,6 +209,12 @@ end
 -- Run `emit(env)` for each turn of the fors of a comprehension.
 local function comprehension(n, emit)
   local fors = {}
+  if scope.in_class() then
+    scope.each_walrus(n, function ()
+      lexer.refuse(n.line, "assignment expression within a comprehension cannot be "
+        .. "used in a class body")
+    end)
+  end
   for i, f in ipairs(n.fors) do
     fors[i] = {target = store(f.target, true), iter = compile(f.iter), ifs = {}}
     for j, c in ipairs(f.ifs) do fors[i].ifs[j] = compile(c) end

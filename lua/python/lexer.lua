@@ -164,17 +164,16 @@ local function check_number(src, at, line)
       bad(line, ("invalid %s literal"):format(kind), nil, at + 1)
     end
   end
-  local text = src:match("^[%w_]*", at)
+  local text = src:match(base and "^[%w_]*" or "^[%w_.]*", at)
   local odd = text:find("__", 1, true) or text:find("_$")
-    or kind == "decimal" and text:find("_[eEjJ]")
-    or src:find("^[%d_]*_%.", at) and text:find("_[^_]*$")
+    or kind == "decimal" and (text:find("_[eEjJ.]") or text:find("._", 1, true))
   if odd then
     bad(line, ("invalid %s literal"):format(kind), nil, at + odd - 1)
   end
 end
 
 local function read_number(src, at, line)
-  if src:find("^[%d.]+[%a_]", at) then check_number(src, at, line) end
+  if src:find("^[%d.]+[%a_]", at) or src:find("^[%d_]*%._", at) then check_number(src, at, line) end
   if src:find("^0[0-9_]*[1-9]", at) and not src:find("^[%d_]*[.eEjJ]", at) then
     bad(line, "leading zeros in decimal integer literals are not permitted; use "
       .. "an 0o prefix for octal integers", nil, at)

@@ -135,6 +135,22 @@ function M.find(name, key)
   end
 end
 
+-- Is `class` the type of that name, or below it?
+local function check_class(name, class)
+  local own = type(class) == "table" and (rawget(class, "is_data")
+    or class.__native or rawget(class, "above") and rawget(class, "__name__"))
+  if own == nil or own == name then return end
+  if own and (M.types[own] or {}).above == name or own == "bool"
+     and name == "int" then return end
+  if V.type_name(class) ~= "type" then
+    util.raise("TypeError", "%s.__new__(X): X is not a type object (%s)", name,
+      V.type_name(class))
+  end
+  local shown = class.__name or class.__name__
+  util.raise("TypeError", "%s.__new__(%s): %s is not a subtype of %s", name, shown,
+    shown, name)
+end
+
 -- member(name, key): what follows the type's name: a function of it that
 -- takes the value first, or nil.
 function M.member(name, key)
@@ -142,6 +158,7 @@ function M.member(name, key)
     return V.builtin(function (a, kw)
       local class = a[1]
       local rest = V.list({table.unpack(a, 2, a.n)}, a.n - 1)
+      check_class(name, class)
       if type(class) == "table" and rawget(class, "__native") == nil
          and class.__native == nil then
         return V.call(class, rest, kw)

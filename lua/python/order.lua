@@ -242,6 +242,16 @@ function M.place_of(items, v, first, last)
   end
 end
 
+-- Does v come while the box is gone over?  What follows it is left there.
+local function comes(box, v)
+  local next = V.iter(box)
+  while true do
+    local more, x = next()
+    if not more then return false end
+    if V.alike(x, v) then return true end
+  end
+end
+
 function M.contains(box, v)
   local given = box
   local mt = type(box) == "table" and getmetatable(box)
@@ -287,6 +297,11 @@ function M.contains(box, v)
      and not V.special(box, "__iter__") then
     util.raise("TypeError", "argument of type '%s' is not iterable",
       V.type_name(given))
+  end
+  if mt and not V.is_seq(box) and (V.is_generator(box)
+     or V.special(box, "__iter__") or V.special(box, "__next__")
+     or V.special(box, "__getitem__")) then
+    return comes(box, v)
   end
   local items, n = V.items(box)
   return M.place_of(items, v, 1, n) ~= nil

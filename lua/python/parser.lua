@@ -5,6 +5,7 @@
 -- what stands where is said at each maker.
 
 local lexer = require "python.lexer"
+local scope = require "python.scope"
 local reserved = require "python.keywords".set
 
 local M = {}
@@ -125,6 +126,29 @@ local function comp_for(p)
   return fors
 end
 
+-- A comprehension {item = or key =, value =, fors =}; where a walrus was read, it
+-- must not bind what the fors bind, nor stand in what they go over.
+local function comprehension(p, kind, n)
+  n.fors = comp_for(p)
+  if p.walrus then
+    local bound = {}
+    for _, f in ipairs(n.fors) do
+      scope.each_walrus(f.iter, function ()
+        refuse(p, "assignment expression cannot be used in a comprehension "
+          .. "iterable expression")
+      end)
+      scope.bind_target(f.target, bound)
+    end
+    scope.each_walrus(n, function (name)
+      if bound[name] then
+        refuse(p, ("assignment expression cannot rebind comprehension iteration "
+          .. "variable '%s'"):format(name))
+      end
+    end)
+  end
+  return node(p, kind, n)
+end
+
 -- Arguments of a call: list of {value, name=, star=}.
 local function arguments(p)
   local args, named, unpacked = {}, false, false
@@ -156,7 +180,7 @@ local function arguments(p)
     end
     a.value = expr(p)
     if word(p, "for") then
-      a.value = node(p, "generator", {item = a.value, fors = comp_for(p)})
+      a.value = comprehension(p, "generator", {item = a.value})
       if #args > 0 or is(p, ",") then
         refuse_from(p, start, "Generator expression must be parenthesized")
       end
@@ -313,9 +337,9 @@ local function list_display(p)
   if take(p, "]") then return node(p, "list", {items = {}}) end
   local first = P.starred(p)
   if word(p, "for") then
-    local fors = comp_for(p)
+    local list = comprehension(p, "listcomp", {item = first})
     expect(p, "]")
-    return node(p, "listcomp", {item = first, fors = fors})
+    return list
   end
   local items = {first}
   while take(p, ",") and not is(p, "]") do items[#items + 1] = P.starred(p) end
@@ -331,9 +355,9 @@ local function brace_display(p)
   if not star and not is(p, ":") then
     items[1] = key
     if word(p, "for") then
-      local fors = comp_for(p)
+      local set = comprehension(p, "setcomp", {item = key})
       expect(p, "}")
-      return node(p, "setcomp", {item = key, fors = fors})
+      return set
     end
     while take(p, ",") and not is(p, "}") do items[#items + 1] = P.starred(p) end
     expect(p, "}")
@@ -347,10 +371,9 @@ local function brace_display(p)
   end
   items[1] = pair(key, star)
   if word(p, "for") then
-    local fors = comp_for(p)
+    local dict = comprehension(p, "dictcomp", items[1])
     expect(p, "}")
-    return node(p, "dictcomp", {key = items[1].key, value = items[1].value,
-      fors = fors})
+    return dict
   end
   while take(p, ",") and not is(p, "}") do
     star = take(p, "**")
@@ -364,7 +387,7 @@ local function paren(p)
   if take(p, ")") then return node(p, "tuple", {items = {}}) end
   local first = P.starred(p)
   if word(p, "for") then
-    local g = node(p, "generator", {item = first, fors = comp_for(p)})
+    local g = comprehension(p, "generator", {item = first})
     expect(p, ")")
     return g
   end
@@ -600,6 +623,7 @@ function expr(p)
   take(p, "await", "name")
   local e = ternary(p)
   if e.kind == "name" and take(p, ":=") then
+    p.walrus = true
     return node(p, "walrus", {name = e.name, value = expr(p)})
   end
   return e
@@ -778,12 +802,19 @@ S["try"] = function (p)
     handlers = {}})
   while take(p, "except", "name") do
     local h = {}
-    if take(p, "*") then n.refused = "except*" end
+    local parts = take(p, "*")
+    if n.parts ~= nil and n.parts ~= parts then
+      refuse(p, "cannot have both 'except' and 'except*' on the same 'try'")
+    end
+    n.parts = parts
+    if parts and is(p, ":") then
+      refuse(p, "expected one or more exception types")
+    end
     if not is(p, ":") then
       h.class = expr(p)
       if take(p, "as", "name") then h.name = name(p) end
     end
-    h.body = block(p, "'except' statement")
+    h.body = block(p, parts and "'except*' statement" or "'except' statement")
     n.handlers[#n.handlers + 1] = h
   end
   if take(p, "else", "name") then n.orelse = block(p) end

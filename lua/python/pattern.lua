@@ -7,6 +7,7 @@
 -- class, as.
 
 local dt = require "dt"
+local util = require "dt.util"
 local V = require "python.values"
 
 local M = {}
@@ -138,7 +139,7 @@ function FIT.value(n, tools)
   return function (env, v)
     local want = value(env)
     if literal then return rawequal(want, v) end
-    return V.equal(want, v) == true
+    return V.truth(V.equal(v, want))
   end
 end
 
@@ -152,13 +153,24 @@ end
 
 FIT["as"] = function (n, tools) return compile(n.parts[1], tools) end
 
+-- Is v, no list and no dict, of that kind for a pattern?
+local function is_kind(v, name, tools)
+  if V.is_range(v) or V.type_name(v) == "memoryview" then
+    return name == "Sequence"
+  end
+  return V.is_object(v) and rawget(v, "_native") == nil
+    and tools.is_instance(v, tools.abstract(name))
+end
+
 function FIT.sequence(n, tools)
   local star
   for i, part in ipairs(n.parts) do if part.kind == "star" then star = i end end
   local parts, count = all_of(n.parts, tools), #n.parts
   return function (env, v)
-    if V.is_range(v) then v = V.list((V.items(v))) end
-    if not V.is_seq(v) then return false end
+    if not V.is_seq(v) then
+      if not is_kind(v, "Sequence", tools) then return false end
+      v = V.list((V.items(v)))
+    end
     if star and v.n < count - 1 or not star and v.n ~= count then
       return false
     end
@@ -177,21 +189,36 @@ function FIT.sequence(n, tools)
 end
 function FIT.star() return function () return true end end
 
+-- What a mapping of the program's has under a key: by its own get().
+local function getter(v, tools)
+  local get, none = tools.attribute(v, "get"), {}
+  return function (_, key)
+    local x = V.call(get, V.list({key, none}, 2))
+    return not rawequal(x, none) and x or nil
+  end
+end
+
 function FIT.mapping(n, tools)
   local keys, parts = {}, all_of(n.parts, tools)
   for i, key in ipairs(n.keys) do keys[i] = tools.compile(key) end
   return function (env, v)
-    if not V.is_dict(v) then return false end
+    local get = V.is_dict(v) and V.dict_get
+      or is_kind(v, "Mapping", tools) and getter(v, tools)
+    if not get then return false end
     local seen = V.dict()
     for i, f in ipairs(parts) do
       local key = keys[i](env)
-      local item = V.dict_get(v, key)
+      if V.dict_get(seen, key) ~= nil then
+        util.raise("ValueError", "mapping pattern checks duplicate key (%s)",
+          V.repr(key))
+      end
+      local item = get(v, key)
       if item == nil or not f(env, item) then return false end
       V.dict_set(seen, key, true)
     end
     if n.rest then
       local rest = V.dict()
-      for k, item in V.each(v) do
+      for k, item in tools.pairs_of(v) do
         if V.dict_get(seen, k) == nil then V.dict_set(rest, k, item) end
       end
       tools.assign(env, n.rest, rest)
@@ -200,20 +227,67 @@ function FIT.mapping(n, tools)
   end
 end
 
--- int(n), str(s), …: the value itself is the one part.
-local OWN = {int = true, float = true, str = true, bool = true, list = true,
-  tuple = true, dict = true, set = true}
+-- int(n), str(s), …: the value itself is the one part; of classes below, too.
+local OWN = {}
+for name in ([[bool bytearray bytes dict float frozenset int list set str
+    tuple]]):gmatch "%S+" do
+  OWN[name] = true
+end
+
+-- The names of the parts by place of a class pattern: their attributes, or
+-- {own = true}.  More of them than the class has are refused.
+local function places_of(c, count, tools)
+  local names, most = tools.attribute(c, "__match_args__"), nil
+  local native = type(c) == "table" and (rawget(c, "is_data")
+    or names == nil and c.__native or rawget(c, "above") and rawget(c, "__name__"))
+  if native and OWN[native] then
+    names, most = {own = true}, 1
+  elseif names == nil then
+    names, most = {}, 0
+  elseif not V.is_tuple(names) then
+    util.raise("TypeError", "%s.__match_args__ must be a tuple (got %s)",
+      c.__name or c.__name__, V.type_name(names))
+  end
+  most = most or names.n
+  if count > most then
+    util.raise("TypeError", "%s() accepts %d positional sub-pattern%s (%d given)",
+      c.__name or c.__name__, most, most == 1 and "" or "s", count)
+  end
+  return names
+end
+
+-- The attribute that stands at place i, which must be given once.
+local function attribute_at(c, names, i, seen)
+  local name = names[i]
+  if type(V.unbox(name)) ~= "string" then
+    util.raise("TypeError", "__match_args__ elements must be strings (got %s)",
+      V.type_name(name))
+  elseif seen[name] then
+    util.raise("TypeError", "%s() got multiple sub-patterns for attribute '%s'",
+      c.__name or c.__name__, name)
+  end
+  return name
+end
 
 function FIT.class(n, tools)
   local class, parts = tools.compile(n.class), all_of(n.parts, tools)
+  local by_place = 0
+  for i in ipairs(parts) do
+    if not n.names[i] then by_place = i end
+  end
   return function (env, v)
     local c = class(env)
     if not tools.is_instance(v, c) then return false end
-    local own = V.is_function(c) and OWN[rawget(c, "__name__")]
+    local names = by_place > 0 and places_of(c, by_place, tools)
+    local seen = {}
     for i, f in ipairs(parts) do
       local item = v
-      if not own or n.names[i] then
-        local name = n.names[i] or tools.match_arg(c, i)
+      if n.names[i] or not names.own then
+        local name = n.names[i]
+        if not name or seen[name] then
+          name = attribute_at(c, name and {[i] = name} or names, i, seen)
+        end
+        seen[name] = true
         item = tools.attribute(v, name)
       end
       if item == nil or not f(env, item) then return false end

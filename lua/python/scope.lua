@@ -101,7 +101,16 @@ local function locals_of(params, body)
   return out, globals
 end
 
-M.bind_target, M.locals_of = bind_target, locals_of
+-- Calls f(name) for the target of each walrus in a tree, functions left out.
+local function each_walrus(n, f)
+  if n.kind == "walrus" then f(n.name) end
+  if n.kind == "lambda" then return end
+  for _, part in pairs(n) do
+    if type(part) == "table" then each_walrus(part, f) end
+  end
+end
+
+M.bind_target, M.locals_of, M.each_walrus = bind_target, locals_of, each_walrus
 
 -- ---- scopes ----
 
@@ -116,7 +125,7 @@ function M.inside(kind, name, n, f)
   local outer = current
   local full = M.qualified(name)
   current = {prefix = full .. (kind == "class" and "." or ".<locals>."),
-    globals = {}, outer = outer}
+    globals = {}, outer = outer, class = kind == "class"}
   if kind == "def" then
     current.names, current.globals = locals_of(n.params, n.body)
     current.body, current.params = n.body, n.params
@@ -165,6 +174,9 @@ function M.free_names()
   if current and current.body then add_free(current.body, out) end
   return out
 end
+
+-- Is the body of a class being compiled?
+function M.in_class() return current ~= nil and current.class end
 
 -- Is a function being compiled, not a class or a module?
 function M.in_function() return current ~= nil and current.names ~= nil end

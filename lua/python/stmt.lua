@@ -20,6 +20,8 @@ local call_expr = require "python.call_expr"
 local metaclass = require "python.metaclass"
 local classes = require "python.class"
 local exceptions = require "python.exceptions"
+local groups = require "python.groups"
+local mapping = require "python.mapping"
 local protect = require "python.protect"
 local abandoned = require "python.abandoned"
 
@@ -509,13 +511,14 @@ local fitting = {compile = compile, assign = env_of.assign,
   is_instance = function (v, class)
     return builtin_names.isinstance.call(V.list({v, class}, 2))
   end,
-  match_arg = function (class, i)
-    local names = attrs.get(class, "__match_args__")
-    return names[i]
+  abstract = function (name)
+    return attrs.get(attrs.module "collections.abc", name)
   end,
+  pairs_of = mapping.pairs_of,
   attribute = function (v, name)
     local ok, x = pcall(attrs.get, v, name)
     if ok then return x end
+    if not V.is_error_below(x, "AttributeError") then error(x, 0) end
     return nil
   end}
 
@@ -545,8 +548,33 @@ local function refused_statement(n)
   end
 end
 
+-- Run each except* that fits with its part of the error; what is left of it,
+-- and what they raise, goes on.
+local function handled_by_part(handlers, env, err)
+  local e = exceptions.exception(err)
+  local rest, raised = e, {}
+  exceptions.trace(e)
+  for _, h in ipairs(handlers) do
+    if not rest then break end
+    local part
+    part, rest = groups.part(rest, h.class(env))
+    if part then
+      if h.name then env_of.assign(env, h.name, part) end
+      local ok, signal, v = exceptions.while_handled(part, h.body, env)
+      if h.name then env_of.assign(env, h.name, nil) end
+      if not ok then
+        raised[#raised + 1] = signal
+      elseif signal then
+        return signal, v
+      end
+    end
+  end
+  local last = groups.together(raised, rest, e)
+  if rawequal(last, e) then error(err, 0) end
+  if last then error(last, 0) end
+end
+
 S["try"] = function (n)
-  if n.refused then return refused_statement(n) end
   tries = tries + 1
   local ok, body = pcall(block, n.body)
   tries = tries - 1
@@ -560,6 +588,7 @@ S["try"] = function (n)
   end
   -- Run the first handler that fits; the error is what a bare raise raises.
   local function handled(env, err)
+    if n.parts then return handled_by_part(handlers, env, err) end
     local e = exceptions.exception(err)
     for _, h in ipairs(handlers) do
       if h.class == nil or exceptions.catches(h.class(env), e) then

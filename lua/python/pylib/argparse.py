@@ -193,6 +193,10 @@ class _Argument:
 
     def values_text(self):
         one = self.placeholder()
+        if isinstance(self.metavar, tuple):
+            if type(self.nargs) is int:
+                return " ".join(self.metavar)
+            one = self.metavar[0]
         if self.nargs is None:
             return one
         if self.nargs == "?":

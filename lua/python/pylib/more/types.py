@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """types: classes that have no name of their own, and classes made by calls."""
+import collections.abc as _abc
 
 
 def _generator():
@@ -90,3 +91,7 @@ class MappingProxyType:
 
     def copy(self):
         return self._mapping.copy()
+
+
+MappingProxyType.__name__ = MappingProxyType.__qualname__ = "mappingproxy"
+_abc.Mapping.register(MappingProxyType)
