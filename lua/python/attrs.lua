@@ -244,6 +244,8 @@ local function class_of(v)
   return foreign.class_of(v)
 end
 
+M.class_of = class_of
+
 -- What the engine's own tables have; `other`: the kind of value it is.
 local function get_engine(v, name, other)
   local x = v[name]
@@ -553,7 +555,13 @@ function M.set_meta(t) meta = t end
 
 -- v.name
 function M.get(v, name)
-  if name == "__class__" then return class_of(v) end
+  if name == "__class__" then
+    local own = V.is_object(v) and rawget(v, "_class")
+    if own and own.__class__ ~= nil and object.is_plain_class(own) then
+      return classes.get_plain(v, name)
+    end
+    return class_of(v)
+  end
   if type(v) == "table" and rawget(v, "__metaclass") then
     return meta.get(v, name)
   end

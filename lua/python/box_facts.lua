@@ -34,7 +34,14 @@ local BOX = {
       return rawget(v, "__name__") or v.func and (v.func.plain or v.func.name)
         or "<genexpr>"
     end, __qualname__ = function (v)
-      return rawget(v, "__qualname__") or v.func and v.func.name or "<genexpr>"
+      return rawget(v, "__qualname__") or v.func and v.func.name
+        or rawget(v, "full") or "<genexpr>"
+    end, gi_yieldfrom = function (v)
+      local f = rawget(v, "waits_for")
+      return f and f() or None
+    end, gi_code = function (v)
+      if v.func then return V.code_of(v.func) end
+      return util.refuse("gi_code of a generator expression is not part of dtrepl")
     end},
   other = {},
 }

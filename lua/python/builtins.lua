@@ -813,9 +813,23 @@ local function is_class(v, c)
 end
 M.is_class = is_class
 
-def("isinstance", function (a) return is_class(a[1], a[2]) end)
-
 local below
+
+-- The class that an object says it has by a __class__ of its own, or nil.
+local function claimed(v)
+  local class = V.is_object(v) and rawget(v, "_class")
+  if not class or class.__class__ == nil then return nil end
+  local said = attrs.get(v, "__class__")
+  return not is_no_class(said) and not rawequal(said, attrs.class_of(v)) and said
+    or nil
+end
+
+def("isinstance", function (a)
+  if is_class(a[1], a[2]) then return true end
+  local said = claimed(a[1])
+  return said ~= nil and below(said, a[2])
+end)
+
 function below(c, base)
   if V.is_tuple(base) then
     for i = 1, base.n do if below(c, base[i]) then return true end end
@@ -884,11 +898,13 @@ def("type", function (a, kw)
     local by = meta.for_class({table.unpack(bases, 1, a[2].n)}, nil)
     if by then return meta.make(by, a, kw) end
     for k, x in V.each(a[3]) do
-      members[k] = x
-      if k ~= "__annotations__" then order[#order + 1] = k end
+      if k ~= "__classcell__" then
+        members[k] = x
+        if k ~= "__annotations__" then order[#order + 1] = k end
+      end
     end
     local class = classes.make(v, {table.unpack(bases, 1, a[2].n)}, members,
-      order, {}, kw)
+      order, {made = meta.fill_cell(a[3])}, kw)
     if members.__doc__ ~= nil and type(class) == "table" then
       class.__doc = members.__doc__
     end
@@ -902,7 +918,7 @@ def("type", function (a, kw)
      or rawequal(v, foreign.root) or exceptions.is_class(v) then
     return B.type
   end
-  return attrs.get(v, "__class__")
+  return attrs.class_of(v)
 end)
 B.object = namespace(setmetatable({__name__ = "object",
   test = function () return true end,

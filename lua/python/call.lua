@@ -50,7 +50,7 @@ function M.delegate(v)
   local next = inner and inner.next or V.iter(it)
   local more, x = next()
   while more do
-    local how, err = coroutine.yield(x)
+    local how, err = coroutine.yield(x, it)
     if how == THROW then
       if inner and not inner.throw then error(err, 0) end
       if inner then more, x = inner.throw(err)
@@ -82,6 +82,7 @@ end
 function M.generate(body)
   local co, begun = coroutine.create(body), false
   local own = {}                    -- what it was handling when it yielded
+  local waits_for                   -- what it yields from
   local function resume(...)
     local status = coroutine.status(co)
     if status == "dead" then return false end
@@ -96,7 +97,8 @@ function M.generate(body)
     local handled = exceptions.handled
     local outside = #handled
     for i = #own, 1, -1 do table.insert(handled, 1, own[i]) end
-    local ok, v = coroutine.resume(co, ...)
+    local ok, v, from = coroutine.resume(co, ...)
+    waits_for = from
     if #own > 0 or #handled > outside then
       own = table.move(handled, 1, #handled - outside, 1, {})
       for _ = 1, #own do table.remove(handled, 1) end
@@ -110,6 +112,9 @@ function M.generate(body)
     return true, v
   end
   local g = V.generator(resume)
+  g.waits_for = function ()
+    return coroutine.status(co) == "suspended" and waits_for
+  end
   g.has_ended = function () return coroutine.status(co) == "dead" end
   g.state = function ()
     local status = coroutine.status(co)

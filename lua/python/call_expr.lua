@@ -25,20 +25,22 @@ local X = compiling.by_kind
 local compile = compiling.compile
 
 -- super(): the methods of the base class with this object.
-local function super_of(env)
-  local own = env_of.lookup(env, "super")
-  if own ~= builtin_names.super then return call(own, V.list({}, 0)) end
-  local class, self = env_of.lookup(env, "__class__"), env.first
-  local e = env
-  while e and self == nil do
-    e = e.up
-    self = e and e.first
+local function super_of()
+  local first = scope.first_param()
+  return function (env)
+    local own = env_of.lookup(env, "super")
+    if own ~= builtin_names.super then return call(own, V.list({}, 0)) end
+    local class, e = env_of.lookup(env, "__class__"), env
+    while e.inner do e = e.up end
+    local self
+    if first then self = e.vars[first] end
+    if class == nil or self == nil then
+      util.raise("RuntimeError", not first and "super(): no arguments"
+        or self == nil and "super(): arg[0] deleted"
+        or "super(): __class__ cell not found")
+    end
+    return attrs.super(class, self)
   end
-  if class == nil or self == nil then
-    util.raise("RuntimeError", self == nil and "super(): no arguments"
-      or "super(): __class__ cell not found")
-  end
-  return attrs.super(class, self)
 end
 
 -- super(C), and what is no super at all.
@@ -288,7 +290,7 @@ end
 function X.call(n)
   if n.fn.kind == "name" and n.fn.name == "super"
      and not scope.is_local "super" then
-    if #n.args == 0 then return super_of end
+    if #n.args == 0 then return super_of() end
     if #n.args ~= 2 then return refuse_super(n) end
     local class, self = compile(n.args[1].value), compile(n.args[2].value)
     return function (env)

@@ -782,10 +782,16 @@ end
 
 -- del v.name of a plain object.
 function M.delete_object(v, name)
-  if M.delete(v, rawget(v, "_class"), name) then return end
+  local class = rawget(v, "_class")
+  if M.delete(v, class, name) then return end
   if not object.drop(v, name) then
+    if M.is_slot(class, name) then util.raise("AttributeError", "%s", name) end
+    if class[name] ~= nil and not has_dict(class) then
+      util.raise("AttributeError", "'%s' object attribute '%s' is read-only",
+        class.__name, name)
+    end
     util.raise("AttributeError", "'%s' object has no attribute '%s'",
-      rawget(v, "_class").__name, name)
+      class.__name, name)
   end
 end
 

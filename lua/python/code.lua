@@ -38,13 +38,21 @@ cell_mt.__index = function (c, name)
   return rawget(c, "env").vars[rawget(c, "name")]
 end
 
+local cells = setmetatable({}, {__mode = "k"})    -- by environment and name
+
+-- cell_of(env, name): the cell of that variable of a function, always the same.
+local function cell_of(env, name)
+  local held = cells[env] or {}
+  cells[env] = held
+  held[name] = held[name] or attrs.namespace(setmetatable({name = name,
+    env = env}, cell_mt))
+  return held[name]
+end
+
 local function closure(f)
   local names = f.source and free_names(f) or {}
   if #names == 0 then return dt.None end
-  for i, name in ipairs(names) do
-    names[i] = attrs.namespace(setmetatable({name = name,
-      env = holder(f, name)}, cell_mt))
-  end
+  for i, name in ipairs(names) do names[i] = cell_of(holder(f, name), name) end
   return V.tuple(names)
 end
 
@@ -125,6 +133,8 @@ function attrs.function_set.__kwdefaults__(f, x)
   end
 end
 
+V.code_of = code
+
 local fact = attrs.function_fact
 fact.__closure__ = function (f) return closure(f) end
 fact.__code__ = function (f)
@@ -142,3 +152,7 @@ fact.__globals__ = function (f)
   d.changed = function (name, x) env.vars[name] = x end
   return d
 end
+
+return {cell_of = cell_of, is_cell = function (v)
+  return getmetatable(v) == cell_mt
+end}

@@ -16,7 +16,6 @@ local expr = require "python.expr"
 local call_expr = require "python.call_expr"
 local stmt = require "python.stmt"
 require "python.annotations"
-require "python.code"
 local operands = require "python.operands"
 
 local None = require("dt").None

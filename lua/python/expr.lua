@@ -262,9 +262,12 @@ end
 function X.generator(n)
   local item = compile(n.item)
   local run, begin = comprehension(n, function (env) yield(item(env)) end)
+  local full = scope.qualified "<genexpr>"
   return function (env)
     local first = begin(env)
-    return calls.generate(function () run(env, nil, first) end)
+    local g = calls.generate(function () run(env, nil, first) end)
+    g.full = full
+    return g
   end
 end
 

@@ -10,6 +10,7 @@ local builtin_names = require "python.builtin_names"
 local calls = require "python.call"
 local attrs = require "python.attrs"
 local classes = require "python.class"
+local code = require "python.code"
 local object = require "python.object"
 
 local M = {}
@@ -98,23 +99,74 @@ local function names_of(name, members, noted, order, home)
   for _, key in ipairs(order) do
     if members[key] ~= nil then V.dict_set(d, key, members[key]) end
   end
+  if noted.cell then V.dict_set(d, "__classcell__", noted.cell) end
   d.noted = noted
   return d
+end
+
+-- fill_cell(names): takes __classcell__ out of the names of a body; gives what
+-- puts the class into it, or nil where there is none.
+local function fill_cell(names)
+  local cell = V.dict_get(names, "__classcell__")
+  if cell == nil then return nil end
+  if not code.is_cell(cell) then
+    util.raise("TypeError", "type.__new__(): __classcell__ must be a nonlocal cell, "
+      .. "not %s", V.repr(attrs.class_of(cell)))
+  end
+  return function (class)
+    local vars = rawget(cell, "env").vars
+    local before = vars.__class__
+    if before ~= nil and not rawequal(before, class) then
+      util.raise("TypeError", "__class__ set to %s defining '%s' as %s",
+        V.repr(before), class.__name, V.repr(class))
+    end
+    vars.__class__ = class
+  end
+end
+M.fill_cell = fill_cell
+
+-- check_cell(class, noted): a class whose functions ask for __class__ has it.
+function M.check_cell(class, noted)
+  if not noted.cell or not of(class) and not object.is_plain_class(class) then
+    return
+  end
+  if rawget(noted.cell, "env").vars.__class__ == nil then
+    util.raise("RuntimeError", "__class__ not set defining '%s' as %s. Was "
+      .. "__classcell__ propagated to type.__new__?", class.__name, V.repr(class))
+  end
+end
+
+-- The mro() of the metaclass is asked; another order is refused.
+local function ask_order(meta, class)
+  local own = written(meta, "mro")
+  if not own then return end
+  local said, plain = V.call(own, V.list {class}), classes.mro_method(class)
+  if not V.alike(V.list((V.items(said))), V.call(plain, V.list {})) then
+    util.refuse("an order of classes of its own (%s.mro) is not part of dtrepl",
+      meta.__name)
+  end
 end
 
 -- new(meta, name, bases, names, kw): what type.__new__ gives.
 local function new(meta, name, bases, names, kw)
   local members, order = {}, {}
   for k, x in V.each(names) do
-    if k ~= "__module__" then
+    if k ~= "__module__" and k ~= "__classcell__" then
       members[k] = x
       if k ~= "__annotations__" then order[#order + 1] = k end
     end
   end
   local above = V.items(bases)
   local list = {table.unpack(above, 1, bases.n)}
-  return classes.make(name, list, members, order, rawget(names, "noted") or {},
-    without_metaclass(kw), meta)
+  local noted, fill = rawget(names, "noted") or {}, fill_cell(names)
+  if noted.cell or fill then
+    noted = setmetatable({made = function (class)
+      if fill then fill(class) end
+      ask_order(meta, class)
+    end, table.unpack(noted)}, {__index = noted})
+  end
+  return classes.make(name, list, members, order, noted, without_metaclass(kw),
+    meta)
 end
 
 -- make(meta, args, kw): meta(name, bases, names, **kw).
@@ -163,9 +215,19 @@ end
 
 -- ---- what type itself does, for super() of a metaclass ----
 
+local function attribute_name(name)
+  name = V.unbox(name)
+  if type(name) ~= "string" then
+    util.raise("TypeError", "attribute name must be string, not '%s'",
+      V.type_name(name))
+  end
+  return name
+end
+
 local of_type = {
   __new__ = function (a, kw) return new(a[1], a[2], a[3], a[4], kw) end,
   __init__ = function () return None end,
+  mro = function (a) return classes.mro_method(a[1]).call(V.list {}) end,
   __call__ = function (a, kw)
     local rest = V.list({table.unpack(a, 2, a.n)}, a.n - 1)
     return calls.instance(a[1], rest, kw)
@@ -179,11 +241,11 @@ local of_type = {
   end,
   __getattribute__ = function (a) return M.get(a[1], a[2], true) end,
   __setattr__ = function (a)
-    attrs.set_plain(a[1], a[2], a[3])
+    attrs.set_plain(a[1], attribute_name(a[2]), a[3])
     return None
   end,
   __delattr__ = function (a)
-    attrs.delete_plain(a[1], a[2])
+    attrs.delete_plain(a[1], attribute_name(a[2]))
     return None
   end,
   __repr__ = function (a)

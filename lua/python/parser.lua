@@ -126,26 +126,10 @@ local function comp_for(p)
   return fors
 end
 
--- A comprehension {item = or key =, value =, fors =}; where a walrus was read, it
--- must not bind what the fors bind, nor stand in what they go over.
+-- A comprehension {item = or key =, value =, fors =}.
 local function comprehension(p, kind, n)
   n.fors = comp_for(p)
-  if p.walrus then
-    local bound = {}
-    for _, f in ipairs(n.fors) do
-      scope.each_walrus(f.iter, function ()
-        refuse(p, "assignment expression cannot be used in a comprehension "
-          .. "iterable expression")
-      end)
-      scope.bind_target(f.target, bound)
-    end
-    scope.each_walrus(n, function (name)
-      if bound[name] then
-        refuse(p, ("assignment expression cannot rebind comprehension iteration "
-          .. "variable '%s'"):format(name))
-      end
-    end)
-  end
+  if p.walrus then scope.check_walrus(n, function (what) refuse(p, what) end) end
   return node(p, kind, n)
 end
 

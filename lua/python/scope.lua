@@ -110,6 +110,41 @@ local function each_walrus(n, f)
   end
 end
 
+-- check_walrus(n, refuse): in a comprehension a walrus must not bind what its fors
+-- bind, nor stand in what they go over.
+function M.check_walrus(n, refuse)
+  local bound = {}
+  for _, f in ipairs(n.fors) do
+    each_walrus(f.iter, function ()
+      refuse("assignment expression cannot be used in a comprehension iterable "
+        .. "expression")
+    end)
+    bind_target(f.target, bound)
+  end
+  each_walrus(n, function (name)
+    if bound[name] then
+      refuse(("assignment expression cannot rebind comprehension iteration "
+        .. "variable '%s'"):format(name))
+    end
+  end)
+end
+
+local function names_class(n, in_function)
+  if n.kind == "name" then
+    return in_function and (n.name == "super" or n.name == "__class__")
+  end
+  if n.kind == "class" then return false end
+  in_function = in_function or n.kind == "def" or n.kind == "lambda"
+  for _, part in pairs(n) do
+    if type(part) == "table" and names_class(part, in_function) then return true end
+  end
+  return false
+end
+
+-- asks_class(body): does a function in the body of a class use super() or
+-- __class__?
+function M.asks_class(body) return names_class(body, false) end
+
 M.bind_target, M.locals_of, M.each_walrus = bind_target, locals_of, each_walrus
 
 -- ---- scopes ----
@@ -190,6 +225,13 @@ function M.param_names()
     end
   end
   return list
+end
+
+-- The parameter that takes the first argument of the function being compiled,
+-- or nil.
+function M.first_param()
+  local p = current and current.params and current.params[1]
+  return p and not p.star and p.only ~= "keyword" and p.name or nil
 end
 
 -- The set of names that the function being compiled binds, or nil.

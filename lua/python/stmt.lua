@@ -20,6 +20,7 @@ local call_expr = require "python.call_expr"
 local metaclass = require "python.metaclass"
 local classes = require "python.class"
 local exceptions = require "python.exceptions"
+local code = require "python.code"
 local groups = require "python.groups"
 local mapping = require "python.mapping"
 local protect = require "python.protect"
@@ -392,13 +393,15 @@ S["class"] = function (n)
       table.unpack(noted)}
     local class
     if by then
+      here.cell = scope.asks_class(n.body) and code.cell_of(inner, "__class__") or nil
       class = metaclass.from_statement(by, n.name, above, members.vars, here,
         all, kw, env_of.lookup(env, "__name__") or "__main__")
     else
       class = classes.make(n.name, above, members.vars, bound, here, kw)
     end
     note_home(class, members.vars, env)
-    if inner.vars.__class__ == nil then inner.vars.__class__ = class end
+    if by then metaclass.check_cell(class, here)
+    elseif inner.vars.__class__ == nil then inner.vars.__class__ = class end
     local home = env_of.module_name(env)
     if doc and type(class) == "table" and rawget(class, "__python") then
       class.__doc = doc
@@ -539,14 +542,6 @@ S["match"] = function (n)
 end
 
 local tries = 0                     -- bodies of try that are being compiled
-
--- What is read, and refused where the program comes to it.
-local function refused_statement(n)
-  return function ()
-    util.refuse("line %d of the Python text: %s is not "
-      .. "part of dtrepl", n.line, n.refused)
-  end
-end
 
 -- Run each except* that fits with its part of the error; what is left of it,
 -- and what they raise, goes on.

@@ -186,6 +186,15 @@ local function asked_first(b, a, name)
   return false
 end
 
+-- The method `name` of v's class that a property or another descriptor gives; of
+-- one that says by AttributeError that it has none, one that knows no operand.
+local function got_special(v, name)
+  local ok, f = pcall(M.special, v, name)
+  if ok then return f end
+  if not M.is_error_below(f, "AttributeError") then error(f, 0) end
+  return function () return M.not_implemented end
+end
+
 -- What v's method `name` says of x, where v's class is the program's; else
 -- nil, as for NotImplemented.
 local function said_by(v, name, x)
@@ -195,7 +204,8 @@ local function said_by(v, name, x)
   if python then
     said = caller(python, M.list({v, x}, 2))
   else
-    local f = M.special(v, name)
+    local f = class and type(class[name]) == "table" and got_special(v, name)
+      or M.special(v, name)
     if not f then return nil end
     said = f(x)
   end

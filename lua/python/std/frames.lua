@@ -4,6 +4,7 @@
 -- line (stmt.lua), whose first variable is its environment.
 
 local dt = require "dt"
+local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local protect = require "python.protect"
@@ -131,6 +132,71 @@ local function stack()
   return tuples(rows, #rows)
 end
 
+-- ---- frames as a program reads them ----
+
+-- The names of an environment, which stay its own.
+local function names_in(env)
+  local d = V.dict()
+  for _, name in ipairs(env_of.names(env.vars)) do
+    if name ~= "__class__" then V.dict_set(d, name, env.vars[name]) end
+  end
+  d.changed = function (name, x) env.vars[name] = x end
+  return d
+end
+
+local FACT <const> = {
+  f_lineno = function (r)           -- where it is now, while it is under way
+    for _, now in ipairs(add_frames({}, nil, 3)) do
+      if rawequal(now.env, r.env) then return now.line end
+    end
+    return r.line
+  end,
+  f_locals = function (r) return names_in(r.env) end,
+  f_globals = function (r)
+    local env = r.env
+    while env.up do env = env.up end
+    return names_in(env)
+  end,
+  f_code = function (r)
+    return attrs.namespace(setmetatable({co_name = r.name,
+      co_qualname = rawget(r.env, "name") or r.name, co_filename = r.file},
+      {__name = "code", __index = function (_, name)
+        if type(name) == "string" and name:find("^co_") then
+          util.refuse("%s of a frame's code is not part of dtrepl", name)
+        end
+      end}))
+  end,
+}
+
+-- The frame of row i of those under way, innermost first.
+local function frame(rows, i)
+  local r = rows[i]
+  return attrs.namespace(setmetatable({}, {__name = "frame",
+    __index = function (_, name)
+      if FACT[name] then return FACT[name](r) end
+      if name == "f_back" then
+        if rows[i + 1] then return frame(rows, i + 1) end
+        if r.name == "<module>" then return dt.None end
+        util.refuse("the frame from which a generator runs is not part of dtrepl")
+      elseif type(name) == "string" and name:find("^f_") then
+        util.refuse("%s of a frame is not part of dtrepl", name)
+      end
+    end}))
+end
+
+-- _getframe(depth): the frame of the statement under way, or of one around it.
+local function get_frame(a)
+  local depth = a[1] and V.index_of(a[1]) or 0
+  local rows = add_frames({}, nil, 2)
+  while #rows > 0 and rows[1].file:find("^=") do table.remove(rows, 1) end
+  if not rows[depth + 1] then
+    if #rows == 0 or rows[#rows].name == "<module>" then
+      util.raise("ValueError", "call stack is not deep enough")
+    end
+    util.refuse("the frame from which a generator runs is not part of dtrepl")
+  end
+  return frame(rows, depth + 1)
+end
 attrs.provide("_frames", attrs.namespace {
   caller = V.builtin(caller, "caller"), of = V.builtin(of, "of"),
   stack = V.builtin(stack, "stack"),
@@ -139,4 +205,4 @@ attrs.provide("_frames", attrs.namespace {
     return dt.None
   end, "keep")})
 
-return {module_name = module_name}
+return {module_name = module_name, get_frame = get_frame}

@@ -11,6 +11,7 @@ local builtins = require "python.builtins"
 local tools = require "python.std.tools"
 local files = require "python.std.files"
 local streams = require "python.std.streams"
+local frames = require "python.std.frames"
 local exceptions = require "python.exceptions"
 local abandoned = require "python.abandoned"
 
@@ -188,11 +189,11 @@ function M.provide(argv)
     local e = exceptions.handled[1]
     if not e then return V.tuple {None, None, None} end
     return V.tuple {exceptions.class_of(e), e, exceptions.trace(e)}
-  end, getsizeof = function () return 64 end,
+  end, getsizeof = refused "sys.getsizeof", getrefcount = refused "sys.getrefcount",
     getrecursionlimit = function () return 1000 end,
     get_int_max_str_digits = refused "sys.get_int_max_str_digits",
     set_int_max_str_digits = refused "sys.set_int_max_str_digits",
-    setrecursionlimit = nothing},
+    setrecursionlimit = nothing, _getframe = frames.get_frame},
     {argv = argv, version = "3.11.0",
       platform = "linux", stdout = out, stderr = err,
       __stdout__ = out, __stderr__ = err,
@@ -226,13 +227,25 @@ for _, name in ipairs {"faulthandler", "signal",
     end or nothing, key)
   end})))
 end
+-- What a program may ask of gc that changes nothing here.
+local GC_QUIET <const> = {enable = true, disable = true, freeze = true,
+  unfreeze = true, set_debug = true, set_threshold = true}
+
 provide("gc", namespace(setmetatable({collect = builtin(function ()
   abandoned.settle()
   collectgarbage()
   return 0
-end, "collect")}, {__index = function (_, key)
-  return not key:find("^__") and builtin(nothing, key) or nil
-end})))
+end, "collect"), garbage = V.list({}, 0), callbacks = V.list({}, 0)},
+  {__index = function (_, key)
+    if key:find("^__") then return nil end
+    if not GC_QUIET[key] then
+      return builtin(function ()
+        return util.refuse("gc.%s is not part of dtrepl: objects are not counted",
+          key)
+      end, key)
+    end
+    return builtin(nothing, key)
+  end})))
 -- importlib.import_module("a.b"): the module itself.
 module("importlib", {import_module = function (a, kw)
   local name = a[1]
