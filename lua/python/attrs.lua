@@ -444,6 +444,10 @@ local function held_by(class, name)
   return V.raw(x) or V.from_lua(x)
 end
 
+-- What type says of a class, whatever the class has by that name.
+local OF_TYPE <const> = {__name__ = true, __qualname__ = true, __bases__ = true,
+  __base__ = true, __mro__ = true, __dict__ = true}
+
 -- What classes of the program say of themselves; annotations.lua has more.
 local class_fact = {
   __name__ = function (c) return rawget(c, "__name") end,
@@ -592,6 +596,7 @@ function M.get_of_class(v, name, quiet)
     local part = parts[v] and parts[v][name]
     if part ~= nil then return part end
     if absent.name(v) and name ~= "__name__" then return absent.get(v, name) end
+    if OF_TYPE[name] and rawget(v, "__python") then return class_fact[name](v) end
     local x, found = of_class(v, name)
     if found then return x end
     if class_fact[name] and rawget(v, "__python") then

@@ -240,9 +240,20 @@ local function count_all(d, args, kw, sign)
     local before = V.dict_get(d, k)
     V.dict_set(d, k, V.binary[sign](before == nil and 0 or before, n))
   end
+  local function put(k, n) V.dict_set(d, k, n) end
+  -- counts that an empty Counter is updated with are taken as they are
+  local function adder() return sign == "+" and V.count(d) == 0 and put or add end
   local given = args[1]
-  if given ~= nil and V.is_dict(given) then
-    for k, n in V.each(given) do add(k, n) end
+  if args.n > 1 then
+    util.raise("TypeError", "Counter.%s() takes from 1 to 2 positional arguments "
+      .. "but %d were given", sign == "+" and "update" or "subtract", args.n + 1)
+  elseif given ~= nil and V.is_dict(given) then
+    local one = adder()
+    for k, n in V.each(given) do one(k, n) end
+  elseif given ~= nil and V.special(given, "keys") then
+    local one, get = adder(), V.special(given, "__getitem__")
+    local keys, n = V.items(V.special(given, "keys")())
+    for i = 1, n do one(keys[i], get(keys[i])) end
   elseif given ~= nil and given ~= None then
     local next = V.iter(given)
     local more, k = next()
@@ -251,7 +262,10 @@ local function count_all(d, args, kw, sign)
       more, k = next()
     end
   end
-  if kw then for k, n in V.each(kw) do add(k, n) end end
+  if kw then
+    local one = adder()
+    for k, n in V.each(kw) do one(k, n) end
+  end
   return None
 end
 function counter.subtract(d, args, kw) return count_all(d, args, kw, "-") end

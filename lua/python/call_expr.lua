@@ -90,7 +90,7 @@ local function locals_of()
 end
 
 local names_of = {
-  locals = locals_of,
+  locals = locals_of, vars = locals_of,
   dir = function ()
     local names = locals_of()
     return function (env) return V.sorted(names(env)) end

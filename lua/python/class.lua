@@ -12,6 +12,7 @@ local builtin_names = require "python.builtin_names"
 local absent = require "python.absent"
 local calls = require "python.call"
 local exceptions = require "python.exceptions"
+local private = require "python.private"
 local foreign = require "python.foreign"
 local object = require "python.object"
 
@@ -716,7 +717,11 @@ function M.set_slots(class, names, members)
   class.__slot_names = type(names) == "string" and {[names] = true} or {}
   if type(names) ~= "string" then
     local items, n = V.items(names)
-    for i = 1, n do class.__slot_names[items[i]] = true end
+    for i = 1, n do
+      local name = items[i]
+      if private.is(name) then name = private.name(class.__name, name) end
+      class.__slot_names[name] = true
+    end
   end
   if NO_SLOTS[class.__native] and next(class.__slot_names) then
     util.raise("TypeError", "nonempty __slots__ not supported for subtype of "

@@ -718,6 +718,7 @@ local function same(a, b)
   if util.is_tensor(a) and util.is_tensor(b) then return a._id == b._id end
   if type(a) == "number" or type(a) == "string" then
     return a == b and math.type(a) == math.type(b)
+      or a ~= a and type(b) == "number" and b ~= b      -- there is one NaN
   end
   if V.is_tuple(a) then                 -- there is one empty tuple
     return a.n == 0 and V.is_tuple(b) and b.n == 0
@@ -1172,8 +1173,9 @@ function M.delitem(v, i)
     shifted.take(v, place(v, i, " assignment"))
     V.note_change(v)
   elseif V.is_dict(v) then
-    if V.dict_get(v, i) == nil then no_key(i) end
-    V.dict_remove(v, i)
+    local here = V.dict_get(v, i) ~= nil
+    if not here and v.absent_value == nil then no_key(i) end
+    if here then V.dict_remove(v, i) end
   else
     local numbered = math.type(V.index_of(i)) == "integer"
       and (type(v) == "string" or V.is_tuple(v) or V.is_bytes(v)

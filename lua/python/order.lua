@@ -232,7 +232,7 @@ function M.place_of(items, v, first, last)
     if plain then
       local other = type(x)
       if other == kind then
-        if x == v then return i end
+        if x == v or x ~= x and v ~= v then return i end    -- there is one NaN
       elseif other ~= "string" and other ~= "number" and V.alike(x, v) then
         return i
       end

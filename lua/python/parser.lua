@@ -5,6 +5,7 @@
 -- what stands where is said at each maker.
 
 local lexer = require "python.lexer"
+local private = require "python.private"
 local scope = require "python.scope"
 local reserved = require "python.keywords".set
 
@@ -152,7 +153,8 @@ local function arguments(p)
       if constants[p.t[p.i][2]] then
         refuse(p, "cannot assign to " .. p.t[p.i][2])
       end
-      a.name = name(p)
+      a.name = p.t[p.i].plain or p.t[p.i][2]
+      p.i = p.i + 1
       expect(p, "=")
       named = true
     elseif named == true and not a.star then
@@ -719,8 +721,13 @@ S["class"] = function (p)
       else bases[#bases + 1] = a.value end
     end
   end
+  local outer = p.class
+  p.class = n
+  private.mangle(p.t, p.i, n)
+  local body = block(p, "class definition")
+  p.class = outer
   return node(p, "class", {name = n, bases = bases, keywords = keywords,
-    body = block(p, "class definition")})
+    body = body})
 end
 
 S["if"] = function (p)
@@ -1116,7 +1123,8 @@ end
 function parse_text(text, outer)
   local line = outer and outer.t[outer.i][3]
   local p = setmetatable({t = lexer.tokens(text, line), i = 1,
-    fn = outer and outer.fn}, P)
+    fn = outer and outer.fn, class = outer and outer.class}, P)
+  if p.class then private.mangle(p.t, 1, p.class) end
   return whole(p)
 end
 

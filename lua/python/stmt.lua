@@ -282,18 +282,20 @@ S["def"] = function (n)
 end
 
 -- Names assigned or annotated in the body of a class, in order; and those
--- annotated.
+-- annotated.  `twice`: by names bound again, what each was bound to first (a tree).
 local function fields_of(list)
-  local all, noted, assigned = {}, {notes = {}}, {}
+  local all, noted, assigned = {twice = {}}, {notes = {}}, {}
   for _, n in ipairs(list) do
     local t = n.kind == "assign" and n.targets[1] or n.kind == "annotation"
       and n.value
+    local bound = n.kind == "assign" and t.name
+      or (n.kind == "def" or n.kind == "class") and n.name
+    if bound then
+      if assigned[bound] then all.twice[bound] = assigned[bound] end
+      assigned[bound] = assigned[bound] or n.kind == "assign" and n.value or n
+    end
     if t and t.kind == "name" then
       all[#all + 1] = t.name
-      if n.kind == "assign" then
-        if assigned[t.name] then all.twice = t.name end
-        assigned[t.name] = true
-      end
       if n.note then
         noted[#noted + 1] = t.name
         noted.notes[t.name] = n.note

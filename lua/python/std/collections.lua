@@ -215,6 +215,10 @@ local function field_names(given, rename)
 end
 
 M.namedtuple = builtin(function (a, kw)
+  if a.n > 2 then
+    util.raise("TypeError", "namedtuple() takes 2 positional arguments but %d were "
+      .. "given", a.n)
+  end
   local name = a[1] or kwarg(kw, "typename")
   local names = field_names(a[2] or kwarg(kw, "field_names"),
     V.truth(kwarg(kw, "rename") or false))

@@ -13,8 +13,10 @@ local ops = require "python.ops"
 local exceptions = require "python.exceptions"
 local format = require "python.format"
 local big = require "python.bigint"
+local private = require "python.private"
 local tools = require "python.std.tools"
 local names = require "python.builtin_names"
+local names_of_value = require "python.dir"
 
 local None, builtin = dt.None, V.builtin
 
@@ -48,14 +50,14 @@ local function is_flag(class) return class.__flag == true end
 -- ---- making members ----
 
 -- The value that auto() stands for.
-local function next_value(class, name, values, start)
+local function next_value(class, name, values, start, count)
   local own = V.raw(class._generate_next_value_)
   if not own then
     local d = class._generate_next_value_
     own = type(d) == "table" and rawget(d, "get")
   end
   if own then
-    return calls.call(own, V.list({name, start or 1, #values, V.list({table.unpack(
+    return calls.call(own, V.list({name, start or 1, count or #values, V.list({table.unpack(
       values)}, #values)}, 4))
   end
   if class.__lower_names then return name:lower() end
@@ -76,7 +78,7 @@ end
 -- that makes data, or the type of data; nil: nothing.
 local function data_type(class)
   for _, c in ipairs(classes.mro(class)) do
-    if not enum_of(c) and (rawget(c, "__new__") ~= nil
+    if not enum_of(c) and (rawget(c, "__new__") ~= nil or c.__native
        or rawget(c, "__home") == "datetime") then
       return c
     end
@@ -84,16 +86,38 @@ local function data_type(class)
   return class.__native and names[class.__native]
 end
 
-local enum_new                      -- what Enum itself has by the name __new__
+local enum_above, enum_new          -- Enum, and what it has by the name __new__
+
+-- What makes objects of the class: the __new__ of its body or of those above,
+-- where that is not Enum's; nil: there is none.
+local function maker_of(class, members)
+  local new = members.__new__ ~= nil and class.__new__ or class.__new_member__
+  if new == nil then new = class.__new__ end
+  new = V.raw(new) or type(new) == "table" and rawget(new, "get") or nil
+  return new ~= enum_new and new or nil
+end
+
+-- What a member of a StrEnum is made of: a text, or bytes with their encoding.
+local function check_texts(args)
+  local what = {"", "encoding must be a string, not %s",
+    "errors must be a string, not %s"}
+  if args.n > 3 then
+    util.raise("TypeError", "too many arguments for str(): %s", V.repr(args))
+  end
+  for i = 1, args.n do
+    if type(V.unbox(args[i])) ~= "string" and (i > 1 or args.n == 1) then
+      util.raise("TypeError", i == 1 and "%s is not a string" or what[i],
+        V.repr(args[i]))
+    end
+  end
+end
 
 -- An object of the class that stands for the value.
 local function made(class, value)
-  local args = V.is_tuple(value) and not rawget(value, "_class") and value
-    or V.list({value}, 1)
-  local new = class.__new__
-  new = V.raw(new) or type(new) == "table" and rawget(new, "get")
-  if new == enum_new then new = nil end
-  local m
+  local args = V.is_tuple(value) and not rawget(value, "_class")
+    and class.__native ~= "tuple" and value or V.list({value}, 1)
+  local new, m = enum_of(class).new, nil
+  if class.__lower_names and not new then check_texts(args) end
   if new then
     m = calls.call(new, V.list({class, table.unpack(args, 1, args.n)},
       args.n + 1))
@@ -168,49 +192,80 @@ local function add(class, name, value)
     local listed = class._member_names_
     listed.n = listed.n + 1
     listed[listed.n] = name
-    if is_flag(class) then e.mask = e.mask | number end
+    if is_flag(class) then e.singles = e.singles | number end
+  end
+  if is_flag(class) and math.type(number) == "integer" then
+    e.mask = e.mask | number
   end
 end
 
 -- ---- flags ----
 
+local function all_bits(e) return (1 << big.bit_length(e.mask)) - 1 end
+
+local function refuse_bits(class, bits)
+  local e = enum_of(class)
+  local n = math.max(big.bit_length(bits), big.bit_length(e.mask))
+  local function shown(x)
+    local digits = big.digits(x < 0 and (1 << n) + x or x, 2)
+    return ("0b%d "):format(x < 0 and 1 or 0) .. ("0"):rep(n - #digits) .. digits
+  end
+  util.raise("ValueError", "<flag %s> invalid value %d\n    given %s\n"
+    .. "  allowed %s", V.repr(class.__name), bits, shown(bits), shown(e.mask))
+end
+
+-- The bits that the class has for these, or nil for what stays a number: what its
+-- boundary says of bits that no member has.
+local function bounded(class, bits)
+  local e = enum_of(class)
+  local all, boundary = all_bits(e), V.unbox(class._boundary_)
+  local strange = bits < ~all or bits > all or bits & (all ~ e.mask) ~= 0
+  if strange and boundary == "strict" then refuse_bits(class, bits) end
+  if strange and boundary == "eject" then return nil end
+  if strange and boundary == "conform" then bits = bits & e.mask end
+  if bits < 0 and strange and boundary == "keep" then
+    return math.max(all + 1, 1 << big.bit_length(bits)) + bits
+  end
+  return bits < 0 and all + 1 + bits or bits
+end
+
+-- The name of a sum of members: of those with one bit each, then of others that
+-- are all in it, and of what none of them has; None for no member.
+local function sum_name(class, bits)
+  local e = enum_of(class)
+  local names, sum, seen = {}, 0, {}
+  local function add_name(m)
+    names[#names + 1], seen[m] = attr(m, "_name_"), true
+    sum = sum | V.unbox(attr(m, "_value_"))
+  end
+  for _, one in ipairs(e.list) do
+    if bits & V.unbox(attr(one, "_value_")) ~= 0 then add_name(one) end
+  end
+  if bits & ~e.singles ~= 0 then
+    for _, m in ipairs(e.all) do
+      local b = V.unbox(attr(m, "_value_"))
+      if not seen[m] and b ~= 0 and b & bits == b then add_name(m) end
+    end
+  end
+  if sum == 0 then return None end
+  local rest = bits & ~sum
+  if rest ~= 0 then names[#names + 1] = tostring(rest) end
+  return table.concat(names, "|")
+end
+
 -- The member or the sum of members that has these bits.
 local function with_bits(class, bits)
-  local e = enum_of(class)
   local m = with_value(class, bits)
   if m then return m end
-  local known = bits & e.mask
-  if bits < 0 then
-    return with_bits(class, bits & ((1 << big.bit_length(e.mask)) - 1)
-      & e.mask)
-  end
-  if known ~= bits and class.__boundary == "conform" then
-    return with_bits(class, known)
-  elseif known ~= bits and class.__boundary == "eject" then
-    return bits
-  end
-  if known ~= bits and not class.__keep then
-    local n = math.max(big.bit_length(bits), big.bit_length(e.mask))
-    local function shown(x)
-      local digits = big.digits(x, 2)
-      return "0b0 " .. ("0"):rep(n - #digits) .. digits
-    end
-    util.raise("ValueError", "<flag %s> invalid value %d\n    given %s\n"
-      .. "  allowed %s", V.repr(class.__name), bits, shown(bits),
-      shown(e.mask))
-  end
-  m = class.__native and classes.native_new(class, V.list {bits})
+  local fit = bounded(class, bits)
+  if fit == nil then return bits end
+  m = with_value(class, fit)
+  if m then return m end
+  m = class.__native and classes.native_new(class, V.list {fit})
     or object.bare(class)
-  object.put(m, "_value_", bits)
-  local names = {}
-  for _, one in ipairs(e.list) do
-    local b = V.unbox(attr(one, "_value_"))
-    if bits & b == b then names[#names + 1] = attr(one, "_name_") end
-  end
-  local rest = bits & ~e.mask
-  if rest ~= 0 and #names > 0 then names[#names + 1] = tostring(rest) end
-  object.put(m, "_name_", #names > 0 and table.concat(names, "|") or None)
-  V.dict_set(e.by_value, bits, m)
+  object.put(m, "_value_", fit)
+  object.put(m, "_name_", sum_name(class, fit))
+  V.dict_set(enum_of(class).by_value, fit, m)
   return m
 end
 
@@ -218,7 +273,7 @@ end
 
 local function call_class(class, args, kw)
   local e = enum_of(class)
-  if #e.all == 0 or args.n > 1 or kw then
+  if #e.all == 0 or args.n > 1 or kw and V.count(kw) > 0 then
     return e.functional(class, args, kw)
   end
   local value = args[1]
@@ -264,6 +319,7 @@ local function functional(class, args, kw)
   end
   local start, body, fields = arg(7, "start") or kw and V.dict_get(kw, "start")
     or 1, {}, {}
+  local told                        -- boundary=, for the class that is made
   local values = {}
   if type(names) == "string" then
     local list = {}
@@ -280,7 +336,7 @@ local function functional(class, args, kw)
     else
       value = class._generate_next_value_ ~= nil
         and next_value(class, key, values, start)
-        or is_flag(class) and 1 << (i - 1) or class.__lower_names
+        or is_flag(class) and start << (i - 1) or class.__lower_names
         and key:lower() or start + i - 1
     end
     values[i] = value
@@ -289,7 +345,16 @@ local function functional(class, args, kw)
   local bases = {class}
   local mixin = arg(6, "type")
   if mixin then table.insert(bases, 1, mixin) end
-  return classes.make(name, bases, body, fields, {})
+  local boundary = arg(8, "boundary")
+  if boundary ~= nil then
+    told = V.dict()
+    V.dict_set(told, "boundary", boundary)
+  end
+  body.__qualname__ = arg(4, "qualname")
+  local made_class = classes.make(name, bases, body, fields, {}, told)
+  local home = arg(3, "module")
+  if home ~= nil then made_class.__home = home end
+  return made_class
 end
 
 local function reserved(class, name)
@@ -369,8 +434,14 @@ end
 
 local IGNORED = {_ignore_ = true, _order_ = true}
 
+-- Is it __x of the body, as private.lua names it?
+local function is_private(name, class)
+  return name:find(private.name(class.__name, "__"), 1, true) == 1
+end
+
 -- Does a name of the body name a member?
-local function is_member(name, v)
+local function is_member(name, v, class)
+  if is_private(name, class) then return false end
   if name:find("^__.*__$") or IGNORED[name] or v == nil then return false end
   if name:find("^_[^_].*_$") then return false end
   if V.is_function(v) and not rawget(v, "is_data") then return false end
@@ -384,14 +455,42 @@ local function is_member(name, v)
   return true
 end
 
+-- A name that is or was a member must not be bound again.
+local function check_once(class, name, v, twice)
+  local first = twice and twice[name]
+  if first and (is_member(name, v, class) or first.kind == "const") then
+    util.raise("TypeError", first.kind == "const" and "%s already defined as %s"
+      or "%s already defined", V.repr(name), V.repr(first.value))
+  end
+end
+
+-- The bases of an enumeration: at most one type of data, and an Enum at the end.
+local function check_bases(class)
+  local bases, data = rawget(class, "__bases") or {}, nil
+  local last = bases[#bases]
+  if last and not (type(last) == "table" and enum_of(last)) then
+    util.raise("TypeError", "new enumerations should be created as "
+      .. "`EnumName([mixin_type, ...] [data_type,] enum_type)`")
+  end
+  for _, b in ipairs(bases) do
+    local own = type(b) == "table" and (rawget(b, "is_data") or b.__native)
+    if own and data and own ~= data then
+      util.raise("TypeError", "too many data types for %s: {%s, %s}",
+        V.repr(class.__name), V.repr(names[data]), V.repr(names[own]))
+    end
+    data = own or data
+  end
+end
+
 -- The names with one underscore at each end that a body may give a meaning.
 local SUNDERS = {_order_ = true, _generate_next_value_ = true, _missing_ = true,
   _numeric_repr_ = true, _ignore_ = true, _iter_member_ = true,
   _iter_member_by_value_ = true, _iter_member_by_def_ = true}
 
-local function check_sunders(members)
+local function check_sunders(class, members)
   for name in pairs(members) do
-    if name:find("^_[^_].*[^_]_$") and not SUNDERS[name] then
+    if name:find("^_[^_].*[^_]_$") and not SUNDERS[name]
+       and not is_private(name, class) then
       util.raise("ValueError", "_sunder_ names, such as %s, are reserved for "
         .. "future Enum use", V.repr(name))
     end
@@ -442,13 +541,10 @@ local function derive(class, members, fields, kw)
   local boundary = kw and V.dict_get(kw, "boundary")
   if boundary ~= nil then
     V.dict_remove(kw, "boundary")
-    if boundary == "keep" or V.unbox(boundary) == "keep" then
-      class.__keep = true
-    else
-      class.__boundary = V.unbox(boundary)
-    end
+    class._boundary_ = boundary
   end
-  check_sunders(members)
+  check_sunders(class, members)
+  check_bases(class)
   for _, c in ipairs(classes.mro(class)) do
     if c ~= class and enum_of(c) and #enum_of(c).all > 0 then
       util.raise("TypeError", "<enum %s> cannot extend %s",
@@ -458,11 +554,14 @@ local function derive(class, members, fields, kw)
   if class.__native and not members.__hash__ and Mixed.hash then
     class.__hash__ = Mixed.hash        -- that of the type, which is first
   end
-  class.__enum = {all = {}, list = {}, by_value = V.dict(), mask = 0,
-    members = V.dict(), functional = functional}
+  class.__enum = {all = {}, list = {}, by_value = V.dict(), mask = 0, singles = 0,
+    members = V.dict(), functional = functional, new = maker_of(class, members)}
+  if members.__new__ ~= nil and enum_new then
+    class.__new_member__, class.__new__ = class.__new__, nil
+  end
   class._member_type_ = data_type(class) or names.object
-  class._new_member_ = V.raw(class.__new__) ~= enum_new and V.raw(class.__new__)
-    or attrs.get(names[class.__native or "object"], "__new__")
+  class._new_member_ = enum_of(class).new or attrs.get(names[class.__native or "object"], "__new__")
+  if enum_above then class.__new__ = enum_above.__new__ end
   class._value_repr_ = class.__native and attrs.get(names[class.__native],
     "__repr__") or None
   local ignore = members._ignore_
@@ -478,14 +577,13 @@ local function derive(class, members, fields, kw)
   local values, seen = {}, {}
   local order = {}
   for _, name in ipairs(fields) do
-    if name == fields.twice and is_member(name, members[name]) then
-      util.raise("TypeError", "%s already defined", V.repr(name))
-    end
-    if not seen[name] and not out[name] and is_member(name, members[name]) then
+    check_once(class, name, members[name], fields.twice)
+    if not seen[name] and not out[name]
+       and is_member(name, members[name], class) then
       seen[name], order[#order + 1] = true, name
     end
   end
-  for _, name in ipairs(order) do
+  for i, name in ipairs(order) do
     if name == "mro" or name == "" then
       util.raise("ValueError", "invalid enum member name(s) '%s'", name)
     end
@@ -493,7 +591,7 @@ local function derive(class, members, fields, kw)
     if getmetatable(v) == kept_mt then v = rawget(v, "value") end
     if getmetatable(v) == auto_mt then
       if rawget(v, "value") == nil then
-        rawset(v, "value", next_value(class, name, values))
+        rawset(v, "value", next_value(class, name, values, 1, i - 1))
       end
       v = rawget(v, "value")
     elseif getmetatable(v) == later_mt then
@@ -501,11 +599,11 @@ local function derive(class, members, fields, kw)
     elseif V.is_tuple(v) then
       local t = {}
       local some = false
-      for i = 1, v.n do
-        t[i] = v[i]
-        if getmetatable(v[i]) == auto_mt then
-          t[i], some = next_value(class, name, values), true
-          values[#values + 1] = t[i]
+      for k = 1, v.n do
+        t[k] = v[k]
+        if getmetatable(v[k]) == auto_mt then
+          t[k], some = next_value(class, name, values, 1, i - 1), true
+          values[#values + 1] = t[k]
         end
       end
       if some then v = V.tuple(t, v.n) end
@@ -518,6 +616,10 @@ local function derive(class, members, fields, kw)
     if getmetatable(v) == kept_mt and not rawget(v, "member") then
       class[name] = rawget(v, "value")
     end
+  end
+  if is_flag(class) then
+    class._flag_mask_, class._singles_mask_ = e.mask, e.singles
+    class._all_bits_ = all_bits(e)
   end
   class.specials, class.__kind = class_specials(class), kind
   check_order(class, members._order_)
@@ -577,6 +679,10 @@ for key, f in pairs {
     for word in ("__class__ __doc__ __eq__ __hash__ __module__"):gmatch "%S+" do
       add_name(word)
     end
+    if m._class._member_type_ ~= names.object then
+      local plain = names_of_value(m)
+      for i = 1, plain.n do add_name(plain[i]) end
+    end
     local members = enum_of(m._class).members
     local function add_public(name)
       if type(name) == "string" and name:sub(1, 1) ~= "_"
@@ -598,7 +704,7 @@ for key, f in pairs {
   __setattr__ = function (m, a)
     if a[1] == "name" or a[1] == "value" then
       util.raise("AttributeError", "<enum %s> cannot set attribute %s",
-        V.repr(m._class.__name), V.repr(a[1]))
+        V.repr("Enum"), V.repr(a[1]))
     end
     object.put(m, a[1], a[2])
     return None
@@ -612,7 +718,7 @@ Enum.__new__ = method(function (class, a)
   end
   return call_class(class, a)
 end)
-enum_new = V.raw(Enum.__new__)
+enum_new, enum_above = V.raw(Enum.__new__), Enum
 derive(Enum, {}, {})
 local property = classes.names.property.call
 Enum.name = property(V.list {builtin(function (a) return name_of(a[1]) end)})
@@ -645,10 +751,6 @@ local function sign(f)
     local other = bits_of(m, a[1])
     if not other then return V.not_implemented end
     local bits = f(V.unbox(value_of(m)), other)
-    if m._class.__native and (bits & ~enum_of(m._class).mask) ~= 0
-       and not m._class.__keep then
-      return bits
-    end
     return with_bits(m._class, bits)
   end
 end
@@ -656,10 +758,13 @@ local either = sign(function (x, y) return x | y end)
 local both = sign(function (x, y) return x & y end)
 local one_of = sign(function (x, y) return x ~ y end)
 local function parts(m)
-  local out = {}
-  local bits = V.unbox(value_of(m))
-  for _, one in ipairs(enum_of(m._class).list) do
-    if bits & V.unbox(value_of(one)) ~= 0 then out[#out + 1] = one end
+  local out, e = {}, enum_of(m._class)
+  local bits, bit = V.unbox(value_of(m)) & e.mask, 1
+  while bits ~= 0 do
+    if bits & bit ~= 0 then
+      out[#out + 1] = with_value(m._class, bit) or None
+    end
+    bits, bit = bits & ~bit, bit << 1
   end
   return out
 end
@@ -667,8 +772,11 @@ local Flag = define("Flag", {Enum}, {
   __flag = true, __or__ = either, __ror__ = either, __and__ = both,
   __rand__ = both, __xor__ = one_of, __rxor__ = one_of,
   __invert__ = function (m)
-    return with_bits(m._class, enum_of(m._class).mask
-      & ~V.unbox(value_of(m)))
+    local bits, boundary = ~V.unbox(value_of(m)), V.unbox(m._class._boundary_)
+    if boundary ~= "eject" and boundary ~= "keep" then
+      bits = bits & enum_of(m._class).singles
+    end
+    return with_bits(m._class, bits)
   end,
   __contains__ = function (m, a)
     local other = a[1]
@@ -687,7 +795,6 @@ local Flag = define("Flag", {Enum}, {
   end,
 })
 local IntFlag = define("IntFlag", {B.names.int, ReprEnum, Flag}, {
-  __keep = true,
   __repr__ = function (m)
     local name = name_of(m)
     return name == None and ("<%s: %d>"):format(m._class.__name,
@@ -721,6 +828,10 @@ local Boundary = classes.make("FlagBoundary", {StrEnum}, {STRICT = "strict",
 local Check = classes.make("EnumCheck", {StrEnum}, {UNIQUE = "unique",
   CONTINUOUS = "continuous", NAMED_FLAGS = "named flags"}, {"CONTINUOUS",
   "NAMED_FLAGS", "UNIQUE"}, {})
+Enum._convert_ = builtin(function ()
+  return util.refuse("Enum._convert_ is not part of dtrepl")
+end, "_convert_")
+Flag._boundary_, IntFlag._boundary_ = Boundary.STRICT, Boundary.KEEP
 local function verify(a)
   for i = 1, a.n do
     if a[i] ~= Check.UNIQUE then
@@ -732,8 +843,8 @@ local function verify(a)
 end
 tools.module("enum", {auto = function () return setmetatable({}, auto_mt) end,
   unique = unique, member = kept(true), nonmember = kept(false),
-  property = property, verify = verify,
-  global_enum = function (a) return a[1] end}, {Enum = Enum,
+  verify = verify,
+  global_enum = function (a) return a[1] end}, {Enum = Enum, property = classes.names.property,
   IntEnum = IntEnum, StrEnum = StrEnum, Flag = Flag, IntFlag = IntFlag,
   KEEP = Boundary.KEEP, STRICT = Boundary.STRICT, EJECT = Boundary.EJECT,
   CONFORM = Boundary.CONFORM, FlagBoundary = Boundary, EnumCheck = Check,

@@ -193,6 +193,7 @@ function M.provide(argv)
     getrecursionlimit = function () return 1000 end,
     get_int_max_str_digits = refused "sys.get_int_max_str_digits",
     set_int_max_str_digits = refused "sys.set_int_max_str_digits",
+    getdefaultencoding = function () return "utf-8" end,
     setrecursionlimit = nothing, _getframe = frames.get_frame},
     {argv = argv, version = "3.11.0",
       platform = "linux", stdout = out, stderr = err,
