@@ -35,7 +35,7 @@ local circles = {
   },
   engine = {
     "argminmax autograd call coll conv dispatch dist dist_grad event " ..
-      "gradcall handlers local marks mask move node random redist resized " ..
+      "gradcall handlers local marks mask move node packing random redist resized " ..
       "saving sdpa session slices unwrap var wrap",
   },
   kernel = {

@@ -28,6 +28,7 @@ local autopsy = require "dt.spmd.autopsy"
 local paste = require "python.paste"
 local near = require "python.near"
 local function_modes = require "torch.function_modes"
+local saved_hooks = require "torch.saved_hooks"
 require "torch.training"
 
 local M = {}
@@ -247,6 +248,7 @@ function M.environment(file, ...)
   processes = 0
   atexit.begin()
   function_modes.reset()
+  saved_hooks.reset()
   abandoned.begin()
   local env = names.environment(tell_missing_import)
   env.vars.__name__ = "__main__"

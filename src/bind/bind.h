@@ -249,6 +249,8 @@ void dtL_open_dist (lua_State *L, int dt);
 void dtL_open_pyframe (lua_State *L, int dt);  /* Python's variables */
 void dtL_open_p2p (lua_State *L, int dt);       /* send and recv */
 void dtL_open_autograd (lua_State *L, int dt);
+/* No function of Lua is asked about kept tensors any longer.  Local. */
+void dtL_pack_nothing (DtSession *s);
 void dtL_open_node (lua_State *L, int dt);      /* dt._grad_node */
 void dtL_open_custom (lua_State *L, int dt);
 void dtL_open_misc (lua_State *L, int dt);

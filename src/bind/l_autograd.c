@@ -245,6 +245,64 @@ static int l_saving_end (lua_State *L) {
   return 2;
 }
 
+/* Call the Lua function `r` with `v` (NULL: nothing), its one result on the
+** stack. */
+static DtStatus call_ref (LuaRef *r, DtVar *v) {
+  lua_State *L = r->L;
+  if (!lua_checkstack(L, 8)) return dt_raise(r->cx, DT_E_LUA, "stack overflow");
+  lua_pushcfunction(L, dtL_traceback);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, r->ref);
+  if (v != NULL) dtL_share_tensor(L, v);
+  if (lua_pcall(L, v != NULL, 1, v != NULL ? -3 : -2) != LUA_OK) {
+    lua_remove(L, -2);
+    return dtL_catch(L, DT_E_LUA);
+  }
+  lua_remove(L, -2);
+  return DT_OK;
+}
+
+static DtStatus unpack_saved (DtSession *s, void *ud, DtVar **out) {
+  LuaRef *r = (LuaRef *)ud;
+  (void)s;
+  DT_TRY(r->cx, call_ref(r, NULL));
+  *out = dt_var_ref(dtL_test_tensor(r->L, -1));
+  lua_pop(r->L, 1);
+  DT_CHECK(r->cx, *out != NULL, DT_E_TYPE, "Output of saved tensor unpack_hook "
+           "expected to be a Tensor");
+  return DT_OK;
+}
+
+static DtStatus pack_saved (DtSession *s, void *ud, DtVar *v, DtPacked *out) {
+  LuaRef *r = (LuaRef *)ud, *back;
+  (void)s;
+  DT_TRY(r->cx, call_ref(r, v));
+  back = lua_isfunction(r->L, -1) ? ref_new(r->L, -1) : NULL;
+  lua_pop(r->L, 1);
+  DT_CHECK(r->cx, back != NULL, DT_E_TYPE, "a hook that packs gives a function");
+  *out = (DtPacked){ unpack_saved, back, ref_free };
+  return DT_OK;
+}
+
+void dtL_pack_nothing (DtSession *s) {
+  if (s->packing.ud_free) s->packing.ud_free(s->packing.ud);
+  s->packing = (DtPacking){ NULL, NULL, NULL };
+}
+
+/* dt._pack_saved(f): from now on f(t) is asked about each tensor that an
+** operator keeps for its gradient; it gives the function that gives it back,
+** whenever a gradient reads it.  Without f nobody is asked. */
+static int l_pack_saved (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  LuaRef *r = NULL;
+  if (!lua_isnoneornil(L, 1)) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    r = ref_new(L, 1);
+  }
+  dtL_pack_nothing(s);
+  if (r != NULL) s->packing = (DtPacking){ pack_saved, r, ref_free };
+  return 0;
+}
+
 static int m_hook (lua_State *L) { return add_hook(L, false); }
 
 /* x:register_post_accumulate_grad_hook(f): f(x) when x.grad was added to. */
@@ -503,7 +561,7 @@ void dtL_open_autograd (lua_State *L, int dt) {
     {"_custom_node", l_custom_node}, {"_data_view", l_data_view},
     {"_forget_history", l_forget_history}, {"_reached", l_reached},
     {"_hook_saved", l_hook_saved}, {"_saving", l_saving},
-    {"_saving_end", l_saving_end},
+    {"_saving_end", l_saving_end}, {"_pack_saved", l_pack_saved},
     {"_creates_graph", l_creates_graph}, {"_local_of", l_local_of}, {"_make_param", l_make_param},
     {"_set_data", l_set_data}, {"_set_explicit_redist", l_explicit},
     {"_set_grad_enabled", l_grad_enabled},

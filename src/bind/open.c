@@ -237,6 +237,7 @@ void dtL_state_free (lua_State *L) {
   b = dtL_state(L);
   s = b->s;
   cx = s->cx;
+  dtL_pack_nothing(s);
   lua_close(L);                   /* uses b: free it after */
   s->where = NULL; s->where_ud = NULL; s->bind = NULL;
   dt_buf_fini(&b->out);

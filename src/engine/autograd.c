@@ -179,9 +179,13 @@ static bool output_counts (const DtOpDef *op, int i, const DtVar *v) {
   return op->sig->returns_list || i >= 32 || (op->saved->diff >> i & 1) != 0;
 }
 
-/* The k-th output to keep: PyTorch saves and reads them in the order of their
-** names. */
-static int kept_output (const DtNode *n, int k) {
+bool dt_output_kept (const DtOpDef *op, int i, const DtVar *v) {
+  uint32_t bit = op->sig->returns_list ? 1 : i < 32 ? UINT32_C(1) << i : 0;
+  if (v == NULL || (op->saved->keep & bit) != 0) return v != NULL;
+  return (op->flags & DT_OP_SAVE_OUT) != 0 && !output_counts(op, i, v);
+}
+
+int dt_kept_output (const DtNode *n, int k) {
   const DtSchema *sig = n->op->sig;
   if (sig->returns_list || n->nout != sig->nrets) return k;
   for (int i = 0; i < n->nout; i++) {
@@ -201,7 +205,7 @@ static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
   n->saved_out = DT_NEWN(s->cx, DtVar *, nout + 1);
   if (n->saved_out == NULL) return DT_E_NOMEM;
   for (int k = 0; k < nout; k++) {
-    int i = kept_output(n, k);
+    int i = dt_kept_output(n, k);
     if (out[i] == NULL) continue;
     if (detaches_output(n->op, i, out[i]) && s->saving_end >= 0)
       DT_TRY(s->cx, dt_detach(s, out[i], &n->saved_out[i]));
@@ -226,9 +230,11 @@ static DtStatus check_depends (DtSession *s, const DtNode *n, int i) {
 
 DtStatus dt_node_unpack (DtSession *s, DtNode *n, DtVar **out) {
   for (int k = 0; k < n->nout; k++) {
-    int i = kept_output(n, k);
+    int i = dt_kept_output(n, k);
     if (s->create_graph) DT_TRY(s->cx, check_depends(s, n, i));
-    if (detaches_output(n->op, i, n->saved_out[i])) {
+    if (out[i] != NULL) {
+      ;                         /* a hook gave it back */
+    } else if (detaches_output(n->op, i, n->saved_out[i])) {
       DT_TRY(s->cx, dt_node_check_saved(s, n, n->saved_out[i]));
       DT_TRY(s->cx, dt_detach(s, n->saved_out[i], &out[i]));
     } else if (s->create_graph && n->saved_out[i] != NULL)
@@ -283,6 +289,7 @@ static DtStatus record_node (DtSession *s, const DtOpDef *op,
       dt_node_set_history(s, out[i], n, i);
   }
   if (st == DT_OK) st = save_outputs(s, n, nout, out);
+  if (st == DT_OK) st = dt_packs_keep(s, n, in, g, out);
   dt_node_unref(s, n);
   return st;
 }

@@ -13,6 +13,11 @@ typedef struct DtEdge { DtNode *fn; int nr; } DtEdge;
 typedef DtStatus (*DtBackwardFn) (DtSession *s, void *ud, int nout,
                                   DtVar *const *gout, int nin, DtVar **gin);
 
+/* A kept tensor that was packed: its place among the inputs, or nin + its
+** place among the outputs.  PyTorch reads them in the order in which it keeps
+** them. */
+struct DtPack { int at; DtPacked as; };
+
 /* Of the memory when it was kept: as autograd counts, and all writes. */
 struct DtSavedVersion { int64_t counted, whole; };
 
@@ -23,7 +28,8 @@ struct DtNode {
   int nout;
   /* operator node: the saved call */
   const DtOpDef *op; DtArgs args; DtArena arena;
-  DtVar **saved_in, **saved_out;
+  DtVar **saved_in, **saved_out;        /* packed ones without data */
+  int npacks; struct DtPack *packs;
   struct DtSavedVersion *saved_version;         /* in, then out */
   DtMeta *out_meta;
   /* custom node */

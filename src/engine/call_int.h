@@ -40,6 +40,11 @@ void dt_node_set_history (DtSession *s, DtVar *v, DtNode *n, int nr);
 DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
                        const bool *need, DtVar **gin);
 
+/* The k-th output to keep: PyTorch saves and reads them in the order of their
+** names.  Pure. */
+int dt_kept_output (const DtNode *n, int k);
+/* Does PyTorch keep output `i`, which is `v`?  Pure. */
+bool dt_output_kept (const DtOpDef *op, int i, const DtVar *v);
 /* The kept outputs, owned, into out[nout]; those that are differentiable
 ** are detached by an operator, as PyTorch unpacks them. */
 DtStatus dt_node_unpack (DtSession *s, DtNode *n, DtVar **out);
@@ -65,6 +70,17 @@ bool dt_saving_number (const DtNode *node);
 /* The first node of `v`'s graph that backward reads kept tensors in, and
 ** which of its outputs leads there; NULL if none.  Borrowed.  Pure. */
 DtNode *dt_saving_node (DtVar *v, int *nr);
+/* packing.c: hand what the node keeps to the program's hook, and let go of it.
+** `before`: what stands for the input at slot `written`, or NULL.  Collective
+** when the hook is. */
+DtStatus dt_packs_keep (DtSession *s, DtNode *n, DtVar *const *in,
+                        const DtGradCtx *g, DtVar *const *out);
+/* What the hooks give back, owned, into the places of in[nin] and out[nout]
+** that were packed; the others stay.  Collective when the hook is. */
+DtStatus dt_packs_read (DtSession *s, const DtNode *n, DtVar **in, DtVar **out);
+void dt_packs_free (DtSession *s, DtNode *n);
+/* The shape stays, the data goes.  Local. */
+void dt_var_drop_data (DtSession *s, DtVar *v);
 /* RUNTIME when `v` is saved by the node and was overwritten or freed. */
 DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v);
 /* What backward says of a node whose saved values are gone.  RUNTIME. */

@@ -78,16 +78,18 @@ static DtStatus grad_each (DtSession *s, DtNode *n, const DtGradCall *whole,
   return DT_OK;
 }
 
-/* With create_graph the formula reads the inputs with their history: variables
-** of this backward, on the edges of the node. */
-static DtStatus connect_inputs (DtSession *s, DtNode *n, DtVar **in) {
-  DT_CHECK(s->cx, !n->packed, DT_E_NOTIMPL, "create_graph=True (gradients of "
-           "gradients) through an activation checkpoint is not supported by "
-           "dtrepl");
+/* The inputs as the formula reads them, owned; those that hooks gave back stand
+** there.  With create_graph they have their history: variables of this
+** backward, on the edges of the node. */
+static DtStatus read_inputs (DtSession *s, DtNode *n, DtVar **in) {
+  DT_CHECK(s->cx, !s->create_graph || !n->packed, DT_E_NOTIMPL,
+           "create_graph=True (gradients of gradients) through an activation "
+           "checkpoint is not supported by dtrepl");
   for (int i = 0; i < n->nin; i++) {
     if (n->saved_in == NULL || n->saved_in[i] == NULL) continue;
-    DT_TRY(s->cx, dt_var_alias(n->saved_in[i], &in[i]));
-    if (n->next[i].fn != NULL)
+    if (in[i] == NULL && !s->create_graph) in[i] = dt_var_ref(n->saved_in[i]);
+    if (in[i] == NULL) DT_TRY(s->cx, dt_var_alias(n->saved_in[i], &in[i]));
+    if (s->create_graph && n->next[i].fn != NULL)
       dt_node_set_history(s, in[i], n->next[i].fn, n->next[i].nr);
   }
   return DT_OK;
@@ -108,7 +110,8 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
   DtVar **kept = n->saved_out
                    ? DT_ANEWN(s->cx, &s->cx->scratch, DtVar *, n->nout + 1)
                    : NULL;
-  DtVar **in = s->create_graph
+  bool own = s->create_graph || n->packs != NULL;
+  DtVar **in = own
                  ? DT_ANEWN(s->cx, &s->cx->scratch, DtVar *, n->nin + 1)
                  : n->saved_in;
   DtRun run;
@@ -118,11 +121,13 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
   dt_run_init(&run, s, &s->cx->scratch);
   run.e.recorded = s->create_graph;
   run.node = n;
-  if (st == DT_OK && n->released && dt_saving_number(n)) st = dt_node_freed(s);
+  if (st == DT_OK && n->released && (n->packs || dt_saving_number(n)))
+    st = dt_node_freed(s);
   if (st == DT_OK && n->packed)
     st = dt_saving_copies(s, n->op, &n->args, n->saved_in, n);
-  if (st == DT_OK && s->create_graph && n->saved_in)
-    st = in ? connect_inputs(s, n, in) : DT_E_NOMEM;
+  if (st == DT_OK && own && !in) st = DT_E_NOMEM;
+  if (st == DT_OK && n->packs) st = dt_packs_read(s, n, in, kept);
+  if (st == DT_OK && own) st = read_inputs(s, n, in);
   if (st == DT_OK && kept) st = dt_node_unpack(s, n, kept);
   c.in = (DtHandle *const *)(void *)in;
   c.out = kept ? (DtHandle *const *)(void *)kept : none;
@@ -132,7 +137,7 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
            ? grad_each(s, n, &c, &run, gin) : call_grad(s, &c, &run, gin);
   dt_run_fini(&run);
   for (int i = 0; kept != NULL && i < n->nout; i++) dt_var_unref(kept[i]);
-  for (int i = 0; s->create_graph && in != NULL && i < n->nin; i++)
+  for (int i = 0; own && in != NULL && i < n->nin; i++)
     dt_var_unref(in[i]);
   dt_arena_release(&s->cx->scratch, mark);
   return st;

@@ -54,6 +54,8 @@ static void node_drop (DtSession *s, DtNode *n) {
   dt_free(cx, n->saved_in);
   dt_free(cx, n->saved_out);
   dt_free(cx, n->saved_version);
+  dt_packs_free(s, n);
+  dt_free(cx, n->packs);
   dt_free(cx, n->out_meta);
   dt_free(cx, n->retain);
   for (int i = 0; i < n->nprehooks; i++)
@@ -213,8 +215,7 @@ DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v) {
   return DT_OK;
 }
 
-/* The shape stays, the data goes. */
-static void drop_data (DtSession *s, DtVar *v) {
+void dt_var_drop_data (DtSession *s, DtVar *v) {
   DtTensor *t;
   if (v == NULL) return;
   if (dt_tensor_new(s->cx, &v->local->m, true, &t) != DT_OK) {
@@ -229,9 +230,11 @@ void dt_node_release (DtSession *s, DtNode *n) {
   if (n->inner != NULL) dt_node_release(s, n->inner);
   if (n->op == NULL || n->released) return;
   n->released = true;
-  for (int i = 0; n->saved_in && i < n->nin; i++) drop_data(s, n->saved_in[i]);
+  dt_packs_free(s, n);
+  for (int i = 0; n->saved_in && i < n->nin; i++)
+    dt_var_drop_data(s, n->saved_in[i]);
   for (int i = 0; n->saved_out && i < n->nout; i++)
-    drop_data(s, n->saved_out[i]);
+    dt_var_drop_data(s, n->saved_out[i]);
 }
 
 /* --- hooks of the node itself --- */

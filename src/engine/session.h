@@ -50,6 +50,7 @@ struct DtSession {
   int64_t saving, saving_end;   /* operators that kept something; a recomputed
                                 ** forward ends at that one (0: nowhere) */
   bool saving_ended;
+  struct DtPacking packing;     /* what the program does with kept tensors */
   int depth;
   int call_depth;               /* dt_call() inside dt_call() */
   int64_t cur_seq;              /* operator under way, 0 = none */

@@ -13,6 +13,19 @@ typedef struct DtVar DtVar;
 typedef DtStatus (*DtNodeFn) (DtSession *s, void *ud, const DtNode *n,
                               int nout, DtVar **gout, int nin, DtVar **gin);
 
+/* What a hook of the program made of a tensor that autograd keeps; `unpack`
+** gives it back, once for each gradient that reads it, owned by the caller. */
+typedef struct DtPacked {
+  DtStatus (*unpack) (DtSession *s, void *ud, DtVar **out);
+  void *ud; void (*ud_free) (void *);
+} DtPacked;
+/* torch.autograd.graph.saved_tensors_hooks: `pack` is given each tensor that
+** operators keep, outside of autograd; NULL: tensors are kept as they are. */
+typedef struct DtPacking {
+  DtStatus (*pack) (DtSession *s, void *ud, DtVar *v, DtPacked *out);
+  void *ud; void (*ud_free) (void *);
+} DtPacking;
+
 /* Where it was made: always on. */
 typedef struct DtOrigin {
   int64_t seq;                  /* operator that made it, 0 = none */

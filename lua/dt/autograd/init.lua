@@ -4,6 +4,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local packing = require "dt.autograd.packing"
 
 local M = {}
 
@@ -121,7 +122,9 @@ M.Function = Function
 local ctx_mt = {__index = {
   -- ctx:save_for_backward(...): tensors for backward, in ctx.saved_tensors
   save_for_backward = function (ctx, ...)
-    ctx.saved_tensors = rawget(ctx, "pack")({...}, select("#", ...))
+    local n = select("#", ...)
+    rawset(ctx, "saved", {n = n, ...})
+    ctx.saved_tensors = rawget(ctx, "pack")({...}, n)
   end,
   save_for_forward = function () end,
   -- ctx:set_materialize_grads(false): a gradient that is not there is dt.None
@@ -136,6 +139,25 @@ local ctx_mt = {__index = {
   -- ctx:mark_dirty(...): inputs that forward changes in place and returns.
   mark_dirty = function (ctx, ...) rawset(ctx, "dirty", {...}) end,
 }}
+
+-- A context whose tensors went through saved_tensors_hooks: they are read through
+-- them, each time.
+local packed_mt = {__index = function (ctx, key)
+  if key ~= "saved_tensors" then return ctx_mt.__index[key] end
+  local list = {}
+  for i = 1, ctx.readers.n do list[i] = ctx.readers[i]() or dt.None end
+  return rawget(ctx, "pack")(list, ctx.readers.n)
+end}
+
+-- What forward kept, handed to the hooks.
+local function pack_saved(ctx, list)
+  if not packing.active() or not list then return end
+  local readers = {n = list.n}
+  for i = 1, list.n do readers[i] = packing.keep(list[i]) end
+  rawset(ctx, "readers", readers)
+  rawset(ctx, "saved_tensors", nil)
+  setmetatable(ctx, packed_mt)
+end
 
 local function as_list(list) return list end
 
@@ -224,6 +246,7 @@ function Function:extend(name)
         end
       end
     end
+    pack_saved(ctx, rawget(ctx, "saved"))
     dt._custom_node(class.name .. "Backward", inputs, results,
       function (grads)
         local began = dt._raws()

@@ -13,6 +13,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local autograd = require "dt.autograd"
+local packing = require "dt.autograd.packing"
 local nnm = require "dt.nn.module"
 
 local M = {}
@@ -94,6 +95,7 @@ end
 local function rebuild(f, args, kept, early, state)
   local _, old = dt._saving_end(early and kept or 0)
   local drawn <close> = as_drawn(state)         -- luacheck: ignore drawn
+  local aside <close> = packing.aside()         -- luacheck: ignore aside
   local before = dt._saving()
   local ok, why = pcall(on_graph, f, args)
   local found = dt._saving() - before
@@ -109,11 +111,25 @@ local function first_forward(f, args)
   local _, old = dt._saving_end(-1)
   if old > 0 then dt._saving_end(0, old) end    -- inside a second forward
   local guard <close> = setmetatable({old = old}, restore) -- luacheck: ignore
+  local aside <close> = packing.aside()         -- luacheck: ignore aside
   return table.pack(f(table.unpack(args, 1, args.n)))
+end
+
+-- The arguments, of which tensors went through the hooks for what is kept.
+local function readers_of(args)
+  if not packing.active() then return function () return args end end
+  local kept = {n = args.n}
+  for i = 1, args.n do kept[i] = packing.keep(args[i]) end
+  return function ()
+    local out = {n = args.n}
+    for i = 1, args.n do out[i] = kept[i]() end
+    return out
+  end
 end
 
 local function without_reentrance(f, args, early, state, again_f)
   local before = dt._saving()
+  local read = readers_of(args)
   local outs = first_forward(f, args)
   local kept = dt._saving() - before
   if not dt.is_grad_enabled() or not any_grad(outs) or kept == 0 then
@@ -124,7 +140,7 @@ local function without_reentrance(f, args, early, state, again_f)
     if again then return end
     again = true
     autograd._queue_callback(function () again = false end)
-    rebuild(again_f or f, args, kept, early, state)
+    rebuild(again_f or f, read(), kept, early, state)
   end
   for i = 1, outs.n do
     local t = outs[i]
@@ -151,7 +167,7 @@ local function with_reentrance(f, args, _, state)
       .. "None")
     return outs
   end
-  local ins, results = {}, {}
+  local ins, results, read = {}, {}, readers_of(args)
   for i = 1, args.n do
     ins[i] = util.is_tensor(args[i]) and args[i] or dt.None
   end
@@ -164,7 +180,7 @@ local function with_reentrance(f, args, _, state)
   end
   dt._custom_node("CheckpointFunctionBackward", ins, results,
     function (grads)
-      local given = detached(args)
+      local given = detached(read())
       local second, roots, with = again(f, given, state), {}, {}
       local k = 0
       for i = 1, second.n do

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """torch.autograd.graph: nodes, edges, and hooks of several tensors at once.
-
-The engine keeps what a gradient needs itself: hooks that pack it are refused.
 """
 import _absent
 from collections import namedtuple
 from contextlib import contextmanager
 
 import torch
+import _saved_hooks
 
 GradientEdge = namedtuple("GradientEdge", ["node", "output_nr"])
 
@@ -18,38 +17,78 @@ def _refuse(name):
         "the tensors that gradients need itself")
 
 
-
-
 class Node:
     """What grad_fn is."""
     __module__ = "torch.autograd.graph"
 
 
 class saved_tensors_hooks:
+    """What is kept for gradients inside goes through pack_hook, and what they
+    read through unpack_hook."""
+
     def __init__(self, pack_hook, unpack_hook):
-        _refuse("saved_tensors_hooks")
-
-
-class save_on_cpu:
-    """What is kept is on the CPU already."""
-
-    def __init__(self, pin_memory=False, device_type="cuda"):
-        pass
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
 
     def __enter__(self):
-        return None
+        _saved_hooks.enter(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *args):
-        return None
+        _saved_hooks.leave()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Kept on the CPU, where all of it is; with pin_memory as a copy."""
+
+    def __init__(self, pin_memory=False, device_type="cuda"):
+        def pack(tensor):
+            kept = tensor.cpu()
+            if pin_memory:
+                kept = torch.empty(tensor.size(), dtype=tensor.dtype)
+                kept.copy_(tensor)
+            return tensor.device, kept
+
+        def unpack(packed):
+            device, kept = packed
+            return kept.to(device, non_blocking=pin_memory)
+
+        super().__init__(pack, unpack)
 
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message):
-    yield
+    _saved_hooks.forbid(error_message)
+    try:
+        yield
+    finally:
+        _saved_hooks.allow()
 
 
+class _AllowMutationOnSavedContext:
+    alive = False
+
+
+@contextmanager
 def allow_mutation_on_saved_tensors():
-    _refuse("allow_mutation_on_saved_tensors")
+    """What is kept inside is kept as it is then: as copies."""
+    context = _AllowMutationOnSavedContext()
+
+    def unpack(copy):
+        if not context.alive:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_"
+                "tensors' contextin which the graph was originally recorded.")
+        return copy
+
+    with saved_tensors_hooks(lambda tensor: tensor.clone(), unpack):
+        if _AllowMutationOnSavedContext.alive:
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts "
+                               "cannot be nested")
+        _AllowMutationOnSavedContext.alive = context.alive = True
+        try:
+            yield context
+        finally:
+            _AllowMutationOnSavedContext.alive = context.alive = False
 
 
 def get_gradient_edge(tensor):
