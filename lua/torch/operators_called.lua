@@ -50,5 +50,9 @@ local function recorder()
     end, "stop")}
 end
 
+local M = {argument = argument}
+
 attrs.provide("_operators_called",
   attrs.namespace {recorder = V.builtin(recorder, "recorder")})
+
+return M

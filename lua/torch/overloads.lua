@@ -130,6 +130,11 @@ local of_packet = {
 }
 
 local overload = {is = is_overload}
+local function packet_of(v)
+  local space, op = names_of(v)
+  return dt.ops[space][op]
+end
+
 local of_overload = {
   __name__ = function (v)
     local _, op, name = names_of(v)
@@ -144,10 +149,8 @@ local of_overload = {
   namespace = function (v) return (names_of(v)) end,
   _opname = function (v) return (select(2, names_of(v))) end,
   _overloadname = function (v) return (select(3, names_of(v))) end,
-  overloadpacket = function (v)
-    local space, op = names_of(v)
-    return dt.ops[space][op]
-  end,
+  overloadpacket = packet_of,
+  _overloadpacket = packet_of,
   _schema = schema_of,
   -- A result that shares the memory of an argument it does not write.
   is_view = function (v)

@@ -29,6 +29,7 @@ local paste = require "python.paste"
 local near = require "python.near"
 local function_modes = require "torch.function_modes"
 local saved_hooks = require "torch.saved_hooks"
+local dispatch_modes = require "torch.dispatch_modes"
 require "torch.training"
 
 local M = {}
@@ -249,6 +250,7 @@ function M.environment(file, ...)
   atexit.begin()
   function_modes.reset()
   saved_hooks.reset()
+  dispatch_modes.reset()
   abandoned.begin()
   local env = names.environment(tell_missing_import)
   env.vars.__name__ = "__main__"

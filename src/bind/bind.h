@@ -260,6 +260,7 @@ void dtL_open_json_read (lua_State *L, int dt); /* dt._json_decode */
 void dtL_open_record (lua_State *L, int dt);
 void dtL_open_named (lua_State *L, int dt);
 void dtL_open_handler (lua_State *L, int dt);
+void dtL_open_modes (lua_State *L, int dt);
 void dtL_open_debug (lua_State *L, int dt);
 void dtL_open_control (lua_State *L, int dt);   /* adds to dt.debug */
 void dtL_open_past (lua_State *L, int dt);      /* likewise */

@@ -105,7 +105,24 @@ static DtValue tensor_value (Conv *c, DtVar *t) {
   return v;
 }
 
+/* torch.strided, torch.preserve_format: what they are called, NULL for other
+** tables. */
+static const char *constant_name (lua_State *L, int idx) {
+  const char *kind = NULL, *name = NULL;
+  if (!lua_getmetatable(L, idx)) return NULL;
+  if (lua_getfield(L, -1, "__name") == LUA_TSTRING) kind = lua_tostring(L, -1);
+  if (kind != NULL && (strcmp(kind, "torch.layout") == 0 ||
+                       strcmp(kind, "torch.memory_format") == 0)) {
+    lua_getfield(L, idx, "name");
+    name = lua_tostring(L, -1);         /* the constant holds it */
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 2);
+  return name;
+}
+
 static DtValue to_value (Conv *c, int idx, int depth) {
+  const char *name;
   lua_State *L = c->L;
   DtVar *t;
   DtDtype d;
@@ -120,6 +137,7 @@ static DtValue to_value (Conv *c, int idx, int depth) {
     case LUA_TSTRING: return dt_v_str(lua_tostring(L, idx));
     case LUA_TTABLE:
       if (dtL_test_complex(L, idx, &re, &im)) return dt_v_complex(re, im);
+      if ((name = constant_name(L, idx)) != NULL) return dt_v_str(name);
       return list_value(c, idx, depth);
     default: break;
   }

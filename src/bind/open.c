@@ -151,6 +151,7 @@ static void open_dt (lua_State *L) {
   dtL_open_record(L, dt);
   dtL_open_named(L, dt);
   dtL_open_handler(L, dt);
+  dtL_open_modes(L, dt);
   dtL_open_diag(L, dt);
   dtL_open_answers(L, dt);
   dtL_open_export(L, dt);

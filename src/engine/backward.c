@@ -330,13 +330,15 @@ static bool layout_agrees (const DtVar *leaf, const DtVar *g) {
 }
 
 /* The first gradient of a leaf: itself when its layout fits and nobody else
-** holds it (the buffer has one reference) nor its graph, else a copy in the
+** holds it (the buffer has one reference; a mode that saw it made may still have
+** a name for it, which is let go of later) nor its graph, else a copy in the
 ** leaf's layout. */
 static DtStatus first_grad (DtSession *s, DtVar *leaf, DtVar *g) {
   const DtMeta *m = dt_var_meta(leaf);
   DtVar *fresh, *res;
   DtStatus st;
-  if (!s->create_graph && layout_agrees(leaf, g) && g->refs == 1)
+  if (!s->create_graph && layout_agrees(leaf, g) &&
+      (g->refs == 1 || s->modes.level > 0))
     return dt_detach(s, g, &leaf->grad);
   if (!dt_meta_is_dense(m))
     return dt_call_fmt(s, &leaf->grad, "aten.clone.default",

@@ -75,7 +75,7 @@ static bool runs_composite (const DtSession *s, const DtOpDef *op, int nin,
 /* --- one operator with autograd around it --- */
 
 static bool needs_graph (const DtSession *s, int nin, DtVar *const *in) {
-  if (!s->grad_enabled || s->inference) return false;
+  if (!s->grad_enabled || s->inference || s->modes.below > 0) return false;
   for (int i = 0; i < nin; i++)
     if (in[i] != NULL && dt_var_needs_grad(in[i])) return true;
   return false;

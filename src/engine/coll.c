@@ -124,6 +124,9 @@ static DtStatus check_sendable (DtCtx *cx, const DtMeta *m) {
 
 static DtStatus coll_begin (DtSession *s, Coll *c, bool comm) {
   DtCtx *cx = s->cx;
+  DT_CHECK(cx, s->modes.level == 0, DT_E_NOTIMPL, "%s inside a "
+           "TorchDispatchMode, which would see it as an operator, is not "
+           "supported by dtrepl", c->name);
   if (s->coll_as != NULL) c->name = s->coll_as;
   s->coll_as = NULL;
   c->n = (int)c->mesh->shape[c->mdim];

@@ -275,6 +275,31 @@ static DtStatus dispatch_failed (DtSession *s, const DtCall *c, DtResults *out,
   return st;
 }
 
+DtStatus dt_results_take (DtSession *s, const DtCall *c, int i, DtVar *v,
+                          DtResults *out) {
+  int slot = dt_wrap_ret_slot(c->op, c->args, i);
+  DtVar **to = dt_results_at(out, i);
+  if (slot >= 0 && slot < c->nin) {
+    *to = dt_var_ref(c->in[slot]);
+    return DT_OK;
+  }
+  for (int k = 0; k < c->nin; k++)
+    if (c->in[k] == v) return dt_var_new(s, v->local, v->spec, to);
+  *to = dt_var_ref(v);
+  return DT_OK;
+}
+
+/* The innermost mode in the dispatcher's place. */
+static DtStatus ask_mode (DtSession *s, const DtCall *c, DtResults *out) {
+  DtStatus st;
+  int level = s->modes.level--;
+  s->modes.below++;
+  st = s->modes.ask(s, c, out);
+  s->modes.below--;
+  s->modes.level = level;
+  return st;
+}
+
 DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
                       int nin, DtVar *const *in, DtResults *out) {
   const DtOpDef *outer = s->cur_op;
@@ -284,6 +309,7 @@ DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
   int depth = s->depth;
   DtStatus st = DT_OK;
   const DtCall c = { op, args, nin, in };
+  if (s->modes.level > 0) return ask_mode(s, &c, out);
   if (s->marked && dt_marks_stop(op, nin, in))
     return dt_marks_dispatch(s, &c, out);
   s->cur_op = op;

@@ -72,6 +72,12 @@ DtStatus dt_handler_first_spec (DtSession *s, const DtOpDef *op, int nin,
 /* Room for n results (all NULL).  Local. */
 DtStatus dt_results_init (DtSession *s, DtResults *r, int n);
 
+/* `v` is result i of a call that the dispatcher did not make: of an operator in
+** place the variable that was written; another input that is given back becomes
+** a variable of its own.  NOMEM.  Local. */
+DtStatus dt_results_take (DtSession *s, const DtCall *c, int i, DtVar *v,
+                          DtResults *out);
+
 /* One operator on one device: `full` are the global inputs by slot (gathered
 ** before), no mesh, no autograd, no events.  Used to verify and to try
 ** repairs.  NOTIMPL when no kernel exists.  Local. */

@@ -26,6 +26,18 @@ typedef struct DtPacking {
   void *ud; void (*ud_free) (void *);
 } DtPacking;
 
+struct DtCall;
+struct DtResults;
+/* Modes of the program that are given each operator in the place of the
+** dispatcher, below autograd: `level` of them are entered, of which the
+** innermost is asked with `level` one less.  `below`: how many are being asked;
+** meanwhile nothing is recorded for backward. */
+typedef struct DtModes {
+  DtStatus (*ask) (DtSession *s, const struct DtCall *c,
+                   struct DtResults *out);
+  int level, below;
+} DtModes;
+
 /* Where it was made: always on. */
 typedef struct DtOrigin {
   int64_t seq;                  /* operator that made it, 0 = none */

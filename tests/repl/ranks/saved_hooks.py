@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# saved_tensors_hooks around DTensors, tensor parallelism and checkpoints; save_on_cpu.
+# saved_tensors_hooks around DTensors, tensor parallelism and checkpoints; save_on_cpu;
+# a TorchDispatchMode that sees DTensors.
 import torch, torch.nn as nn, torch.distributed as dist
 from torch.distributed.tensor import DTensor, Shard, Replicate, distribute_tensor, init_device_mesh
 from torch.distributed.fsdp import fully_shard
@@ -50,4 +51,16 @@ with H(): y = checkpoint(m, a, use_reentrant=False).sum()
 show("ck")
 y.backward()
 show("ck back")
+from torch.utils._python_dispatch import TorchDispatchMode
+class Log(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        if r == 0: print(func, [t.__name__ for t in types], [str(a.placements) if isinstance(a, DTensor) else type(a).__name__ for a in args], out.placements if isinstance(out, DTensor) else type(out).__name__)
+        return out
+a = distribute_tensor(torch.arange(8.).view(4, 2), mesh, [Shard(0)]).requires_grad_()
+b = distribute_tensor(torch.ones(2, 4), mesh, [Shard(1)]).requires_grad_()
+with Log():
+    y = (a @ b).relu().sum()
+    y.backward()
+print(r, a.grad.placements, b.grad.full_tensor().tolist())
 dist.destroy_process_group()
