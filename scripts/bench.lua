@@ -57,7 +57,7 @@ local function collect(cmd)
   local p = io.popen(cmd .. " 2>&1 </dev/null")
   local other = {}
   for line in p:lines() do
-    line = line:gsub("^%[%d+%] ", "")             -- one rank of several
+    line = line:gsub("^%[%d+%] ", ""):gsub("^ +", "")  -- one rank of several
     local name, value, unit, budget =
       line:match("^(%S+)%s+([-+%d.eE]+)%s+(%S+)%s+(%S+)%s*$")
     if name and tonumber(value) then

@@ -166,6 +166,10 @@ local function maker(P, name)
   local path = id_at(name)
   i, s, id, v = last_maker(P, function (x) return x == path end)
   if i then return i, s, id, v end
+  if path then
+    page.fail("KEY", "no recorded operator made %s as it is: a library built it "
+      .. "of local parts (:blame %s tells where)", name, name)
+  end
   local known = {}
   for _, s in ipairs(P.steps) do
     for _, id in ipairs(s.outs) do
