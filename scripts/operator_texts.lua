@@ -52,8 +52,8 @@
 --     latest way           the definition's own second and third way
 --   wrong WHEN [until R][: INPUTS -> OUTPUTS]   a decision of PyTorch that gives
 --     because TEXT         wrong data: kept, and flagged when met; what is
---     seen TEXT            wrong, the smallest case.  WHEN: row, uneven, moved,
---                          self (shard/known_wrong.h)
+--     seen TEXT            wrong, the smallest case.  WHEN: row, uneven, mean,
+--                          moved, self (shard/known_wrong.h)
 
 local M = {}
 

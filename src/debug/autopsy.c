@@ -361,7 +361,7 @@ static void print_known_wrong (DtDebug *d, const DtFailed *f, DtBuf *out) {
   if (r == NULL || r->seq != f->seq || r->op == NULL ||
       !dt_known_wrong_has(r->op) || dt_record_mesh(r) == NULL) return;
   if (dt_record_decide(d, r, &f->args, NULL, &prop) == DT_OK) {
-    k = dt_known_wrong_find(cx, r->op, prop);
+    k = dt_known_wrong_find(cx, r->op, &f->args, prop);
     if (k) dt_buf_addf(out, "  known to be wrong in PyTorch: %s\n", k->what);
     dt_prop_unref(cx, prop);
   }

@@ -266,6 +266,16 @@ void dt_node_set_history (DtSession *s, DtVar *v, DtNode *n,
   dt_node_unref(s, old);
 }
 
+/* Where a node's call was made.  The call has ended, and with it what the session
+** knew of its line; a fresh output still knows. */
+static DtOrigin origin_of_call (DtSession *s, const DtGradCtx *g, int nout,
+                                DtVar *const *out) {
+  for (int i = 0; i < nout && (g == NULL || g->written < 0); i++)
+    if (out[i] != NULL) return out[i]->origin;
+  if (s->cur_op == NULL) s->cur_file = NULL;
+  return dt_ev_where(s);
+}
+
 static DtStatus record_node (DtSession *s, const DtOpDef *op,
                              const DtArgs *args, int nin, DtVar *const *in,
                              const DtGradCtx *g, int nout, DtVar *const *out) {
@@ -275,6 +285,7 @@ static DtStatus record_node (DtSession *s, const DtOpDef *op,
   if (name == NULL) return DT_E_NOMEM;
   DT_TRY(s->cx, dt_node_new(s, name, nin, nout, &n));
   n->op = op;
+  n->origin = origin_of_call(s, g, nout, out);
   n->packed = s->saving_end < 0;
   st = dt_args_copy(s->cx, &n->arena, args, &n->args);
   if (st == DT_OK) st = add_edges(s, n, nin, in);

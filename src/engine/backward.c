@@ -481,6 +481,7 @@ static DtStatus run_after (DtSession *s, DtVar *leaf) {
 static DtStatus run_task (Engine *e, Task *t) {
   DtSession *s = e->s;
   const char *module = s->module;
+  const DtOrigin *outer = s->node_at;
   DtStatus st;
   DT_TRY(s->cx, run_hooks(e, t));
   for (int i = t->capture; i >= 0; i = e->cap[i].next) {
@@ -496,7 +497,9 @@ static DtStatus run_task (Engine *e, Task *t) {
     return st;
   }
   s->module = t->node->module;
+  s->node_at = &t->node->origin;
   st = run_node(e, t);
+  s->node_at = outer;
   s->module = module;
   return st;
 }

@@ -60,6 +60,8 @@ struct DtSession {
   const struct DtOrigin *back_at;       /* the to_local() whose backward is under
                                 ** way, NULL = none; what it gave: */
   int64_t back_var;
+  const struct DtOrigin *node_at;       /* the forward call whose node backward
+                                ** runs, NULL = none */
   bool err_told;                /* the pending error was an ERROR event */
   uint64_t fix_mask;            /* slots replaced by a listener of ERROR */
   uint64_t fix_done;            /* and those the last operator ran with */

@@ -534,7 +534,7 @@ static DtStatus norm_grad (DtGradCall *c) {
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
   DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask, keep, all);
   DtHandle *o = op_g_unsqueeze(c->e, OUT, m.ndim, mask, keep, all);
-  op_g_set(c, 0, op_g_norm(c, g, o, p, mask));
+  op_g_set(c, 0, op_g_norm(c, g, o, p, all ? 0 : mask));
   return op_g_finish(c);
 }
 

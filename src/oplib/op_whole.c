@@ -266,7 +266,8 @@ static const char *const two[] = { "f32[8, 6], f32[8, 6]", "f32[7], f32[7]",
                                    "f32[0], f32[0]", NULL };
 static const char *const num[] = { "f32[8, 6], 2.0", "i64[7], 3", NULL };
 static const char *const back[] = {
-  "f32[8, 6], f32[8, 6], f32[8, 6], 0, 1.0", NULL
+  "f32[8, 6], f32[8, 6], f32[8, 6], 0, 1.0",
+  "f32[], f32[8, 6], f32[8, 6], 1, 1.0", NULL
 };
 static const char *const three[] = { "f32[8, 6], f32[8, 6], f32[8, 6]", NULL };
 static const char *const log_back[] = {

@@ -204,8 +204,8 @@ bool op_g_need (const DtGradCall *c, int i);
 DtStatus op_g_finish (DtGradCall *c);
 
 /* The gradient of a p-norm's input, which is input 0 of the call: `g` and the
-** norm `o` have the input's dims, those of `mask` reduced to 1; NULL where it
-** is zero.  Local. */
+** norm `o` have the input's dims, those of `mask` (0: all, not named in the call)
+** reduced to 1; NULL where it is zero.  Local. */
 DtHandle *op_g_norm (DtGradCall *c, DtHandle *g, DtHandle *o, double p,
                      uint32_t mask);
 /* op(h, argument i) whether that is a tensor or a number. */

@@ -65,12 +65,19 @@ static bool row_fits (DtCtx *cx, const DtKnownWrong *k, const DtProp *p) {
   int m, ndim = 0;
   if (p->nin > 0 && p->in[0] != NULL) ndim = p->in[0]->npl;
   for (m = 0; m < ndim; m++) {
+    if (p->in[0]->mesh->shape[m] == 1) continue;
     if (k->when == DT_WRONG_UNEVEN && !is_cut_unevenly(p, m)) continue;
     if (cells_fit(cx, k->in, p->nin, p->in, m) &&
         cells_fit(cx, k->out, p->nout, (const DtSpec *const *)p->out, m))
       return true;
   }
   return false;
+}
+
+/* Does the call ask for a mean over all elements? */
+static bool asks_for_mean (const DtArgs *a) {
+  int i = a->schema ? dt_schema_arg(a->schema, "reduction") : -1;
+  return i >= 0 && dt_arg_int(a, i) == 1;
 }
 
 static bool any_moved (const DtProp *p) {
@@ -93,11 +100,12 @@ bool dt_known_wrong_has (const DtOpDef *op) {
 }
 
 const DtKnownWrong *dt_known_wrong_find (DtCtx *cx, const DtOpDef *op,
-                                         const DtProp *p) {
+                                         const DtArgs *args, const DtProp *p) {
   size_t i;
   for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const DtKnownWrong *k = &rows[i];
     if (!of_op(k, op)) continue;
+    if (k->when == DT_WRONG_MEAN && !asks_for_mean(args)) continue;
     if (k->when == DT_WRONG_MOVED ? any_moved(p)
         : k->when == DT_WRONG_SELF ? p->nin > 0 && p->moved[0]
         : row_fits(cx, k, p)) return k;

@@ -8,7 +8,7 @@
 #include "shard/prop.h"
 
 typedef enum DtWrongWhen {
-  DT_WRONG_ROW, DT_WRONG_UNEVEN, DT_WRONG_MOVED, DT_WRONG_SELF
+  DT_WRONG_ROW, DT_WRONG_UNEVEN, DT_WRONG_MEAN, DT_WRONG_MOVED, DT_WRONG_SELF
 } DtWrongWhen;
 
 typedef struct DtKnownWrong {
@@ -31,9 +31,10 @@ bool dt_known_wrong_has (const DtOpDef *op);
 const DtKnownWrong *dt_known_wrong_shared (const DtArgs *args,
                                            const DtProp *own, int nout,
                                            const DtSpec *const *out);
-/* The row that says this decision is wrong, or NULL.  `op` is the operator
-** called (a derived form counts as its base).  Pure. */
+/* The row that says this decision about a call with `args` is wrong, or NULL.
+** `op` is the operator called (a derived form counts as its base).  Along mesh
+** dimensions of one rank nothing is.  Pure. */
 const DtKnownWrong *dt_known_wrong_find (DtCtx *cx, const DtOpDef *op,
-                                         const DtProp *p);
+                                         const DtArgs *args, const DtProp *p);
 
 #endif

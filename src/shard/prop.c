@@ -377,7 +377,7 @@ DtStatus dt_prop_raw (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,
   dt_arena_release(&cx->scratch, mark);
   if (st != DT_OK)
     return dt_error_frame(cx, st, __func__, __FILE__, __LINE__);
-  (*out)->known_wrong = dt_known_wrong_find(cx, q->op, *out);
+  (*out)->known_wrong = dt_known_wrong_find(cx, q->op, q->args, *out);
   return DT_OK;
 }
 
