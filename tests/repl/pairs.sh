@@ -5,9 +5,8 @@
 # be told unasked at its line with its tensor, and their right twins, of which
 # nothing may be said.  The first line of each says what is to be found:
 #   # CODE TENSOR at: TEXT OF THE LINE      or      # nothing
-# The twin lacks the lines that end with "# wrong" and has those that begin
-# with "#right " instead; in Lua both begin with "--".
 here=$(cd "$(dirname "$0")/../findings/pairs" && pwd)
+. "$here/../../repl/twins.inc"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
@@ -38,8 +37,7 @@ for f in "$here"/*.py "$here"/*.lua; do
   ok "$name: runs" $?
   grep -F "$code wrong.$kind:$line $tensor: " err >/dev/null
   ok "$name: $code at line $line, $tensor" $?
-  case $kind in lua) mark=-- ;; *) mark='#' ;; esac
-  sed -e "/$mark wrong\$/d" -e "s/${mark}right //" "$f" >"right.$kind"
+  twin_of "$f" >"right.$kind"
   silent "right.$kind" "$name, right"
 done
 echo "$passed passed, $failed failed"

@@ -12,9 +12,9 @@ local typed = require "dt.debug.typed"
 
 local M = {}
 
--- Sizes and strides of the ranks along all axes, outermost first; nil where they
--- are no mesh of all ranks.
-local function mesh_of(state)
+-- Sizes of all axes, outermost first, and the axes; nil where they are no mesh of
+-- all ranks.
+local function sizes_of(state)
   local axes = {table.unpack(state.axes)}
   table.sort(axes, function (a, b)
     return a.layout[1][2] > b.layout[1][2]
@@ -30,7 +30,18 @@ local function mesh_of(state)
     if axis.layout[1][2] ~= inner then return nil end
   end
   if n ~= dt.world_size() then return nil end
-  return dt.init_device_mesh("cpu", sizes), axes
+  return sizes, axes
+end
+
+-- The mesh of all axes, outermost first, and the axes; nil where ranks know other
+-- axes (only some are in a group) or none.  Collective.
+local function mesh_of(state)
+  local sizes, axes = sizes_of(state)
+  local text = sizes and table.concat(sizes, "x") or ""
+  for _, other in ipairs(dt.debug.from_all(text)) do
+    if other ~= text then return nil end
+  end
+  return sizes and dt.init_device_mesh("cpu", sizes), axes
 end
 
 -- Why tensors of these types have no one-device meaning, or nil.
