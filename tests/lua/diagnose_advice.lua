@@ -35,6 +35,32 @@ text, code = first_fix("FSDP: ValueError: Must flatten tensors with uniform "
   .. "dtype but got torch.bfloat16 and torch.float32")
 T.ok(code:find("before FSDP", 1, true), "FSDP1's words: " .. code)
 
+-- Placements that local_map compares, what fully_shard's function may answer, and
+-- a mesh of fewer ranks than were started.
+for report, words in pairs {
+  ["ValueError: arg DTensor(...) in local_map has a mismatched placements: arg "
+    .. "placements is (Shard(dim=1),) but the input placements is (Shard(dim=-1),)! If "
+    .. "redistribute_inputs is wanted, set redistribute_inputs=True"] = "x.ndim - 1",
+  ["ValueError: arg DTensor(...) in local_map has a mismatched placements: arg "
+    .. "placements is (Replicate(),) but the input placements is (Shard(dim=0),)! If "
+    .. "redistribute_inputs is wanted, set it"] = "redistribute_inputs=True)",
+  ["AssertionError: in_placements length 1 does not match the number of input args "
+    .. "2!"] = "in_placements=(",
+  ["ValueError: Invalid shard_placement_fn result: R"] = "ignored_params=",
+} do
+  text, code = first_fix(report)
+  T.ok(code:find(words, 1, true), words .. " in: " .. text .. code)
+end
+
+-- Of no class: the call that leads there is asked for, and how it is found.
+r = diagnose.read('Traceback (most recent call last):\n  File "train.py", line 3\n'
+  .. '  File "/v/torch/distributed/fsdp/_optim_utils.py", line 1936, in _gathered\n'
+  .. "AttributeError: 'NoneType' object has no attribute 'every_parameter'")
+T.eq(r.class, nil)
+T.ok(r.questions[1]:find("leads to _gathered (torch/distributed/fsdp/_optim_utils.py)",
+  1, true), r.questions[1])
+T.ok((r.checks[1] or ""):find("dtrepl -n", 1, true), "the command")
+
 text, code, r = first_fix("Loading with ep_size 4: RuntimeError: Missing key in "
   .. "checkpoint state_dict: layers.0.mlp.experts.7.up.weight.")
 T.eq(r.class.id, "dcp-missing-key")

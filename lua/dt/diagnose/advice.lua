@@ -326,12 +326,25 @@ M.of_numbers = {
   "How are gradients reduced and clipped: by the wrapper, or by hand?",
   "By how much does it differ, and does it grow (float32, dropout off)?"}
 
+-- Does the traceback go through torch.distributed?
+local function is_of_ranks(frames)
+  for _, f in ipairs(frames) do
+    if f.path:find("torch/distributed/", 1, true) then return true end
+  end
+  return false
+end
+
 -- Commands that find out what the text does not say.
 function M.checks(r)
   local list = {}
   local low = r.doc.flat:sub(1, SEEN):lower()
   local silent = not r.class or r.class.trap or r.confidence < 0.7
   if not silent or r.form then return list end
+  if not r.class and not r.neighbour and #r.exceptions > 0
+    and is_of_ranks(r.frames) then
+    return {"dtrepl -n 4 program.py   (stops where it raises: your line, the "
+      .. "tensors, their placements)"}
+  end
   if has(low, stuck) then
     list[1] = "dtrepl -n 4 program.py   (names the collective each rank is in "
       .. "and the lines)"

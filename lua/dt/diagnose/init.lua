@@ -104,12 +104,26 @@ local function ask_release(torch)
     or ("Is it torch %s? The text does not say."):format(torch.release)}
 end
 
+-- Where no class is known: what calls the innermost function of torch that the
+-- traceback shows, or the traceback where there is none.
+local function ask_call(frames)
+  for i = #frames, 1, -1 do
+    local path = frames[i].path:match "torch/[%w_/]+%.py$"
+    local func = path and frames[i].func:match "^[%a_][%w_]*"
+    if func then
+      return {("Which line of yours leads to %s (%s), and what does it pass: types, "
+        .. "shapes, placements?"):format(func, path)}
+    end
+  end
+  return {"The whole traceback, from the first line to the last?"}
+end
+
 -- What the class asks for, what decides between reasons of a wrong number, or the
--- traceback.
+-- call.
 local function ask_cause(r, allows)
   if not r.class then
     return advice.tells_of_numbers(r) and advice.of_numbers
-      or {"The whole traceback, from the first line to the last?"}
+      or ask_call(r.frames)
   end
   local list = {}
   for _, q in ipairs(r.class.ask or {}) do

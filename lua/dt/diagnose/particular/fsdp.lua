@@ -137,6 +137,18 @@ return {
        .. "cannot be sharded",
      torch = FOUR_BITS}}},
 
+  {class = "fsdp-uneven-nonzero-dim", only = {"Invalid shard_placement_fn result"},
+   alone = true,
+   cause = "shard_placement_fn answers with Shard(dim) or None (dimension 0); "
+     .. "fully_shard has no parameters that stay whole.",
+   fixes = {
+     {"leave them out, and reduce their gradients yourself",
+      torch = "fully_shard(m, ignored_params={p for p in m.parameters() "
+        .. "if p.ndim == 1})"},
+     {"or let them be cut as well: None for dimension 0",
+      torch = "fully_shard(m, shard_placement_fn=lambda p: None)"},
+   }},
+
   {class = "fsdp1-dtensor-legacy", only = {"SHARD_GRAD_OP"},
    fixes = {{"migrate to fully_shard; this is its SHARD_GRAD_OP",
      lua = "dt.fully_shard(model, {reshard_after_forward = false})",

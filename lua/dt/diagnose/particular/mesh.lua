@@ -8,6 +8,14 @@ local mesh_alone = {{"pass the mesh alone",
     .. "     sharding_strategy=ShardingStrategy.HYBRID_SHARD)"}}
 
 return {
+  {class = "mesh-dim-group-missing", only = {"list index out of range"}, alone = true,
+   cause = "A rank outside the mesh has no groups of it: the sizes of the mesh "
+     .. "multiply to fewer ranks than were started.",
+   fixes = {{"sizes that multiply to the number of ranks",
+     torch = 'world = dist.get_world_size()\n'
+       .. 'init_device_mesh("cuda", (world // shard, shard), '
+       .. 'mesh_dim_names=("replicate", "shard"))'}},
+  },
   {class = "mesh-dim-group-missing", alone = true,
    only = {"_flatten", "Dimension out of range"},
    cause = "A slice by the name of a flattened dimension computed its size wrongly in "

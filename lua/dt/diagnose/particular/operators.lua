@@ -42,6 +42,32 @@ return {
      torch = "self.scale = scale.redistribute(placements=[Replicate()])"}}},
 
   {class = "local-map-placements",
+   only = {"/has a mismatched placements: arg placements is %(?[^!]*input placements is "
+     .. "%([^!]*Shard%(dim=%-%d"}, alone = true,
+   cause = "local_map compares in_placements as they are written, and a DTensor counts "
+     .. "its dimensions from 0: Shard(-1) is never equal to them.",
+   fixes = {{"count the dimensions from 0",
+     lua = 'tp.local_map(f, {"S(2)"}, {{"S(2)"}})',
+     torch = "local_map(f, out_placements=[Shard(x.ndim - 1)],\n"
+       .. "          in_placements=([Shard(x.ndim - 1)],))"}}},
+  {class = "local-map-placements",
+   only = {"has a mismatched placements", "!/Shard%(dim=%-%d"}, alone = true,
+   cause = "local_map checks each argument against in_placements and moves nothing "
+     .. "unless it is told to.",
+   fixes = {
+     {"let it move the argument",
+      torch = "local_map(f, ..., redistribute_inputs=True)"},
+     {"or bring it there before the call, where the traffic is seen",
+      lua = "x:redistribute(mesh, pl)", torch = "x.redistribute(placements=pl)"},
+   }},
+  {class = "local-map-placements",
+   only = {"/in_placements length %d+ does not match the number of input args"},
+   alone = true,
+   cause = "The arguments are counted one by one, the members of lists, tuples and "
+     .. "dicts too; in_placements stays a flat list.",
+   fixes = {{"a flat tuple: placements for each tensor, None for everything else",
+     torch = "in_placements=([Shard(0)], [Shard(0)], None)  # f([a, b], 2.0)"}}},
+  {class = "local-map-placements",
    only = {"~count|summed|sum over|sum of|each rank's|per rank|partial"},
    cause = "local_map believes the placements it is given. What each rank computed "
      .. "from its own part alone, as a count or a sum, is an addend of the whole.",
