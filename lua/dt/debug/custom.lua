@@ -50,9 +50,13 @@ end
 -- same way, so that PyTorch asks for the fake as it does for the program's own.
 local function unfaked(name, schema, func, values)
   local full, rest = schema:match("^([%w_]+::[%w_]+)[%w_.]*(.*)$")
+  local written = {}
+  for arg in rest:gmatch "%(%l!%)[%?%[%]]* ([%a_][%w_]*)" do
+    written[#written + 1] = ("%q"):format(arg)
+  end
   return ("of_%s = lambda *a, **k: %s\nof_%s.__name__ = %q\n"
-    .. "torch.library.custom_op(%q, mutates_args=(), schema=%q)(of_%s)"):format(name,
-    values, name, func, full, rest, name)
+    .. "torch.library.custom_op(%q, mutates_args=[%s], schema=%q)(of_%s)"):format(
+    name, values, name, func, full, table.concat(written, ", "), rest, name)
 end
 
 local function stand_in(D, P, s, def)
@@ -68,7 +72,7 @@ local function stand_in(D, P, s, def)
   end
   local ns, rest = schema:match("^([%w_]+)::(.*)$")
   local name = rest:match("^[%w_.]+")
-  if #list ~= 1 then values = "(" .. values .. ")" end
+  if #list ~= 1 then values = #list > 0 and "(" .. values .. ")" or "None" end
   local func = def.unfaked and def.unfaked()
   if func then return unfaked((name:gsub("%.", "_")), schema, func, values) end
   return ("lib_%s = torch.library.Library(%q, \"FRAGMENT\")\n"

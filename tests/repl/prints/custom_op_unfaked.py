@@ -19,6 +19,12 @@ def parts(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     return x * k, x + k
 
 
+# One that writes into its argument and gives nothing back needs no fake.
+@torch.library.custom_op("own::add_one_", mutates_args=("x",))
+def add_one_(x: torch.Tensor) -> None:
+    x.add_(1)
+
+
 def told(f, *args):
     try:
         return f(*args)
@@ -33,6 +39,8 @@ print(parts(x, 3))
 print(told(halve, d))
 print(told(torch.ops.own.halve, d))
 print(told(parts, d, 3))
+print(told(add_one_, d))
+print(add_one_(x), x)
 
 
 @halve.register_fake
