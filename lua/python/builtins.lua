@@ -688,9 +688,6 @@ end
 def("input", function ()
   return util.raise("EOFError", "EOF when reading a line")
 end)
-def("compile", function ()
-  return util.refuse("compile() is not part of dtrepl")
-end)
 -- __import__("a.b") is a; with names to take from it, a.b.
 def("__import__", function (a, kw)
   local from = a[4] or kw and V.dict_get(kw, "fromlist")

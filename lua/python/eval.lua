@@ -9,6 +9,7 @@
 local util = require "dt.util"
 local V = require "python.values"
 local parser = require "python.parser"
+local syntax = require "python.syntax"
 local calls = require "python.call"
 local attrs = require "python.attrs"
 local env_of = require "python.env"
@@ -17,6 +18,7 @@ local call_expr = require "python.call_expr"
 local stmt = require "python.stmt"
 require "python.annotations"
 local operands = require "python.operands"
+local builtin_names = require "python.builtin_names"
 
 local None = require("dt").None
 local M = {call = calls.call, getattr = attrs.get}
@@ -32,7 +34,7 @@ function M.run(text, env, name, list)
   if not list then ok, list = pcall(parser.parse, text) end
   if not ok then
     if type(list) == "table" and list.lineno and name then
-      list.filename, list.explain = name, parser.shown(list, name)
+      list.filename, list.explain = name, syntax.shown(list, name)
     end
     error(list, 0)
   end
@@ -76,27 +78,58 @@ local function write_back(env, d)
   end
 end
 
--- What parse(text) gives; a SyntaxError of it has the words and the file that
--- Python gives to texts without one.
-local function parsed(parse, text)
-  local ok, tree = pcall(parse, text)
-  if ok then return tree end
-  if type(tree) == "table" and tree.lineno then
-    local words = tree.msg:gsub("^(invalid syntax): .*", "%1")
-    tree.msg, tree.filename = words, "<string>"
-    tree.message = ("%s (<string>, line %d)"):format(words, tree.lineno)
+-- ---- compile ----
+
+local code_mt = {__name = "code"}
+
+local MODES <const> = {exec = true, eval = true, single = true}
+
+-- The text of what is to be compiled or run, from a text or bytes.
+local function source_of(v, what)
+  if V.is_bytes(v) then v = v.s end
+  v = V.unbox(v)
+  if type(v) ~= "string" then
+    util.raise("TypeError", what .. " a string, bytes or %s object",
+      what:find("^compile") and "AST" or "code")
   end
-  error(tree, 0)
+  return v
 end
+
+-- A text made ready to run: a function of its environment.
+local function ready(text, mode, file)
+  if mode == "eval" then
+    local tree = syntax.for_eval(parser.expression, text:match("^%s*(.*)$"), file)
+    return expr.compile(tree)
+  end
+  return syntax.for_eval(function (s) return stmt.block(parser.parse(s)) end, text,
+    file)
+end
+
+local function compile_text(a, kw)
+  local function arg(i, name)
+    local v = a[i]
+    if v == nil and kw then v = V.dict_get(kw, name) end
+    return v
+  end
+  local mode, flags = V.unbox(arg(3, "mode")), arg(4, "flags")
+  if not MODES[mode] then
+    util.raise("ValueError", "compile() mode must be 'exec', 'eval' or 'single'")
+  elseif flags ~= nil and flags ~= 0 then
+    util.refuse("compile() with flags is not part of dtrepl")
+  end
+  local file = V.str(arg(2, "filename"))
+  local text = source_of(arg(1, "source"), "compile() arg 1 must be")
+  return attrs.namespace(setmetatable({mode = mode, co_filename = file,
+    co_name = "<module>", run = ready(text, mode, file)}, code_mt))
+end
+builtin_names.compile = V.builtin(compile_text, "compile")
 
 -- eval(text), exec(text): in the caller's scope; with a dict, in its names;
 -- with two, what it binds is in the second.
 local function run_text(what)
   return function (env, a)
-    if type(a[1]) ~= "string" then
-      util.raise("TypeError", "%s() arg 1 must be a string, bytes or code "
-        .. "object", what)
-    end
+    local code = getmetatable(a[1]) == code_mt and a[1]
+    local text = not code and source_of(a[1], what .. "() arg 1 must be")
     local root = env
     while root.up do root = root.up end
     local globals, locals = V.is_dict(a[2]) and a[2], V.is_dict(a[3]) and a[3]
@@ -107,16 +140,31 @@ local function run_text(what)
       inner.vars.__name__ = V.dict_get(locals, "__name__")
       inner.up, inner.class, place = place, true, inner
     end
-    if what == "eval" then
-      local text = a[1]:match("^%s*(.*)$")
-      return expr.compile(parsed(parser.expression, text))(place)
-    end
-    stmt.block(parsed(parser.parse, a[1]))(place)
+    local run = code and code.run or ready(text, what, "<string>")
+    if what == "eval" and (not code or code.mode == "eval") then return run(place) end
+    run(place)
     if globals then write_back(locals and place.up or place, globals) end
     if locals then write_back(place, locals) end
     return None
   end
 end
-call_expr.texts.eval, call_expr.texts.exec = run_text "eval", run_text "exec"
+
+-- The environment of the program's statement under way.
+local function at_hand()
+  local level = 2
+  while true do
+    local info = debug.getinfo(level, "S")
+    if not info then return {vars = {}} end
+    local name, env = debug.getlocal(level, 1)
+    if name == "python_scope" and not info.source:find("^=") then return env end
+    level = level + 1
+  end
+end
+
+for _, what in ipairs {"eval", "exec"} do
+  local run = run_text(what)
+  call_expr.texts[what] = run
+  builtin_names[what] = V.builtin(function (a) return run(at_hand(), a) end, what)
+end
 
 return M

@@ -41,6 +41,15 @@ local function of_system(key)
   end
 end
 
+-- Where a SyntaxError says that it is; None of what is not known.
+local function of_syntax(key)
+  return function (e)
+    if not M.is_of(e, "SyntaxError") then return nil end
+    local v = rawget(e, key)
+    return v == nil and None or v
+  end
+end
+
 local fact = {
   __cause__ = function (e) return rawget(e, "__cause__") or None end,
   __context__ = function (e) return rawget(e, "__context__") or None end,
@@ -53,8 +62,12 @@ local fact = {
     return M.is_of(e, "AttributeError") and (rawget(e, "sought") or None)
       or M.is_of(e, "NameError") and (rawget(e, "sought") or None) or nil
   end,
+  msg = of_syntax "msg", lineno = of_syntax "lineno",
+  offset = of_syntax "offset", text = of_syntax "text",
   errno = of_system "errno", strerror = of_system "strerror",
-  filename = of_system "filename",
+  filename = function (e)
+    return of_system "filename"(e) or of_syntax "filename"(e)
+  end,
   obj = function (e)
     if not M.is_of(e, "AttributeError") then return nil end
     local v = rawget(e, "sought_in")

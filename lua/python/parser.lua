@@ -7,6 +7,7 @@
 local lexer = require "python.lexer"
 local private = require "python.private"
 local scope = require "python.scope"
+local syntax = require "python.syntax"
 local reserved = require "python.keywords".set
 
 local M = {}
@@ -130,6 +131,11 @@ end
 -- A comprehension {item = or key =, value =, fors =}.
 local function comprehension(p, kind, n)
   n.fors = comp_for(p)
+  if n.star then
+    refuse(p, "dict unpacking cannot be used in dict comprehension")
+  elseif n.item and n.item.kind == "starred" then
+    refuse(p, "iterable unpacking cannot be used in comprehension")
+  end
   if p.walrus then scope.check_walrus(n, function (what) refuse(p, what) end) end
   return node(p, kind, n)
 end
@@ -154,6 +160,11 @@ local function arguments(p)
         refuse(p, "cannot assign to " .. p.t[p.i][2])
       end
       a.name = p.t[p.i].plain or p.t[p.i][2]
+      for _, other in ipairs(args) do
+        if other.name == a.name then
+          refuse(p, "keyword argument repeated: " .. a.name)
+        end
+      end
       p.i = p.i + 1
       expect(p, "=")
       named = true
@@ -544,7 +555,7 @@ local function parameters(p, stop)
     if take(p, "**") then a.star = 2
     elseif take(p, "*") then a.star, only = 1, "keyword" end
     if take(p, "/") then
-      a = nil
+      a.slash = true
       for _, before in ipairs(list) do before.only = "positional" end
     elseif not (a.star == 1 and is(p, ",")) then
       a.name = name(p)
@@ -566,6 +577,10 @@ local function parameters(p, stop)
     if not take(p, ",") then break end
   end
   expect(p, stop)
+  syntax.check_params(list, function (what) refuse(p, what) end)
+  for i = #list, 1, -1 do
+    if list[i].slash then table.remove(list, i) end
+  end
   return list
 end
 
@@ -792,7 +807,7 @@ S["try"] = function (p)
   local n = node(p, "try", {body = block(p, "'try' statement"),
     handlers = {}})
   while take(p, "except", "name") do
-    local h = {}
+    local h = {line = p.t[p.i - 1][3]}
     local parts = take(p, "*")
     if n.parts ~= nil and n.parts ~= parts then
       refuse(p, "cannot have both 'except' and 'except*' on the same 'try'")
@@ -812,6 +827,9 @@ S["try"] = function (p)
   if take(p, "finally", "name") then
     n.final = block(p, "'finally' statement")
   end
+  syntax.check_handlers(n.handlers, function (what, line)
+    refuse(p, what, nil, line)
+  end)
   if #n.handlers == 0 and not n.final then
     refuse(p, "expected 'except' or 'finally' block")
   end
@@ -878,12 +896,16 @@ S["match"] = function (p)
   while take(p, "case", "name") do
     -- asked for here: its other half compares values, which need the engine
     local pattern = require "python.pattern"
-    local c = {pattern = pattern.parse_case(p, pattern_tools)}
+    local c = {line = p.t[p.i - 1][3],
+      pattern = pattern.parse_case(p, pattern_tools)}
     if take(p, "if", "name") then c.guard = expr(p) end
     c.body = block(p)
     n.cases[#n.cases + 1] = c
   end
   if p.t[p.i][1] == "dedent" then p.i = p.i + 1 end
+  syntax.check_cases(n.cases, function (what, line)
+    refuse(p, what, nil, line)
+  end)
   return n
 end
 
@@ -1038,12 +1060,16 @@ local function expression_statement(p)
   while is(p, "=") do
     check_target(p, first, start)
     expect(p, "=")
+    syntax.check_targets(first, function (what) refuse(p, what) end)
     targets[#targets + 1] = first
     start = p.i
     first = exprlist(p)
   end
   if #targets == 0 and noted then
     return node(p, "annotation", {value = first, note = note})
+  end
+  if first.kind == "starred" then
+    refuse(p, "can't use starred expression here")
   end
   if #targets == 0 then return node(p, "expr", {value = first}) end
   return node(p, "assign", {targets = targets, value = first,
@@ -1128,35 +1154,6 @@ function parse_text(text, outer)
   return whole(p)
 end
 
--- What an error points to: its line, and the place in it, counted from 1, as
--- SyntaxError has them.  A parser's error points to the token at hand.
-local function point(e, text, p)
-  local line = e.lineno
-  if not e.at and p and p.t[p.i] and p.t[p.i][3] == line then
-    local places = {}
-    lexer.tokens(text, nil, places)
-    e.at = places[p.i]
-  end
-  local first = 1
-  for _ = 2, line do first = (text:find("\n", first, true) or #text) + 1 end
-  e.text = text:match("^[^\n]*", first)
-  if e.at and e.at >= first and e.at <= first + #e.text then
-    e.offset = (utf8.len(text:sub(first, e.at - 1)) or e.at - first) + 1
-  end
-  e.at = nil
-end
-
--- shown(e, file): the lines by which CPython shows where a text is no Python.
-function M.shown(e, file)
-  local lines = {("File \"%s\", line %d"):format(file, e.lineno)}
-  local spaces, words = e.text:match("^([ \t]*)(.-)%s*$")
-  if words ~= "" then lines[2] = "  " .. words end
-  if e.offset and e.offset > #spaces and words ~= "" then
-    lines[3] = "  " .. (" "):rep(e.offset - #spaces - 1) .. "^"
-  end
-  return table.concat(lines, "\n  ")
-end
-
 -- read(p) of the words of a text, whose first line has that number (1); errors
 -- point to their place in it.
 local function read_all(text, read, first)
@@ -1167,7 +1164,7 @@ local function read_all(text, read, first)
   end)
   if ok then return tree end
   if type(tree) == "table" and tree.lineno then
-    point(tree, text, p.t and p)
+    syntax.point(tree, text, p.t and p)
   end
   return error(tree, 0)
 end

@@ -227,6 +227,14 @@ function M.param_names()
   return list
 end
 
+-- Is the name a parameter of the function being compiled?
+function M.is_param(name)
+  for _, p in ipairs(current and current.params or {}) do
+    if p.name == name then return true end
+  end
+  return false
+end
+
 -- The parameter that takes the first argument of the function being compiled,
 -- or nil.
 function M.first_param()

@@ -21,6 +21,7 @@ local metaclass = require "python.metaclass"
 local classes = require "python.class"
 local exceptions = require "python.exceptions"
 local code = require "python.code"
+local lexer = require "python.lexer"
 local groups = require "python.groups"
 local mapping = require "python.mapping"
 local protect = require "python.protect"
@@ -654,8 +655,21 @@ S["assert"] = function (n)
   end
 end
 
+-- Names that cannot be bound elsewhere.
+local function check_elsewhere(n, where)
+  for _, name in ipairs(n.names) do
+    if where == "nonlocal" and name ~= "__class__" and scope.in_function()
+       and not scope.is_free(name) then
+      lexer.refuse(n.line, ("no binding for nonlocal '%s' found"):format(name))
+    elseif scope.is_param(name) then
+      lexer.refuse(n.line, ("name '%s' is parameter and %s"):format(name, where))
+    end
+  end
+end
+
 for _, where in ipairs {"global", "nonlocal"} do
   S[where] = function (n)
+    check_elsewhere(n, where)
     return function (env) env_of.elsewhere(env, n.names, where) end
   end
 end

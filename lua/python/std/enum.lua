@@ -115,7 +115,7 @@ end
 -- An object of the class that stands for the value.
 local function made(class, value)
   local args = V.is_tuple(value) and not rawget(value, "_class")
-    and class.__native ~= "tuple" and value or V.list({value}, 1)
+    and class._member_type_ ~= names.tuple and value or V.list({value}, 1)
   local new, m = enum_of(class).new, nil
   if class.__lower_names and not new then check_texts(args) end
   if new then
@@ -371,8 +371,7 @@ local function names_of_enum(class)
     V.dict_set(all, word, true)
   end
   for _, name in ipairs(class._member_names_) do V.dict_set(all, name, true) end
-  local new = V.raw(class.__new__)
-  if new and new ~= enum_new then V.dict_set(all, "__new__", true) end
+  if enum_of(class).new then V.dict_set(all, "__new__", true) end
   return V.sorted(all)
 end
 

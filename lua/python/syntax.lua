@@ -1,0 +1,140 @@
+-- SPDX-License-Identifier: MIT
+-- python/syntax.lua: what is no Python though its words stand in an order that the
+-- parser reads, and what a SyntaxError says: its place and its words.  A check is
+-- given refuse(words[, line]), which raises.
+
+local lexer = require "python.lexer"
+
+local M = {}
+
+-- ---- checks ----
+
+-- check_params(list, refuse): the parameters {name, star, only} of a function, of
+-- which a bare * has no name and a / is {slash = true}.
+function M.check_params(list, refuse)
+  local star, rest = nil, false         -- where a bare * stands; is there a **?
+  local slash, named = false, false
+  for _, p in ipairs(list) do
+    if rest then refuse "arguments cannot follow var-keyword argument" end
+    if p.slash then
+      if slash then refuse "/ may appear only once" end
+      if star or not named then refuse "invalid syntax" end
+      slash = true
+    elseif p.star == 1 then
+      if star then refuse "* argument may appear only once" end
+      star = p.name and "named" or "bare"
+    elseif p.star == 2 then
+      if star == "bare" then refuse "named arguments must follow bare *" end
+      rest = true
+    elseif star == "bare" then
+      star = "followed"
+    end
+    named = named or p.name ~= nil
+  end
+  if star == "bare" then refuse "named arguments must follow bare *" end
+end
+
+-- check_handlers(handlers, refuse): one that names no class is the last.
+function M.check_handlers(handlers, refuse)
+  for i = 1, #handlers - 1 do
+    if not handlers[i].class then
+      refuse("default 'except:' must be last", handlers[i].line)
+    end
+  end
+end
+
+-- check_cases(cases, refuse): a pattern that fits everything is the last.
+local function always(p)
+  return p.kind == "any" and not p.parts and (p.capture or true) or nil
+end
+
+local function refuse_rest(name, refuse)
+  refuse(name == true and "wildcard makes remaining patterns unreachable"
+    or ("name capture '%s' makes remaining patterns unreachable"):format(name))
+end
+
+local function check_pattern(p, refuse)
+  local stars = 0
+  for i, part in ipairs(p.parts or {}) do
+    if part.kind == "star" then stars = stars + 1 end
+    if p.kind == "or" and i < #p.parts and always(part) then
+      refuse_rest(always(part), refuse)
+    end
+    check_pattern(part, refuse)
+  end
+  if stars > 1 then refuse "multiple starred names in sequence pattern" end
+end
+
+function M.check_cases(cases, refuse)
+  for i, c in ipairs(cases) do
+    local function refuse_here(what) refuse(what, c.line) end
+    check_pattern(c.pattern, refuse_here)
+    if i < #cases and not c.guard and always(c.pattern) then
+      refuse_rest(always(c.pattern), refuse_here)
+    end
+  end
+end
+
+-- check_targets(n, refuse): what is assigned to has one starred name at most, and
+-- is none by itself.
+function M.check_targets(n, refuse)
+  if n.kind == "starred" then
+    refuse "starred assignment target must be in a list or tuple"
+  end
+  local stars = 0
+  for _, item in ipairs(n.items or {}) do
+    if item.kind == "starred" then
+      stars, item = stars + 1, item.value
+    end
+    if item.kind == "tuple" or item.kind == "list" then
+      M.check_targets(item, refuse)
+    end
+  end
+  if stars > 1 then refuse "multiple starred expressions in assignment" end
+end
+
+-- ---- what a SyntaxError says ----
+
+-- point(e, text, p): what an error points to: its line, and the place in it, counted from 1, as
+-- SyntaxError has them.  A parser's error points to the token at hand.
+function M.point(e, text, p)
+  local line = e.lineno
+  if not e.at and p and p.t[p.i] and p.t[p.i][3] == line then
+    local places = {}
+    lexer.tokens(text, nil, places)
+    e.at = places[p.i]
+  end
+  local first = 1
+  for _ = 2, line do first = (text:find("\n", first, true) or #text) + 1 end
+  e.text = text:match("^[^\n]*", first)
+  if e.at and e.at >= first and e.at <= first + #e.text then
+    e.offset = (utf8.len(text:sub(first, e.at - 1)) or e.at - first) + 1
+  end
+  e.at = nil
+end
+
+-- for_eval(f, text, file): f(text); a SyntaxError of it has the words and the file
+-- that Python gives to texts of no file of the program's.
+function M.for_eval(f, text, file)
+  local ok, v = pcall(f, text)
+  if ok then return v end
+  if type(v) == "table" and v.lineno then
+    local words = v.msg:gsub("^(invalid syntax): .*", "%1")
+    v.msg, v.filename = words, file
+    v.message = ("%s (%s, line %d)"):format(words, file:match("[^/]*$"), v.lineno)
+  end
+  error(v, 0)
+end
+
+-- shown(e, file): the lines by which CPython shows where a text is no Python.
+function M.shown(e, file)
+  local lines = {("File \"%s\", line %d"):format(file, e.lineno)}
+  local spaces, words = e.text:match("^([ \t]*)(.-)%s*$")
+  if words ~= "" then lines[2] = "  " .. words end
+  if e.offset and e.offset > #spaces and words ~= "" then
+    lines[3] = "  " .. (" "):rep(e.offset - #spaces - 1) .. "^"
+  end
+  return table.concat(lines, "\n  ")
+end
+
+return M
