@@ -518,8 +518,7 @@ local class_fact = {
   __subclasses__ = function (c) return classes.subclasses(c) end,
 }
 
--- The names of Lua's functions; false where one function has several.
-local function_names = setmetatable({}, {__mode = "k"})
+local function_names = V.function_names
 
 -- name_function(f, name): f.__name__ is what programs know f by.
 function M.name_function(f, name)

@@ -272,6 +272,10 @@ function M.str(v)
         rawget(v, "__qualname__") or v.__name__)
     end
   end
+  if type(v) == "function" then
+    local name = V.function_names[v]
+    return name and ("<built-in function %s>"):format(name) or "<built-in function>"
+  end
   return tostring(v)
 end
 

@@ -17,6 +17,8 @@ local list_mt, tuple_mt = {__name = "list"}, {__name = "tuple"}
 local dict_mt, set_mt = {__name = "dict"}, {__name = "set"}
 local func_mt, builtin_mt = {__name = "function"}, {__name = "builtin"}
 local generator_mt = {__name = "generator"}
+-- The names of Lua's functions; false where one function has several.
+M.function_names = setmetatable({}, {__mode = "k"})
 M.func_mt, M.builtin_mt, M.dict_mt, M.set_mt = func_mt, builtin_mt, dict_mt,
   set_mt
 

@@ -314,7 +314,10 @@ end, "parallelize_module")
 M.FSDPModule = namespace {__name__ = "FSDPModule", instance = function (m)
   return m._attrs._fsdp_state ~= nil
 end}
-for name, f in pairs(dt.FSDPModule) do M.FSDPModule[name] = f end
+for name, f in pairs(dt.FSDPModule) do
+  M.FSDPModule[name] = f
+  attrs.name_function(f, name)
+end
 
 -- Where `from x import name` finds what has no module of its own here.
 local flat = {
@@ -348,7 +351,10 @@ attrs.anywhere = function (name, module)
   if flat[name] ~= nil then return flat[name] end
   for _, place in ipairs {dt, parallel, nn, F} do
     local ok, v = pcall(function () return place[name] end)
-    if ok and v ~= nil then return v end
+    if ok and v ~= nil then
+      attrs.name_function(v, name)
+      return v
+    end
   end
 end
 
