@@ -666,6 +666,11 @@ static DtStatus call_line (lua_State *L, const char *text, DtBuf *diag) {
   return st;
 }
 
+/* Does an error's report have a line of advice already? */
+static bool advised (const char *report) {
+  return strstr(report, "\n  ") != NULL;
+}
+
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
   int top = lua_gettop(L);
   bool expression;
@@ -678,7 +683,7 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
     DtRepl *r = dtL_state(L)->stop_ud;
     size_t said = diag->len;
     dt_slip_hint(L, "syntax", text, dt_buf_str(diag) + before, diag);
-    if (r != NULL && diag->len == said)
+    if (r != NULL && diag->len == said && !advised(dt_buf_str(diag) + before))
       dt_slip_command(r, text, diag);
     return DT_E_PARSE;
   }
