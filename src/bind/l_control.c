@@ -273,28 +273,63 @@ void dtL_push_event (lua_State *L, const DtEvent *e) {
 
 typedef struct Cond { const DtBreak *b; const DtEvent *e; bool yes; } Cond;
 
-/* __index of a condition's environment: the event, then the frame. */
+static bool is_event_field (const char *name) {
+  static const char *const fields[] = {
+    "kind", "seq", "depth", "file", "line", "module", "backward", "op", "text",
+    "inputs", "outputs", "collective", "reduce", "bytes", "bytes_out", "ranks",
+    "mesh_dim", "implicit", "arg", "steps", "plan", "code", "error", "message",
+    "hits"
+  };
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    if (strcmp(fields[i], name) == 0) return true;
+  return false;
+}
+
+/* __index of a condition's environment: the event, then the frame.  Upvalues:
+** the event as a table, once something of it was asked; hits; the frame. */
 static int cond_index (lua_State *L) {
+  if (lua_type(L, 2) == LUA_TSTRING && is_event_field(lua_tostring(L, 2))) {
+    if (lua_isnil(L, lua_upvalueindex(1))) {
+      const DtEvent *e = dtL_state(L)->judged;
+      if (e) dtL_push_event(L, e);
+      else lua_newtable(L);
+      lua_pushvalue(L, lua_upvalueindex(2));
+      lua_setfield(L, -2, "hits");
+      lua_replace(L, lua_upvalueindex(1));
+    }
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+  }
   lua_pushvalue(L, 2);
-  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
-  lua_pushvalue(L, 2);
-  lua_gettable(L, lua_upvalueindex(2));
+  lua_gettable(L, lua_upvalueindex(3));
   return 1;
+}
+
+/* Push the condition as a function; each text is compiled once. */
+static void push_cond (lua_State *L, const char *cond) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, "dt.conditions");
+  if (lua_getfield(L, -1, cond) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_pushfstring(L, "return %s", cond);
+    if (luaL_loadbufferx(L, lua_tostring(L, -1), lua_rawlen(L, -1),
+                         "=condition", "t") != LUA_OK)
+      lua_error(L);
+    lua_remove(L, -2);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, cond);
+  }
+  lua_remove(L, -2);
 }
 
 static int run_cond (lua_State *L) {
   Cond *k = (Cond *)lua_touserdata(L, 1);
-  lua_pushfstring(L, "return %s", k->b->cond);
-  if (luaL_loadbufferx(L, lua_tostring(L, -1), lua_rawlen(L, -1),
-                       "=condition", "t") != LUA_OK)
-    return lua_error(L);
+  push_cond(L, k->b->cond);
   lua_newtable(L);
   lua_createtable(L, 0, 1);
-  if (k->e) dtL_push_event(L, k->e);
-  else lua_newtable(L);
-  dtL_set_int(L, "hits", k->b->hits + 1);
+  lua_pushnil(L);
+  lua_pushinteger(L, k->b->hits + 1);
   push_env(L);
-  lua_pushcclosure(L, cond_index, 2);
+  lua_pushcclosure(L, cond_index, 3);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   if (lua_setupvalue(L, -2, 1) == NULL) lua_pop(L, 1);
@@ -318,12 +353,14 @@ static bool h_cond (void *ud, const DtBreak *b, const DtEvent *e,
   dt_buf_init(&d->s->cx->err.message, d->s->cx);
   dt_buf_init(&d->s->cx->err.explain, d->s->cx);
   dt_debug_mute(d, &m);
+  dtL_state(L)->judged = e;
   lua_pushcfunction(L, run_cond);
   lua_pushlightuserdata(L, &k);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
     dtL_error_text(L, -1, why);
     if (why->len == 0) dt_buf_add(why, "an error");
   }
+  dtL_state(L)->judged = NULL;
   dt_debug_unmute(d, &m);
   lua_settop(L, top);
   dt_error_clear(d->s->cx);
