@@ -28,6 +28,10 @@ local function tensorish(a, b) return util.is_tensor(a) or util.is_tensor(b) end
 local watcher
 function M.watch(w) watcher = w end
 
+-- f(items, n, first, last, step): a slice is taken of a list's n items.
+local part_watcher
+function M.watch_parts(f) part_watcher = f end
+
 local slice_mt = {__name = "slice"}
 local function is_slice(v) return getmetatable(v) == slice_mt end
 
@@ -900,6 +904,7 @@ local function slice_of(v, s)
   if type(v) == "string" then return slice_of_text(v, s) end
   local items, n = V.items(v)
   local first, last, step = bounds(s, n)
+  if part_watcher and V.is_list(v) then part_watcher(items, n, first, last, step) end
   if step == 1 then
     return like(v, table.move(items, first + 1, last, 1, {}),
       math.max(last - first, 0))

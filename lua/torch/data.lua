@@ -116,6 +116,29 @@ local function compare_order(s, word)
     tostring(s[word]), ("%d items"):format(s.size))
 end
 
+-- A list of whole numbers of which this rank takes every n-th one, or its run, where
+-- there are n ranks: all must have them in one order.
+local function compare_list(items, n, first, last, step)
+  local MOST <const> = 4096
+  local ranks, rank = dt.world_size(), dt.rank()
+  local each = n // ranks
+  if ranks < 2 or each < 2 or n > MOST or not dt.is_grad_enabled()
+     or not (step == ranks and first == rank
+             or step == 1 and first == rank * each and last == first + each) then
+    return
+  end
+  local sorted = {}
+  for i = 1, n do
+    if math.type(items[i]) ~= "integer" then return end
+    sorted[i] = items[i]
+  end
+  table.sort(sorted)
+  dt._claim("SHUFFLED_APART", "list", "", "the order of a list of which each rank takes "
+    .. "a part", table.concat(items, " ", 1, n), table.concat(sorted, " "))
+end
+
+ops.watch_parts(compare_list)
+
 -- The items of a list.  Who trains on an order for the second time is told when
 -- he asks for more after an update, or has them all: a look at the first batch
 -- is no pass.
@@ -168,6 +191,7 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
     if s.shuffle == nil then s.shuffle = true end
     s.drop_last = kwarg(kw, "drop_last") or false
     s.seed, s.epoch = kwarg(kw, "seed") or a[6] or 0, 0
+    dt._sampled(s.num_replicas)
     compare_order(s, "seed")
     look_at_rows(s, a[2])
     compare_subset(s, a[2])

@@ -305,6 +305,13 @@ static int l_clearing (lua_State *L) {
   return 0;
 }
 
+/* dt._sampled(ranks): a sampler for so many ranks is made. */
+static int l_sampled (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_sampled(g, luaL_checkinteger(L, 1));
+  return 0;
+}
+
 /* dt._raws(): how many raw collectives there were. */
 static int l_raws (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -550,7 +557,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse}, {"_averaging", l_averaging},
     {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing},
     {"_raws", l_raws}, {"_gather_back", l_gather_back},
-    {"_function_sent", l_function_sent}, {"_filled", l_filled},
+    {"_function_sent", l_function_sent}, {"_sampled", l_sampled}, {"_filled", l_filled},
     {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded},
     {"_result", l_result}, {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_cuts", l_cuts}, {"_clipped", l_clipped},

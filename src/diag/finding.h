@@ -240,6 +240,8 @@ void dt_diag_padded (DtDiag *g, int64_t items, int ranks);
 ** sampler deals its items out to `ranks` once more.  Local. */
 void dt_diag_scheduled (DtDiag *g, double total, int64_t step);
 void dt_diag_pass_begins (DtDiag *g, int ranks);
+/* A sampler is made that deals out to so many ranks.  Local. */
+void dt_diag_sampled (DtDiag *g, int64_t ranks);
 /* A sampler deals `rows` of a data set out to all ranks: a claim.  Local. */
 void dt_diag_dealt_out (DtDiag *g, const DtVar *rows);
 /* Drop the claims of one kind whose first fact is `hash` (0: all): something else

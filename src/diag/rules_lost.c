@@ -108,12 +108,14 @@ static bool counts (const DtVar *v, int64_t i) {
   return isfinite(d) && fabs(d) > 1e-3 * fabs(x) && fabs(d) > 1e-6;
 }
 
-/* One run of elements that are as they were at first; all others changed. */
+/* One run of elements that are as they were at first; all others changed.  A single one
+** may have come back by chance: it must have been so after the update before. */
 void dt_diag_look_still (DtLearn *l, const DtVar *v) {
   enum { FEW = 4 };
   const DtTensor *t = v->local;
   const int64_t n = dt_meta_numel(&t->m);
   const size_t size = dt_dtype_size((DtDtype)t->m.dtype);
+  const int64_t was = l->still_from;
   const char *now;
   int64_t from = -1, end = -1;
   if (l->first == NULL || (l->steps > FEW && l->still_from < 0) || n != l->numel ||
@@ -127,6 +129,7 @@ void dt_diag_look_still (DtLearn *l, const DtVar *v) {
     else if (end != i) return;
     end = i + 1;
   }
+  if (end - from == 1 && l->steps > 1 && was != from) return;
   if (from < 0 || end - from == n || v->grad == NULL || v->grad->spec ||
       !dt_meta_same_shape(&v->grad->local->m, &t->m)) return;
   for (int64_t i = from; i < end; i++)

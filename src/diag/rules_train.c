@@ -82,6 +82,7 @@ void dt_diag_learn_free (DtDiag *g) {
   dt_free(g->s->cx, g->learn);
   g->over = g->split = NULL;
   g->reordered = false;
+  g->sampled_at.line = 0;
   g->learn = NULL;
   g->nlearn = g->nlow = 0;
   g->moved = g->piped = g->averaged = g->idle = g->normed = false;
@@ -684,6 +685,11 @@ static void frozen_apart (DtDiag *g) {
   c->seq = g->frozen_at.seq;
 }
 
+/* Does another rank update it with its gradient, and send it? */
+static bool is_owned_elsewhere (const DtLearn *l) {
+  return l->all_used == 0 && l->synced;
+}
+
 /* Clipped by a norm that each rank took of what it has. */
 static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact fact = { false, l->clipped };
@@ -693,7 +699,7 @@ static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
     g, l, "the gradient of %s, from %s:%d, is scaled by another number on each "
           "rank, after a norm was taken");
   DtClaim *c;
-  if (what == NULL || l->gdrawn || l->anew) return;
+  if (what == NULL || l->gdrawn || l->anew || is_owned_elsewhere(l)) return;
   c = dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, g->over, g->over_dim, nr,
                         1, &fact, l->name, what);
   if (c == NULL) return;
@@ -705,7 +711,18 @@ static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
   c->seq = l->clip.seq;
 }
 
-/* Stages of a pipeline, each of which clips by the norm of its own parameters. */
+/* Does this rank update some, and other ranks others? */
+static bool owns_some (const DtDiag *g) {
+  bool updates = false, gets = false;
+  for (int i = 0; i < g->nlearn; i++) {
+    updates = updates || g->learn[i].all_used != 0;
+    gets = gets || is_owned_elsewhere(&g->learn[i]);
+  }
+  return updates && gets;
+}
+
+/* Stages of a pipeline, or owners of parameters, each of which clips by the norm of its
+** own. */
 static void claim_clip_of_stages (DtDiag *g) {
   const DtLearn *l = NULL;
   DtFact fact = { false, DT_HASH_SEED };
@@ -716,12 +733,15 @@ static void claim_clip_of_stages (DtDiag *g) {
     l = &g->learn[i];
   if (l == NULL || l->gdrawn) return;
   fact.hash = l->clipped;
-  what = dt_diag_learn_words(g, l, "the gradient of %s, from %s:%d, is scaled by "
-                             "another number on each stage, after a norm was taken");
+  what = dt_diag_learn_words(g, l, g->piped
+    ? "the gradient of %s, from %s:%d, is scaled by another number on each stage, after a "
+      "norm was taken"
+    : "the gradient of %s, from %s:%d, is scaled by another number than those that other "
+      "ranks update, after a norm was taken");
   c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, NULL, -1, 0, 1, &fact,
                                l->name, what) : NULL;
   if (c == NULL) return;
-  c->quiet = l->clip.line == 0;
+  c->quiet = c->mute = l->clip.line == 0;
   if (c->quiet) return;
   c->op = l->clip.op;
   c->file = l->clip.file;
@@ -746,6 +766,25 @@ static void left_behind (DtDiag *g) {
               dt_diag_learn_name(lost), lost->file, lost->line);
 }
 
+/* One parameter gets gradients and no update; another of as many elements is updated
+** again and again with the gradient of an earlier backward: it was replaced. */
+static void report_outdated (DtDiag *g) {
+  for (int i = 0; i < g->nlearn; i++)
+    for (int k = 0; k < g->nlearn; k++) {
+      const DtLearn *l = &g->learn[i], *old = &g->learn[k];
+      DtBuf b;
+      if (!l->param || l->steps > 0 || l->came_often < 2 || !old->param ||
+          old->steps < old->came_step + 2 || old->numel != l->numel || l->numel < 2)
+        continue;
+      dt_buf_init(&b, g->s->cx);
+      dt_buf_addf(&b, "it gets gradients (%s:%d) and no update; the optimizer holds "
+                  "another of as many elements, and updates it with a gradient from "
+                  "before", l->file, l->line);
+      dt_diag_put_at(g, DT_FIND_ID_STALE_PARAM, &old->wrote, dt_diag_learn_name(l), &b);
+      return;
+    }
+}
+
 /* None of an optimizer's parameters has a gradient, and those that have one are
 ** nobody's: all were replaced. */
 static void report_replaced (DtDiag *g) {
@@ -767,6 +806,8 @@ static void report_replaced (DtDiag *g) {
 
 /* The gradients of all parameters, as they came. */
 static void same_batch (DtDiag *g) {
+  static const char words[] = "gradients of all parameters as backward gave them";
+  DtClaim *c;
   uint64_t h = DT_HASH_SEED;
   const DtLearn *one = NULL;
   DtFact fact = { true, 0 };
@@ -783,8 +824,17 @@ static void same_batch (DtDiag *g) {
   e = (DtEvent){ .kind = DT_EV_GRAD, .text = "backward", .file = one->file,
                  .line = one->line, .module = "", .backward = true };
   dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_BATCH, g->over, g->over_dim, 0, 1,
-                    &fact, one->name, "gradients of all parameters as backward "
-                    "gave them");
+                    &fact, one->name, words);
+  fact.same = false;
+  if (g->sampled_at.line > 0) e = dt_diag_origin(&g->sampled_at, "DistributedSampler");
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_BATCH_SOME, g->over, g->over_dim, 0, 1,
+                        &fact, one->name, words);
+  if (c) c->paired = true;
+}
+
+void dt_diag_sampled (DtDiag *g, int64_t ranks) {
+  if (g->on && !g->d->muted && ranks < dt_session_size(g->s))
+    g->sampled_at = dt_diag_here(g, "DistributedSampler");
 }
 
 /* Gradients that are divided, or reduced, after backward make up for a sum that
@@ -819,6 +869,7 @@ void dt_diag_train (DtDiag *g) {
   bool chosen = false;          /* a broadcast says which are to be equal */
   int i;
   if (g->nlearn > 0) left_behind(g);
+  if (!g->idle) report_outdated(g);
   report_replaced(g);
   for (i = 0; i < g->nclaim && g->nlearn > 0; i++)
     if (g->claim[i].untrained) g->claim[i].mute = true;
@@ -856,6 +907,7 @@ void dt_diag_train (DtDiag *g) {
     claim_equal_clip(g, &g->learn[i], i);
   }
   frozen_apart(g);
+  if (owns_some(g)) claim_clip_of_stages(g);
   same_batch(g);
   dt_diag_factors(g);
 }

@@ -661,6 +661,7 @@ struct DtDiag {
                                 ** made; where it was made: */
   DtOrigin scheduler_at;
   int passes, dealt_to;         /* of a sampler; over so many ranks */
+  DtOrigin sampled_at;          /* one that deals out to fewer than there are */
   int padded;                   /* ranks over which a sampler dealt out `items`;
                                 ** with those it added: */
   int64_t items, with_padding;
