@@ -342,6 +342,10 @@ local function dict_of_type(t)
   for name in ("__repr__ __doc__ " .. names):gmatch "%S+" do
     local x = rawget(t, name)
     if x == nil and rawget(t, "unbound") then x = t.unbound(name) end
+    if x == nil then                    -- of a type that derives from another
+      local ok, said = pcall(M.get, t, name)
+      x = ok and said or nil
+    end
     if x ~= nil then V.dict_set(d, name, x) end
   end
   return d

@@ -671,7 +671,14 @@ def("callable", function (a)
   return type(a[1]) == "function" or mt == V.func_mt or mt == V.builtin_mt
     or type(mt) == "table" and mt.__call ~= nil or false
 end)
-def("vars", function (a) return attrs.get(a[1], "__dict__") end)
+def("vars", function (a)
+  local ok, d = pcall(attrs.get, a[1], "__dict__")
+  if ok then return d end
+  if V.is_error_below(d, "AttributeError") then
+    util.raise("TypeError", "vars() argument must have __dict__ attribute")
+  end
+  error(d, 0)
+end)
 def("dir", function (a)
   local said = V.special(a[1], "__dir__")
   if said then return call(B.sorted, V.list({said()}, 1)) end

@@ -477,7 +477,7 @@ local function percent_with(template, v, one, kinds, of_bytes)
         if not keyed(v, of_bytes) then
           util.raise("TypeError", "format requires a mapping")
         end
-        x = item(v, key)
+        x = item(v, of_bytes and V.bytes(key) or key)
       else
         x = taken()
       end

@@ -644,6 +644,10 @@ function M.augmented(op)
       V.extend(a, b)
       return a
     end
+    if V.is_bytearray(a) and (op == "+" or op == "*") then
+      a.s = plain(a, b).s               -- whoever else has it sees it
+      return a
+    end
     if V.is_dict(a) and op == "|" and not a.absent_value
        and not rawget(a, "_class") then
       boxes.methods_of(a).update(a, V.list({b}, 1))

@@ -262,6 +262,9 @@ function M.contains(box, v)
     end
     return V.dict_get(box, v) ~= nil
   end
+  if (mt == V.list_mt or mt == V.tuple_mt) and not rawget(box, "_class") then
+    return M.place_of(box, v, 1, box.n) ~= nil
+  end
   if mt and rawget(box, "_boxed") ~= nil and not V.special(box,
      "__contains__") then
     box = box._boxed

@@ -83,7 +83,8 @@ end
 local function words_of(s, narrow)
   local out, from = {}, nil
   if simple(s, narrow) then
-    for a, b in s:gmatch("()[^\t-\r\x1c-\x20]+()") do
+    for a, b in s:gmatch(narrow and "()[^\t-\r ]+()"
+        or "()[^\t-\r\x1c-\x20]+()") do
       out[#out + 1] = {a, b - 1}
     end
     return out
@@ -299,9 +300,12 @@ local function any_of(name, test)
     for k = 1, n do
       local part = V.unbox(items[k])
       if type(part) ~= "string" then
-        raise_type(V.is_tuple(args[1]) and "tuple for " .. name .. " must "
-          .. "only contain str, not %s" or name .. " first arg must be str or "
-          .. "a tuple of str, not %s", V.type_name(part))
+        local kind = narrow and "bytes" or "str"
+        raise_type(V.is_tuple(args[1]) and not narrow and "tuple for " .. name
+          .. " must only contain str, not %s" or narrow and V.is_tuple(args[1])
+          and "a bytes-like object is required, not '%s'" or name
+          .. " first arg must be " .. kind .. " or a tuple of " .. kind
+          .. ", not %s", V.type_name(part))
       end
       if i and test(s:sub(i, j), part) then return true end
     end
@@ -431,9 +435,9 @@ local function every(kind)
   return function (s, _, _, narrow)
     if s == "" then return false end
     for c in s:gmatch(narrow and "." or utf8.charpattern) do
-      if not unicode.is(kind, c) or narrow and c:byte() > 127 then
-        return false
-      end
+      local other = narrow and (c:byte() > 127          -- bytes: ASCII's alone
+        or kind == "space" and not c:find("[\t-\r ]"))
+      if other or not unicode.is(kind, c) then return false end
     end
     return true
   end
