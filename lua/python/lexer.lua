@@ -139,6 +139,10 @@ local function read_string(src, at, prefix, line)
   return value, i + #close, select(2, raw:gsub("\n", "")), named
 end
 
+-- The letters before a string that go together.
+local PREFIXES <const> = {[""] = true, r = true, b = true, f = true, u = true,
+  rb = true, br = true, rf = true, fr = true}
+
 local function read_op(src, at)
   for n = 3, 2, -1 do
     local op = src:sub(at, at + n - 1)
@@ -316,6 +320,7 @@ function M.tokens(src, first, places)
       break
     elseif src:find("^[rbfuRBFU]?[rbfRBF]?['\"]", at) then
       local prefix = src:match("^[rbfuRBFU]*", at):lower()
+      if not PREFIXES[prefix] then bad(line, "invalid syntax", nil, at) end
       local value, lines, named
       value, at, lines, named = read_string(src, at + #prefix, prefix, line)
       out[#out + 1] = {"string", value, line, prefix, named}

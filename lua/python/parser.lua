@@ -223,31 +223,12 @@ local parse_text
 
 -- The expression of a replacement, which may go over lines.
 local function replacement(p, text)
-  if not text:find("%S") then
-    refuse(p, "f-string: empty expression not allowed")
-  end
-  return parse_text("(" .. text .. ")", p)
-end
-
--- The place behind a replacement's expression, from the one after "{".
-local function expression_end(p, s, i)
-  local depth, quote = 0, nil
-  while true do
-    local d = s:sub(i, i)
-    if d == "" then refuse(p, "f-string: expecting '}'") end
-    if quote then
-      if s:sub(i, i + #quote - 1) == quote then i, quote = i + #quote - 1, nil end
-    elseif d == "'" or d == '"' then
-      quote = s:sub(i, i + 2) == d:rep(3) and d:rep(3) or d
-      i = i + #quote - 1
-    elseif d == "#" then
-      refuse(p, "f-string expression part cannot include '#'")
-    elseif d:find("[%(%[{]") then depth = depth + 1
-    elseif depth == 0 and (d == "}" or d == ":" or (d == "!"
-      and s:sub(i + 1, i + 1) ~= "=")) then return i
-    elseif d:find("[%)%]}]") then depth = depth - 1 end
-    i = i + 1
-  end
+  local ok, e = pcall(parse_text, "(" .. text .. ")", p)
+  if ok then return e end
+  local words = type(e) == "table" and e.lineno and e.class == "SyntaxError"
+    and not e.msg:find("^f%-string") and e.msg
+  if words then lexer.refuse(e.lineno, "f-string: " .. words) end
+  return error(e, 0)
 end
 
 -- The letter behind a "!", and the place behind it.
@@ -284,7 +265,14 @@ local function fstring(p, s, at, inside, prefix)
     elseif c == "}" then
       refuse(p, "f-string: single '}' is not allowed")
     elseif c == "{" then
-      local i = expression_end(p, s, at + 1)
+      local stop = s:match("^%s*([!:=}])", at + 1)
+      if stop then
+        refuse(p, stop == "}" and "f-string: empty expression not allowed"
+          or "f-string: expression required before '" .. stop .. "'")
+      end
+      local i = syntax.expression_end(s, at + 1, function (what)
+        refuse(p, what)
+      end)
       local inner, conv, fmt = s:sub(at + 1, i - 1), nil, nil
       local said = inner:match("^(.-[^=!<>]=%s*)$")
       if said then inner = inner:match("^(.*)=%s*$") end
@@ -293,6 +281,7 @@ local function fstring(p, s, at, inside, prefix)
       if s:sub(i, i) == "!" then conv, i = conversion(p, s, i + 1) end
       if s:sub(i, i) == ":" then fmt, i = fstring(p, s, i + 1, true, prefix) end
       if said and not conv and not fmt then conv = "r" end
+      if s:sub(i, i) ~= "}" then refuse(p, "f-string: expecting '}'") end
       parts[#parts + 1] = {expr = replacement(p, inner), conv = conv, fmt = fmt}
       at = i + 1
     else

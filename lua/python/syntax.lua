@@ -93,6 +93,42 @@ function M.check_targets(n, refuse)
   if stars > 1 then refuse "multiple starred expressions in assignment" end
 end
 
+local OPENS <const> = {[")"] = "(", ["]"] = "[", ["}"] = "{"}
+
+-- expression_end(s, i, refuse): the place behind the expression of a replacement in
+-- the f-string s, from the one after its "{".
+function M.expression_end(s, i, refuse)
+  local open, quote = {}, nil
+  while true do
+    local d = s:sub(i, i)
+    if d == "" then
+      refuse(quote and "f-string: unterminated string"
+        or "f-string: expecting '}'")
+    elseif d == "\\" then
+      refuse("f-string expression part cannot include a backslash")
+    end
+    if quote then
+      if s:sub(i, i + #quote - 1) == quote then i, quote = i + #quote - 1, nil end
+    elseif d == "'" or d == '"' then
+      quote = s:sub(i, i + 2) == d:rep(3) and d:rep(3) or d
+      i = i + #quote - 1
+    elseif d == "#" then
+      refuse("f-string expression part cannot include '#'")
+    elseif d:find("[%(%[{]") then open[#open + 1] = d
+    elseif #open == 0 and (d == "}" or d == ":" or (d == "!"
+      and s:sub(i + 1, i + 1) ~= "=")) then return i
+    elseif OPENS[d] then
+      local last = table.remove(open)
+      if not last then refuse("f-string: unmatched '" .. d .. "'") end
+      if last ~= OPENS[d] then
+        refuse(("f-string: closing parenthesis '%s' does not match opening "
+          .. "parenthesis '%s'"):format(d, last))
+      end
+    end
+    i = i + 1
+  end
+end
+
 -- ---- what a SyntaxError says ----
 
 -- point(e, text, p): what an error points to: its line, and the place in it, counted from 1, as
