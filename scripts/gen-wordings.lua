@@ -7,8 +7,10 @@
 --
 -- With --check nothing is learnt or written; it fails when the file was made
 -- from other texts.  With --folds nothing is written: the texts are cut in N
--- parts (10), each is read with what the others taught, and it is counted how
--- many get their class; --misses lists those that do not.
+-- parts (10), threads undivided, each is read with what the others taught, and
+-- it is counted how many get their class; --misses lists those that do not.  A
+-- sign counts only where it holds for a text of its class in another part: one
+-- that was made from the text it is asked about knows nothing.
 
 package.path = "lua/?.lua;lua/?/init.lua;scripts/?.lua;" .. package.path
 package.preload.dt = function ()
@@ -29,22 +31,23 @@ local learner = require "wordings_learner"
 
 -- ---- texts -------------------------------------------------------------
 
-local texts = {}         -- {id=, text=, file=}; without a file of a class
+-- {id=, text=, file=, thread=}; without a file of a class
+local texts = {}
 
-local function add_text(id, text, file)
-  texts[#texts + 1] = {id = id, text = text, file = file}
+local function add_text(id, text, file, thread)
+  texts[#texts + 1] = {id = id, text = text, file = file, thread = thread}
 end
 
 local function add_file(name)
-  local id, lines
+  local id, lines, thread
   local function close()
-    if id then add_text(id, table.concat(lines, "\n"), name) end
+    if id then add_text(id, table.concat(lines, "\n"), name, thread) end
   end
   for line in io.lines("tests/diagnose/" .. name .. ".txt") do
     local head = line:match "^=== (%S+)"
     if head then
       close()
-      id, lines = head, {}
+      id, lines, thread = head, {}, line:match "thread=(%S+)"
     elseif lines then
       lines[#lines + 1] = line
     end
@@ -136,20 +139,63 @@ local function count_text(counts, t, misses)
   end
 end
 
+-- The texts of files with their parts, texts of one thread in one, and those
+-- of classes: {{text=, part=}, ...}, {text, ...}.
+local function in_parts(parts)
+  local cut, of_classes, of_thread = {}, {}, {}
+  for _, t in ipairs(learner.in_order(texts)) do
+    if t.file then
+      local part = of_thread[t.thread or t] or #cut % parts
+      of_thread[t.thread or t] = part
+      cut[#cut + 1] = {text = t, part = part}
+    else
+      of_classes[#of_classes + 1] = t
+    end
+  end
+  return cut, of_classes
+end
+
+-- In which parts each of the reader's signs holds for a text of its class:
+-- {[sign] = {[part] = true}}.
+local function supports(reader, cut)
+  local parts_of = {}
+  for _, s in ipairs(reader.signs) do parts_of[s] = {} end
+  for _, c in ipairs(cut) do
+    for _, s in ipairs(diagnose.holding(c.text.text)) do
+      if reader.classes[s.class].id == c.text.id then parts_of[s][c.part] = true end
+    end
+  end
+  return parts_of
+end
+
+-- The signs that hold in another part than `part`.
+local function known_outside(signs, parts_of, part)
+  local kept = {}
+  for _, s in ipairs(signs) do
+    for p in pairs(parts_of[s]) do
+      if p ~= part then
+        kept[#kept + 1] = s
+        break
+      end
+    end
+  end
+  return kept
+end
+
 -- Reads each of `parts` parts of the texts with what the others teach.
 local function measure(parts, misses)
-  local counts, order, of_files = {}, {}, {}
-  for _, t in ipairs(learner.in_order(texts)) do
-    if t.file then of_files[#of_files + 1] = t else order[#order + 1] = t end
-  end
+  local counts, reader = {}, diagnose.reader()
+  local cut, of_classes = in_parts(parts)
+  local signs, parts_of = reader.signs, supports(reader, cut)
   for part = 0, parts - 1 do
-    local taught = {table.unpack(order)}
-    for i, t in ipairs(of_files) do
-      if i % parts ~= part then taught[#taught + 1] = t end
+    local taught = {table.unpack(of_classes)}
+    for _, c in ipairs(cut) do
+      if c.part ~= part then taught[#taught + 1] = c.text end
     end
     liken.use(load(learner.written(learner.learn(taught), ""))())
-    for i, t in ipairs(of_files) do
-      if i % parts == part then count_text(counts, t, misses) end
+    reader.signs = known_outside(signs, parts_of, part)
+    for _, c in ipairs(cut) do
+      if c.part == part then count_text(counts, c.text, misses) end
     end
   end
   local function n(key) return counts[key] or 0 end

@@ -199,4 +199,51 @@ for _, c in ipairs {
   T.eq(diagnose.read(c[1]).op, c[2], c[1])
 end
 
+-- ---- how like is like enough -------------------------------------------
+
+-- Words of which nothing is known but what a model says of them.
+local words <const> = "alfa bravo charlie delta echo foxtrot golf hotel india "
+  .. "juliet kilo lima"
+
+-- Let a text with `words` be as like to each of `classes` ({{id, share}, ...})
+-- as said, and speak of distributed tensors by `ours`.
+local function think(ours, classes)
+  local ids, bias = {}, {}
+  for i, c in ipairs(classes) do
+    ids[i], bias[i] = c[1], 1000 * math.log(c[2])
+  end
+  liken.use {unit = 0.001, texts = 2, ours_bias = 1000 * ours, ids = ids,
+    bias = bias, facts = words:gsub("(%a+) ?", "%1=2 0 1:1;")}
+end
+
+-- One class of eleven is most like the text, with a fifth of all.
+local function a_fifth()
+  local classes = {{"partial-read-as-value", 0.2}}
+  for _, c in ipairs(diagnose.classes()) do
+    if #classes < 11 and not c.id:find "^[fcdem]" then
+      classes[#classes + 1] = {c.id, 0.08}
+    end
+  end
+  return classes
+end
+
+local named <const> = "Our DTensor: " .. words
+think(3, a_fifth())
+local r = diagnose.read(named)
+T.eq(r.class and r.class.id, "partial-read-as-value", "clearly about ours")
+T.ok(r.confidence < 0.5, "a fifth is told as little sure", r.confidence)
+T.eq(diagnose.read(words).class, nil, "nothing of ours is named")
+think(2, a_fifth())
+T.eq(diagnose.read(named).class, nil, "a fifth alone is no class")
+
+local grows <const> = "With DTensor parameters host memory grows every step. "
+local function told(likeliest)
+  think(0, {{"partial-read-as-value", likeliest},
+    {"sharding-cache-growth", 1 - likeliest}})
+  return diagnose.read(grows .. words).class.id
+end
+T.eq(told(0.8), "partial-read-as-value", "four times as like as what is claimed")
+T.eq(told(0.6), "sharding-cache-growth", "a claim stays beside half as like")
+liken.use(require "dt.diagnose.wordings")
+
 T.finish()

@@ -23,6 +23,7 @@ local M = {}
 local MIN = 0.45
 local SURE = 0.85               -- known by an exact message
 local WEAK = 0.75               -- known by words that others use too
+local LIKELY <const> = 0.8      -- below it the likeness may contradict
 local NEXT <const> = 0.1        -- less weight, and a sign is as narrow still
 
 -- ---- signs, prepared once ----------------------------------------------
@@ -409,6 +410,15 @@ local function sign_score(s, r)
   return s.score, first
 end
 
+-- The signs that hold for `r`, which was read: {sign, ...}.
+function M.holding(self, r)
+  local list = {}
+  for _, s in ipairs(self.signs) do
+    if sign_score(s, r) then list[#list + 1] = s end
+  end
+  return list
+end
+
 -- Best sign of each class.  What is chosen is not what is surest: a sign with
 -- more conditions is the narrower one and goes before the general one, with
 -- its own, lower confidence.
@@ -531,7 +541,7 @@ function M.run(self, r)
   if c < MIN or r.framework or c < WEAK and prose.announces(r) then
     return fall_back(self, r)
   end
-  if c < WEAK and not r.plain then
+  if c < LIKELY and not r.plain then
     local class, likely, why = fallback.contradict(self, r, top.class.id)
     if class then return settle_class(r, class, likely, why) end
   end

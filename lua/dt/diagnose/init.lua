@@ -68,6 +68,13 @@ function M.extend(list)
   catalogue, engine = nil, nil
 end
 
+-- What reads reports; who measures leaves out of its `signs` what is not to be
+-- known.
+function M.reader()
+  engine = engine or classify.new(M.classes())
+  return engine
+end
+
 -- The class called `id`, or nil.
 function M.class(id)
   for _, c in ipairs(M.classes()) do
@@ -287,22 +294,34 @@ local function name_operator(r)
     flat:find("mixed torch", 1, true) ~= nil)
 end
 
+-- What is classified of `doc`, the lines of a report.
+local function reading_of(doc, text)
+  local r = {doc = doc, notes = {}, text = text}
+  r.op, r.op_how = facts.op_of(doc)
+  r.exceptions = facts.exceptions_of(doc)
+  classify.run(M.reader(), r)
+  return r
+end
+
+-- The signs that hold for `text`, however sure.
+function M.holding(text)
+  local readable = clean.readable(text)
+  return classify.holding(engine, reading_of(clean.read(readable), readable))
+end
+
 -- Everything known of `text`:
 --   class, name, confidence, cause, fixes, threads, questions, nearest,
 --   op, args, meshes, ranks, torch, frames, user_frame, notes, foreign
 function M.read(text)
-  engine = engine or classify.new(M.classes())
   local form
   text, form = clean.readable(text)
   local doc = clean.read(text)
-  local r = {doc = doc, notes = {}, form = form, text = text}
+  local r = reading_of(doc, text)
+  r.form = form
   if form == "binary" then
     r.notes[1] = "this is binary data, not text; only the readable pieces "
       .. "in it were read"
   end
-  r.op, r.op_how = facts.op_of(doc)
-  r.exceptions = facts.exceptions_of(doc)
-  classify.run(engine, r)
   read_dump(r, text)
   if form == "binary" and r.confidence and r.confidence < 0.9 then
     r.class, r.confidence = nil, nil          -- words of a program's strings
