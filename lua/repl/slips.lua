@@ -348,6 +348,10 @@ function M.python(text, message)
   end
 end
 
+-- Fields that plain tensors lack.
+local PLAIN = "a plain tensor has none; dt.distribute_tensor(x, mesh, \"S(0)\") has"
+local distributed_only = {placements = PLAIN, device_mesh = PLAIN}
+
 -- The line is one name that holds nothing, or a function.
 function M.value(text, kind)
   local name = text:match("^%s*([%w_%.]+)%s*$")
@@ -359,7 +363,8 @@ function M.value(text, kind)
   if not name then return nil end
   local owner, method = name:match("^(.*)%.([%w_]+)$")
   if kind == "nil" then
-    return words[name] or method and by_library(text, method)
+    return words[name] or distributed_only[method]
+      or method and by_library(text, method)
   end
   if kind == "method" and owner then
     return ("a method is called with a colon: %s:%s()"):format(owner, method)
