@@ -269,6 +269,8 @@ local function hover(text)
 end
 C.has("help over a function", hover("torch.mm"),
   "torch.mm(input, mat2, *, out=None)")
+C.has("help in the console", C.ask("evaluate",
+  '{"expression":"?nn.Linear","context":"repl"}'), "nn.Linear(4, 2)(torch.ones(3, 4))")
 C.has("over one that was imported", hover("distribute_tensor"),
   "src_data_rank=0", "rank 0's data")
 C.has("over a variable its value", hover("t"), '"type":"DTensor"')

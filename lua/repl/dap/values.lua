@@ -151,6 +151,8 @@ local function typed(s, q, text)
   local line = text
   if is_python(s) and not text:match("^%s*[:?@=]") then
     line = ":python " .. text
+  elseif is_python(s) and text:match("^%s*%?") then
+    s.session:run(":set python on", function () end)    -- help in its words
   end
   s.session:run(line, function (out)
     s:reply(q, {result = (out:gsub("\n$", "")), variablesReference = 0})
