@@ -162,14 +162,19 @@ static int find_line (const Fold *f, int i, int end, bool is_same) {
   return i;
 }
 
-/* Is a line a row of a table: cells two or more blanks apart, and none of a
-** tensor's brackets? */
+/* Is a line a row of a table: cells two or more blanks apart, none of a tensor's
+** brackets, and no number with a comma first, as where a tensor's row goes on? */
 static bool is_row (const char *s, const char *end) {
   bool cells = false;
   while (s < end && *s == ' ')
     s++;
+  const char *word = s;
+  while (word < end && *word != ' ' && *word != ',')
+    word++;
+  if (word < end && *word == ',')
+    return false;
   for (; s < end; s++) {
-    if (*s == '[' || *s == '|')
+    if (*s == '[' || *s == ']' || *s == '|')
       return false;
     cells = cells || (s + 2 < end && s[0] == ' ' && s[1] == ' ');
   }
