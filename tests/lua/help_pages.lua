@@ -140,9 +140,9 @@ for name in ([[torch torch.nn torch.nn.utils torch.nn.utils.parametrize
     torch.amp torch.random torch.testing torch.compiler torch.profiler
     torch.library torch.accelerator torch.version einops spmd_types]])
     :gmatch("%S+") do
-  local list = dt.debug.command("python", ("[n for n in dir(m := __import__('%s', "
-    .. "fromlist=['x'])) if n[0] != '_' and type(getattr(m, n)).__name__ != "
-    .. "'module']"):format(name)).text
+  local list = dt.debug.command("python", ("(lambda m: [n for n in dir(m) if "
+    .. "n[0] != '_' and type(getattr(m, n)).__name__ != 'module'])(__import__("
+    .. "'%s', fromlist=['x']))"):format(name)).text
   for n in list:gmatch("'([%w_]+)'") do
     if not inner[n] then wanted(name .. "." .. n, nil, "::") end
   end
