@@ -289,11 +289,16 @@ local function update_pairs(d, from)
   end
 end
 
+-- f(d, from): the items of one dictionary are about to be put into another.
+local merge_watcher
+local function watch_merges(f) merge_watcher = f end
+
 function map.update(d, args, kw)
   if d.absent_value then return count_all(d, args, kw, "+") end
   local from = args[1]
   if from ~= nil and V.is_dict(from) and not V.special(from, "keys") then
     if from ~= d then
+      if merge_watcher then merge_watcher(d, from) end
       local next = V.walk(from)
       while true do
         local more, k, v = next()
@@ -650,4 +655,4 @@ local function methods_of(v)
   if V.is_view(v) then return V.is_set_view(v) and view or {} end
 end
 
-return {methods_of = methods_of, set = set}
+return {methods_of = methods_of, set = set, watch_merges = watch_merges}

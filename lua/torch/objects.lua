@@ -6,7 +6,9 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local V = require "python.values"
 local args = require "python.args"
+local boxes = require "python.boxes"
 local dist = require "dt.distributed"
 local text_of = require "torch.object_text"
 
@@ -82,6 +84,49 @@ local function fill(list, values, n)
   return None
 end
 
+-- ---- what several ranks sent, put together ----
+
+-- Of a dictionary that came: the call and the rank it came from.  Of one into which
+-- such are put: the call, and who gave each key.
+local sent_by = setmetatable({}, {__mode = "k"})
+local given_by = setmetatable({}, {__mode = "k"})
+
+-- Keys that another rank of the same call gave, too, with another value: that one's is
+-- lost.  A single one may be a name that all have.
+local function look_at_merge(d, from)
+  local SEVERAL <const> = 2
+  local sender, into = sent_by[from], given_by[d]
+  if not sender then return end
+  if not into or into.call ~= sender.call then
+    into = {call = sender.call, rank_of = {}}
+    given_by[d] = into
+  end
+  local lost, one = 0, nil
+  for k, v in V.each(from) do
+    local rank = into.rank_of[k]
+    if rank and rank ~= sender.rank and not V.alike(V.dict_get(d, k), v) then
+      lost, one = lost + 1, k
+    end
+    into.rank_of[k] = sender.rank
+  end
+  if lost < SEVERAL or into.told then return end
+  into.told = true
+  dt._finding("MERGED_OVER", nil, ("%d keys that came from rank %d, as %s, had come from "
+    .. "another rank with another value, which is replaced"):format(lost, sender.rank,
+    V.str(one)), "update")
+end
+boxes.watch_merges(look_at_merge)
+
+-- The objects of all ranks, decoded.
+local function received(texts)
+  local call = {}
+  for i, text in ipairs(texts) do
+    texts[i] = decode(text)
+    if V.is_dict(texts[i]) then sent_by[texts[i]] = {call = call, rank = i - 1} end
+  end
+  return texts
+end
+
 -- ---- the functions ----
 
 local functions = {}
@@ -99,9 +144,7 @@ end)
 
 functions.all_gather_object = args.def("all_gather_object", {"object_list", "obj",
   "group?"}, function (a)
-  local all = gathered(encode(a.obj), a)
-  for i, text in ipairs(all) do all[i] = decode(text) end
-  return fill(a.object_list, all)
+  return fill(a.object_list, received(gathered(encode(a.obj), a)))
 end)
 
 functions.gather_object = args.def("gather_object", {"obj", "object_gather_list?",
@@ -113,8 +156,7 @@ functions.gather_object = args.def("gather_object", {"obj", "object_gather_list?
   end
   local all = gathered(encode(a.obj), a)
   if not here then return None end
-  for i, text in ipairs(all) do all[i] = decode(text) end
-  return fill(a.object_gather_list, all)
+  return fill(a.object_gather_list, received(all))
 end)
 
 functions.scatter_object_list = args.def("scatter_object_list",

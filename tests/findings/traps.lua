@@ -1399,7 +1399,7 @@ end
 
 -- Every kind is tried, here or as a pair of programs (tests/repl/pairs.sh).
 local in_pairs = {
-  "node_local_shard.py",
+  "node_local_shard.py", "merge_preds_idx.py",
   "split_of_each_rank.py", "schedule_not_restored.py", "zero_without_ddp.py",
   "local_class_weights.lua", "sample_own_token.lua", "shift_in_part.py",
   "norm_max_not_sum.lua", "copy_of_full.py", "dcp_not_put_back.py",
