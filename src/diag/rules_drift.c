@@ -11,6 +11,7 @@
 **
 ** What only one rank reads, what the ranks began with otherwise, what an optimizer
 ** keeps, and what is set anew in each step is not looked at. */
+#include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
 #include "diag/diag_int.h"
@@ -24,6 +25,7 @@ typedef struct Drift {
   uint64_t whole;               /* as `last`, also of one number */
   uint64_t nr;                  /* which it is: where the ranks write alike, the
                                 ** same on all */
+  int64_t order;                /* how many there were before it */
   int times; int64_t step;      /* steps that wrote it; the last of them */
   bool frozen;                  /* a parameter without gradient */
   bool added;                   /* every write took what was there: +=, *= */
@@ -107,6 +109,7 @@ static Drift *add_drift (DtDiag *g, const DtVar *v) {
   if (d == NULL) return NULL;
   *d = (Drift){ .storage = v->local->storage->id, .name = name, .added = true,
                 .step = -1 };
+  d->order = g->ndrifts;
   d->start = d->last = sample(v, false);
   d->whole = sample(v, true);
   d->nr = dt_hash_str(dt_hash_u64(DT_HASH_SEED, (uint64_t)g->ndrifts++), name);
@@ -296,15 +299,25 @@ static void claim_frozen_own (DtDiag *g, const Drift *d, const DtLearn *l) {
                     "never the same on the ranks; the trained parameters are");
 }
 
+static int compare_order (const void *a, const void *b) {
+  const Drift *const *x = a, *const *y = b;
+  return (*x)->order < (*y)->order ? -1 : (*x)->order > (*y)->order;
+}
+
+/* In the order in which they came: of several at one line the first is told of. */
 void dt_diag_drifts (DtDiag *g) {
   const DtLearn *l = g->over ? dt_diag_any_reduced(g) : NULL;
+  const Drift *all[DRIFTS];
+  int n = 0;
   for (int i = 0; i < g->nlearn && g->over && l == NULL; i++)  /* in a flat tensor */
     if (g->learn[i].steps > 0 && g->learn[i].last != 0) l = &g->learn[i];
   if (g->drifts == NULL || l == NULL || g->moved || g->averaged) return;
-  for (int i = 0; i < DRIFTS; i++) {
-    const Drift *d = &g->drifts->drift[i];
-    if (d->storage == 0 || d->dropped || d->met ||
-        dt_diag_by_storage(g, d->storage) != NULL) continue;
+  for (int i = 0; i < DRIFTS; i++)
+    if (g->drifts->drift[i].storage != 0) all[n++] = &g->drifts->drift[i];
+  qsort(all, (size_t)n, sizeof *all, compare_order);
+  for (int i = 0; i < n; i++) {
+    const Drift *d = all[i];
+    if (d->dropped || d->met || dt_diag_by_storage(g, d->storage) != NULL) continue;
     if (d->frozen) {
       claim_frozen_apart(g, d, l);
       claim_frozen_own(g, d, l);
