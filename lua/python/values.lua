@@ -674,11 +674,10 @@ function M.items(v, given)
     return M.items(M.from_lua(v._class.__members(v)))
   elseif type(v) == "table" and v.children and mt ~= nil then
     local class, held = rawget(v, "_class"), rawget(v, "_modules")
-    if class and class.__len and held then    -- each place, not each module
-      for i, name in ipairs(held.keys) do out[i] = held.map[name] or None end
-    else
-      for child in v:children() do out[#out + 1] = child end
+    if not class or not class.__len or not held then
+      return drained(M.indexed(v))    -- a module that holds others is no list
     end
+    for i, name in ipairs(held.keys) do out[i] = held.map[name] or None end
   elseif type(v) == "table" and mt == nil and not M.is_type_table(v) then
     for i, item in ipairs(v) do out[i] = M.from_lua(item) end
   else

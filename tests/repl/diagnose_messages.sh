@@ -49,6 +49,8 @@ verbatim "ValueError: Number of microbatches (2) must be greater than or equal t
 number of stages (4)." 1
 verbatim "RuntimeError: Expected to have finished reduction in the prior iteration \
 before starting a new one." 1
+verbatim "RuntimeError: Expected to have finished reduction in the prior iteration \
+before starting a new one, on 2 GPUs, every second epoch" 1
 verbatim "ValueError: Expected device_mesh to have ndim=2 but got 1" 1
 verbatim "ValueError: Must flatten tensors with uniform \`requires_grad\` when \
 \`use_orig_params=False\`"

@@ -31,3 +31,22 @@ try:
     m.load_state_dict({"a.weight": torch.zeros(3, 3), "q": torch.ones(1)})
 except RuntimeError as e:
     print(e)
+
+
+# A module is gone over where its class says how, by items as well.
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([nn.Linear(1, 1), nn.ReLU()])
+
+    def __getitem__(self, i):
+        return self.parts[i]
+
+
+print([type(m).__name__ for m in Stack()])
+first, second = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
+print(type(second).__name__)
+try:
+    list(nn.Linear(1, 1))
+except TypeError as e:
+    print(e)
