@@ -51,6 +51,8 @@ verbatim "RuntimeError: Expected to have finished reduction in the prior iterati
 before starting a new one." 1
 verbatim "RuntimeError: Expected to have finished reduction in the prior iteration \
 before starting a new one, on 2 GPUs, every second epoch" 1
+verbatim "RuntimeError: Expected to mark a variable ready only once. This error is \
+caused by one of the following reasons: 1) Use of a module parameter outside the" 1
 verbatim "ValueError: Expected device_mesh to have ndim=2 but got 1" 1
 verbatim "ValueError: Must flatten tensors with uniform \`requires_grad\` when \
 \`use_orig_params=False\`"

@@ -14,14 +14,29 @@ M.grad = dt._autograd_grad
 
 -- ---- end of backward ----
 
-local queue, running = {}, 0
+local queue = {}
+local passes, begun = {}, 0     -- that are under way, one inside the other; all
 
 -- Run f when the backward pass that is under way has ended.
 function M._queue_callback(f) queue[#queue + 1] = f end
 
+-- The innermost pass that is under way, by its number; is pass `n` still?
+function M._current_pass() return passes[#passes] end
+function M._is_under_way(n)
+  for _, pass in ipairs(passes) do
+    if pass == n then return true end
+  end
+  return false
+end
+
+local function begin()
+  begun = begun + 1
+  passes[#passes + 1] = begun
+end
+
 local function finish(ok, ...)
-  running = running - 1
-  if running > 0 then
+  passes[#passes] = nil
+  if #passes > 0 then
     if not ok then error(..., 0) end
     return
   end
@@ -36,11 +51,11 @@ function M._watch_backward()
   M._watch_backward = function () end
   local method, all = dt.Tensor.backward, dt._autograd_backward
   dt.Tensor.backward = function (...)
-    running = running + 1
+    begin()
     finish(pcall(method, ...))
   end
   M.backward = function (...)
-    running = running + 1
+    begin()
     finish(pcall(all, ...))
   end
 end

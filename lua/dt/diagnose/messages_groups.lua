@@ -68,6 +68,26 @@ row("(Expected to have finished reduction in the prior iteration)", function (r)
       "model = DDP(model, find_unused_parameters=True)\n" .. steps)})
 end)
 
+row("(Expected to mark a variable ready only once)", function (r)
+  local step = "model(torch.ones(2, 4, requires_grad=True)).sum().backward()"
+  local function net(reentrant)
+    return ("class Net(nn.Module):\n"
+      .. "    def __init__(self):\n        super().__init__()\n"
+      .. "        self.shared = nn.Linear(4, 4)\n"
+      .. "        self.own = nn.Linear(4, 4)\n"
+      .. "    def forward(self, x):\n"
+      .. "        x = self.own(checkpoint(self.shared, x, use_reentrant=%s))\n"
+      .. "        return checkpoint(self.shared, x, use_reentrant=%s)\n"):format(
+      reentrant, reentrant)
+  end
+  local head = DDP .. "from torch.utils.checkpoint import checkpoint\n"
+  return of_ranks(ranks_or(r, 2), head, net "True", "model = DDP(Net())\n" .. step, {
+    fix("checkpoint without reentrance", net "False" .. "model = DDP(Net())\n"
+      .. step),
+    fix("or say that each step uses the same parameters",
+      "model = DDP(Net(), static_graph=True)\n" .. step)})
+end)
+
 -- ---- pipelines ---------------------------------------------------------
 
 row("Pipeline group size (%d+) cannot be larger than number of stages (%d+)",

@@ -148,6 +148,11 @@ function DDP:__init__(...)
   self.module = a.module
   self._attrs._ddp = s
   s.ignored = M._names_to_ignore(a.module)
+  function s.name_of(p)
+    for name, q in Module.named_parameters(a.module) do
+      if rawequal(p, q) then return name end
+    end
+  end
   -- Whatever the module's own class says of its names.
   reducer.start(s, list_without(s.ignored, Module.named_parameters(a.module)),
     list_without(s.ignored, Module.named_buffers(a.module)), s.init_sync)

@@ -219,7 +219,10 @@ local function ready(self, p)
     if self.unused then used_at(self, self.index[p]):item() end
     A.zero_.default(into)
   end
-  self.given[p] = true
+  self.given[p], self.n_given = true, self.n_given + 1
+  if self.n_given == #self.params then
+    self.last_pass = autograd._current_pass()
+  end
   b.left = b.left - 1
   launch(self)
 end
@@ -231,6 +234,28 @@ local function ready_without(self)
   for i = #(list or {}), 1, -1 do
     if not self.given[list[i]] then ready(self, list[i]) end
   end
+end
+
+local TWICE <const> = "Expected to mark a variable ready only once. This error is "
+  .. "caused by one of the following reasons: 1) Use of a module parameter outside "
+  .. "the `forward` function. Please make sure model parameters are not shared "
+  .. "across multiple concurrent forward-backward passes. or try to use "
+  .. "_set_static_graph() as a workaround if this module graph does not change "
+  .. "during training loop.2) Reused parameters in multiple reentrant backward "
+  .. "passes. For example, if you use multiple `checkpoint` functions to wrap the "
+  .. "same part of your model, it would result in the same set of parameters been "
+  .. "used by different reentrant backward passes multiple times, and hence marking "
+  .. "a variable ready multiple times. DDP does not support such use cases in "
+  .. "default. You can try to use _set_static_graph() as a workaround if your module "
+  .. "graph does not change over iterations.\nParameter at index %d%s has been marked "
+  .. "as ready twice. This means that multiple autograd engine  hooks have fired for "
+  .. "this particular parameter during this iteration."
+
+-- A parameter whose gradient came again, or that was taken for unused.
+local function raise_twice(self, p)
+  local name = self.name_of and self.name_of(p)
+  util.raise("RuntimeError", TWICE, self.index[p] - 1,
+    name and " with name " .. name or "")
 end
 
 local function grad_came(self, p)
@@ -246,7 +271,12 @@ local function grad_came(self, p)
     self.came[#self.came + 1] = p
   end
   ready_without(self)
-  if not self.given[p] then ready(self, p) end
+  if not self.given[p] then
+    ready(self, p)
+  elseif not self.static and (self.n_given < #self.params
+      or autograd._is_under_way(self.last_pass)) then
+    raise_twice(self, p)            -- what comes behind that pass is not reduced
+  end
 end
 
 -- ---- what ranks must have in common ----
@@ -449,7 +479,7 @@ function M.before_forward(s)
   s.armed = s.synced and s.grads
   if s.armed then
     if not s.complete then raise_unfinished(s) end
-    s.next, s.given, s.used_known = 1, {}, false
+    s.next, s.given, s.n_given, s.used_known = 1, {}, 0, false
     for _, b in ipairs(s.buckets) do b.left = #b.params end
   end
   if s.synced and s.broadcast_buffers and #s.buffers > 0 then

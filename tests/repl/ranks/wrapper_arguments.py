@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What local_map takes apart, and which meshes FullyShardedDataParallel takes.
+# What local_map takes apart, which meshes FullyShardedDataParallel takes, and a
+# parameter of DistributedDataParallel that gives its gradient twice.
 import warnings
 
 import torch
@@ -10,6 +11,8 @@ from torch.distributed.fsdp import (
     FullyShardedDataParallel as FSDP, ShardingStrategy)
 from torch.distributed.tensor import Shard, distribute_tensor
 from torch.distributed.tensor.experimental import local_map
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.checkpoint import checkpoint
 
 dist.init_process_group("gloo")
 warnings.simplefilter("ignore")
@@ -59,3 +62,27 @@ attempt("hybrid, two", lambda: wrap(device_mesh=two, sharding_strategy=hybrid))
 attempt("full, two", lambda: wrap(device_mesh=two))
 attempt("mesh and group", lambda: wrap(
     device_mesh=mesh, process_group=dist.group.WORLD))
+
+
+class Shared(nn.Module):
+    def __init__(self, between, reentrant=True):
+        super().__init__()
+        self.a, self.reentrant = nn.Linear(4, 4), reentrant
+        self.b = nn.Linear(4, 4) if between else nn.ReLU()
+
+    def forward(self, x):
+        x = checkpoint(self.a, x, use_reentrant=self.reentrant)
+        return checkpoint(self.a, self.b(x), use_reentrant=self.reentrant)
+
+
+def step(model):
+    model(torch.ones(2, 4, requires_grad=True)).sum().backward()
+    return "reduced"
+
+
+attempt("shared by two regions", lambda: step(DDP(Shared(True))))
+attempt("not reentrant", lambda: step(DDP(Shared(True, False))))
+attempt("the same graph", lambda: step(DDP(Shared(True), static_graph=True)))
+attempt("nothing between", lambda: step(DDP(Shared(False))))
+attempt("taken for unused", lambda: step(
+    DDP(Shared(False), find_unused_parameters=True)))
