@@ -18,6 +18,12 @@ cases too:
     mesh/program... "mesh", "calls"               a program over a mesh
     redist/value... "mesh", "kind", "shape", ...  values on real ranks (gloo)
     errors/...      "python"                      what a short program raises
+    values/grad/... "wrt", "gout"                 gradients, operators called
+    values/err/...  "fn", "args"                  what a wrong call raises
+    registry/...    "op"                          what is registered, its rows
+    redist/flat...  "flatten", "src", "dst"       a plan whose steps merge
+    redist/coll...  "src", "dst", "grad"?         what every rank sends
+    mesh/init...    "fn", "world", "arg"          a mesh as each rank sees it
 
 With --candidates cases of prop/... give their candidate tables; a file of
 tables is a list of cases when the cases' own file lies beside it.
@@ -46,6 +52,9 @@ from torch.distributed.tensor._dtensor_spec import (
     DTensorSpec, ShardOrderEntry, TensorMeta)
 
 import capture_more as more
+import capture_numbers as numbers
+import capture_sent as sent
+import capture_tables as tables
 
 WORLD = 64
 DTYPES = {
@@ -375,9 +384,58 @@ def planned_by_graph(module):
         setattr(module, name, before)
 
 
+def forget_plans(module):
+    """Another rank's plans and earlier ones must not be found again."""
+    module._gen_transform_infos.cache_clear()
+    getattr(module, "clear_redistribute_planner_cache", bool)()
+
+
+@contextlib.contextmanager
+def seen_by(mesh, rank):
+    """Inside, the mesh says where `rank` stands on it."""
+    own = mesh._coordinate_on_dim
+    mesh._coordinate_on_dim = tuple(int(i[0]) for i in torch.where(
+        mesh.mesh == rank))
+    try:
+        yield
+    finally:
+        mesh._coordinate_on_dim = own
+
+
+def planned(module, ends, graph):
+    forget_plans(module)
+    return module._gen_transform_infos_non_cached(*ends, graph)
+
+
+def logical_by_rank(module, mesh, ends, graph, first):
+    """Logical shapes of the steps on the ranks where they are not rank 0's."""
+    out = []
+    for rank in mesh.mesh.flatten().tolist()[1:]:
+        with seen_by(mesh, rank):
+            steps = planned(module, ends, graph)
+        logical = [list(s.logical_shape) for s in steps]
+        if logical == first:
+            continue
+        same = [e for e in out if e["logical"] == logical]
+        if same:
+            same[0]["ranks"].append(rank)
+        else:
+            out.append({"ranks": [rank], "logical": logical})
+    return out
+
+
+def plan_cost(module, ends, graph):
+    from torch.distributed.tensor._collective_utils import redistribute_cost
+    forget_plans(module)
+    try:
+        with planned_by_graph(module) if graph else contextlib.nullcontext():
+            return out_number(float(redistribute_cost(*ends)))
+    except Exception as e:
+        return {"error": out_error(e)}
+
+
 def capture_plan(case):
     from torch.distributed.tensor import _redistribute as module
-    from torch.distributed.tensor._collective_utils import redistribute_cost
     mesh = mesh_of(case["mesh"])
     ends = []
     for key in ("src", "dst"):
@@ -386,13 +444,10 @@ def capture_plan(case):
             t["order"] = case[key + "_order"]
         ends.append(spec_of(t, mesh))
     graph = True if case.get("planner") == "graph" else None
-    for cached in ("_gen_transform_infos", "get_redistribute_planner"):
-        if hasattr(getattr(module, cached, None), "cache_clear"):
-            getattr(module, cached).cache_clear()
     try:
-        steps = module._gen_transform_infos_non_cached(*ends, graph)
+        steps = planned(module, ends, graph)
     except Exception as e:
-        return {"error": out_error(e)}
+        return {"error": out_error(e), "cost": plan_cost(module, ends, graph)}
     out = []
     for s in steps:
         a, b = s.src_dst_placements
@@ -401,9 +456,10 @@ def capture_plan(case):
                     "to": out_placement(b),
                     "logical_shape": list(s.logical_shape),
                     "kind": kind or "local"})
-    with planned_by_graph(module) if graph else contextlib.nullcontext():
-        cost = redistribute_cost(*ends)
-    return {"steps": out, "cost": out_number(float(cost))}
+    others = logical_by_rank(module, mesh, ends, graph,
+                             [s["logical_shape"] for s in out])
+    return {"steps": out, "cost": plan_cost(module, ends, graph),
+            **({"logical_by_rank": others} if others else {})}
 
 
 def with_locals(v):
@@ -489,14 +545,15 @@ def capture_mixed(case):
     return answer
 
 
-CAPTURES = more.install(sys.modules[__name__]) + (
+KINDS_ELSEWHERE = (more, numbers, sent, tables)
+CAPTURES = sum((m.install(sys.modules[__name__]) for m in KINDS_ELSEWHERE), ()) + (
     ("prop/", "args", capture_prop),
     ("values/fwd/", "args", capture_forward),
     ("redist/plan.", "src", capture_plan),
     ("mixed/", "args", capture_mixed))
 INPUTS = ("id", "op", "mesh", "args", "kw", "shape", "dtype", "src", "dst",
           "src_order", "dst_order", "planner", "used", "hang", "plain",
-          "size") + more.INPUTS
+          "size") + sum((m.INPUTS for m in KINDS_ELSEWHERE), ())
 
 
 def capture(case):
@@ -539,7 +596,8 @@ def near(a, b):
 # What stands in files beside the answers, and what no capture here takes.
 NOTES = ("exact", "case", "class", "program", "template", "site", "ok",
          "numel1_cached", "full_equals_input", "exec_error", "api_error",
-         "source", "note")
+         "source", "note", "has_decomp", "also", "late", "rewritten_to",
+         "scalar_shape_adjuster", "backward_mismatch", "decomp", "used")
 
 
 def warned(entry):

@@ -30,16 +30,21 @@ static DtStatus g_atan2 (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* How fmax and fmin compare. */
+typedef struct Extreme {
+  const char *beats, *loses, *reaches;
+} Extreme;
+
 /* Where operand `i` of fmax or fmin does not get the gradient.  2.14 compares
 ** alone, so NaN leaves it to both; before and after it, self is taken where the
 ** other one is NaN. */
-static DtHandle *not_taken (DtGradCall *c, int i, const char *beats,
-                            const char *reaches) {
+static DtHandle *not_taken (DtGradCall *c, int i, const Extreme *x) {
   bool latest = (c->op->flags & DT_OP_LATEST) != 0;
   bool later = (c->op->flags & DT_OP_LATER) != 0, ties = later && i == 1;
   DtHandle *h, *n;
-  if (later && !latest) return EMIT(beats, "tt", TENSOR(1 - i), TENSOR(i));
-  h = EMIT(ties ? beats : reaches, "tt", TENSOR(0), TENSOR(1));
+  if (later && !latest)
+    return EMIT(i == 1 ? x->beats : x->loses, "tt", TENSOR(0), TENSOR(1));
+  h = EMIT(ties ? x->beats : x->reaches, "tt", TENSOR(0), TENSOR(1));
   n = EMIT("aten.isnan.default", "t", TENSOR(1));
   h = EMIT("aten.logical_or_.default", "tt", h, n);
   return i == 0 ? EMIT("aten.logical_not_.default", "t", h) : h;
@@ -47,11 +52,10 @@ static DtHandle *not_taken (DtGradCall *c, int i, const char *beats,
 
 /* fmax, fmin: all of the gradient to the operand that was taken; since 2.14 half
 ** of it to each where both are equal. */
-static DtStatus fextreme_grad (DtGradCall *c, const char *beats,
-                               const char *reaches) {
+static DtStatus fextreme_grad (DtGradCall *c, const Extreme *x) {
   for (int i = 1; i >= 0; i--) {
     if (!op_g_need(c, i)) continue;
-    DtHandle *no = not_taken(c, i, beats, reaches);
+    DtHandle *no = not_taken(c, i, x);
     op_g_set(c, i, (c->op->flags & DT_OP_LATER) != 0
              ? op_g_where_not(c, no, TENSOR(0), TENSOR(1))
              : EMIT("aten.masked_fill.Scalar", "tti", GOUT, no, (int64_t)0));
@@ -59,10 +63,12 @@ static DtStatus fextreme_grad (DtGradCall *c, const char *beats,
   return op_g_finish(c);
 }
 static DtStatus g_fmax (DtGradCall *c) {
-  return fextreme_grad(c, "aten.gt.Tensor", "aten.ge.Tensor");
+  const Extreme x = { "aten.gt.Tensor", "aten.lt.Tensor", "aten.ge.Tensor" };
+  return fextreme_grad(c, &x);
 }
 static DtStatus g_fmin (DtGradCall *c) {
-  return fextreme_grad(c, "aten.lt.Tensor", "aten.le.Tensor");
+  const Extreme x = { "aten.lt.Tensor", "aten.gt.Tensor", "aten.le.Tensor" };
+  return fextreme_grad(c, &x);
 }
 
 static DtStatus g_hypot (DtGradCall *c) {

@@ -38,23 +38,30 @@ static DtStatus g_i0e (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* `far` or, near 0, `near`; the mask says which are near, or which are far. */
+static DtHandle *choose (DtGradCall *c, DtHandle *mask, bool is_near,
+                         DtHandle *far, DtHandle *near) {
+  return is_near ? EMIT("aten.where.self", "ttt", mask, near, far)
+                 : EMIT("aten.where.self", "ttt", mask, far, near);
+}
+
 /* i1 and i1e: f0(x) - out * (1/x, with the sign of x besides when scaled),
-** 1/2 at 0. */
+** 1/2 at 0.  NaN is near until 2.14, far since 2.15, which asks the other way
+** round. */
 static DtStatus near_zero (DtGradCall *c, const char *f0, bool scaled) {
   const DtMeta *m = dt_emit_meta(c->e, IN);
   double eps = m->dtype == DT_F64 ? 2.220446049250313e-16
                                   : 1.1920928955078125e-07;
-  DtHandle *far = EMIT("aten.gt.Scalar", "tf", EMIT("aten.abs.default", "t",
-                                                    IN),
-                       eps);
-  DtHandle *x = EMIT("aten.where.self", "ttt", far, IN,
-                     op_e_scalar(c->e, eps, m));
+  bool asks_near = (c->op->flags & DT_OP_LATEST) != 0;
+  DtHandle *mask = EMIT(asks_near ? "aten.le.Scalar" : "aten.gt.Scalar", "tf",
+                        EMIT("aten.abs.default", "t", IN), eps);
+  DtHandle *x = choose(c, mask, asks_near, IN, op_e_scalar(c->e, eps, m));
   DtHandle *h = EMIT("aten.reciprocal.default", "t", x);
   if (scaled) h = EMIT("aten.add.Tensor", "tt", EMIT("aten.sgn.default", "t",
                                                      x), h);
   h = EMIT("aten.mul.Tensor", "tt", OUT, h);
   h = EMIT("aten.sub.Tensor", "tt", EMIT(f0, "t", x), h);
-  h = EMIT("aten.where.self", "ttt", far, h, op_e_scalar(c->e, 0.5, m));
+  h = choose(c, mask, asks_near, h, op_e_scalar(c->e, 0.5, m));
   op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, h));
   return op_g_finish(c);
 }
@@ -65,19 +72,25 @@ static DtStatus g_i1e (DtGradCall *c) {
   return near_zero(c, "aten.special_i0e.default", true);
 }
 
+/* h / d, which since 2.14 is a product with 1/d. */
+static DtHandle *part_of (DtGradCall *c, DtHandle *h, double d) {
+  return (c->op->flags & DT_OP_LATER) != 0
+         ? EMIT("aten.mul.Scalar", "tf", h, 1 / d)
+         : EMIT("aten.div.Scalar", "tf", h, d);
+}
+
 static DtStatus g_log_ndtr (DtGradCall *c) {
   DtHandle *h = EMIT("aten.pow.Tensor_Scalar", "ti", IN, TWO);
-  h = EMIT("aten.add.Tensor", "tt", OUT, EMIT("aten.div.Scalar", "ti", h,
-                                              TWO));
+  h = EMIT("aten.add.Tensor", "tt", OUT, part_of(c, h, 2));
   h = EMIT("aten.exp.default", "t", EMIT("aten.neg.default", "t", h));
-  DtHandle *k = EMIT("aten.div.Scalar", "tf", GOUT, sqrt(2 * acos(-1.0)));
+  DtHandle *k = part_of(c, GOUT, sqrt(2 * acos(-1.0)));
   op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", k, h));
   return op_g_finish(c);
 }
 
 static DtStatus g_ndtri (DtGradCall *c) {
   DtHandle *h = EMIT("aten.pow.Tensor_Scalar", "ti", OUT, TWO);
-  h = EMIT("aten.exp.default", "t", EMIT("aten.div.Scalar", "ti", h, TWO));
+  h = EMIT("aten.exp.default", "t", part_of(c, h, 2));
   DtHandle *k = EMIT("aten.mul.Scalar", "tf", GOUT, sqrt(2 * acos(-1.0)));
   op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", k, h));
   return op_g_finish(c);
