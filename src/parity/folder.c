@@ -41,41 +41,74 @@ static DtStatus add (DtCtx *cx, DtParityFiles *f, char *name) {
   return DT_OK;
 }
 
-static DtStatus add_folder (DtCtx *cx, DtParityFiles *f, const char *dir) {
+static bool is_folder (const char *path) {
+  struct stat s;
+  return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* Links within a folder are not followed: they may lead back. */
+static bool is_folder_itself (const char *path) {
+  struct stat s;
+  return lstat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static bool is_suite (const char *name) {
+  return ends(name, ".jsonl") || ends(name, ".program.json");
+}
+
+/* What a folder holds that may be suites or hold them: files and folders, by
+** name. */
+static DtStatus list_folder (DtCtx *cx, DtParityFiles *f, const char *dir) {
   DIR *d = opendir(dir);
   struct dirent *e;
   DtStatus st = DT_OK;
-  int first = f->n;
   DT_CHECK(cx, d != NULL, DT_E_IO, "%s: cannot be read", dir);
   while (st == DT_OK && (e = readdir(d)) != NULL) {
     DtBuf path;
-    if (!ends(e->d_name, ".jsonl") && !ends(e->d_name, ".program.json"))
+    if (e->d_name[0] == '.')
       continue;
     dt_buf_init(&path, cx);
     dt_buf_addf(&path, "%s%s%s", dir, ends(dir, "/") ? "" : "/", e->d_name);
     st = dt_buf_ok(&path);
-    if (st == DT_OK)
+    if (st == DT_OK && (is_suite(e->d_name) || is_folder_itself(dt_buf_str(&path))))
       st = add(cx, f, dt_strdup(cx, dt_buf_str(&path)));
     dt_buf_fini(&path);
   }
   (void)closedir(d);
-  if (st != DT_OK)
-    return st;
+  if (f->n > 1)
+    qsort(f->name, (size_t)f->n, sizeof *f->name, by_name);
+  return st;
+}
+
+/* The suites in a folder and in the folders in it. */
+static DtStatus add_folder (DtCtx *cx, DtParityFiles *f, const char *dir) {
+  DtParityFiles inside = { 0 };
+  DtStatus st = list_folder(cx, &inside, dir);
+  for (int i = 0; st == DT_OK && i < inside.n; i++) {
+    const char *name = inside.name[i];
+    st = is_folder_itself(name) ? add_folder(cx, f, name)
+                                : add(cx, f, dt_strdup(cx, name));
+  }
+  dt_parity_files_fini(cx, &inside);
+  return st;
+}
+
+/* A file as it is, a folder as the suites in it. */
+static DtStatus add_given (DtCtx *cx, DtParityFiles *f, const char *given) {
+  int first = f->n;
+  if (!is_folder(given))
+    return add(cx, f, dt_strdup(cx, given));
+  DT_TRY(cx, add_folder(cx, f, given));
   DT_CHECK(cx, f->n > first, DT_E_IO, "%s: no .jsonl and no .program.json file "
-           "in this folder", dir);
-  qsort(f->name + first, (size_t)(f->n - first), sizeof *f->name, by_name);
+           "in this folder", given);
   return DT_OK;
 }
 
 DtStatus dt_parity_files (DtCtx *cx, int n, char *const *given,
                           DtParityFiles *out) {
   memset(out, 0, sizeof *out);
-  for (int i = 0; i < n; i++) {
-    struct stat s;
-    bool folder = stat(given[i], &s) == 0 && S_ISDIR(s.st_mode);
-    DT_TRY(cx, folder ? add_folder(cx, out, given[i])
-                      : add(cx, out, dt_strdup(cx, given[i])));
-  }
+  for (int i = 0; i < n; i++)
+    DT_TRY(cx, add_given(cx, out, given[i]));
   return DT_OK;
 }
 

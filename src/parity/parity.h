@@ -46,9 +46,9 @@ DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
                         DtParityCount *count);
 /* `torch` is the release asked for, NULL if none is.
 ** `dtrepl parity [--only TEXT] [--show N] [--by-op] [--torch X] FILE...` for the
-** caller.  A folder means the suites in it; without --torch the release is the one
-** that the files' folders name (the base one: none).  Returns the exit code: 0, 1
-** unreadable file, 2 usage, 3 something differs.  Local. */
+** caller.  A folder means the suites in it and below; without --torch the release
+** is the one that the files' folders name (the base one: none).  Returns the exit
+** code: 0, 1 unreadable file, 2 usage, 3 something differs.  Local. */
 int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
                     DtParityPut put, DtParityPut progress,
                     DtParityProgram program, void *ud);

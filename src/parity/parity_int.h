@@ -234,8 +234,9 @@ bool dt_check_values (DtParity *p, const json_t *o);
 /* --- folder.c --- */
 /* Files to read, owned. */
 typedef struct DtParityFiles { int n, room; char **name; } DtParityFiles;
-/* The n names given, each folder as the suites in it, by name.  IO: a folder
-** that cannot be read, or has none.  Free `out` in either case.  Local. */
+/* The n names given, each folder as the suites in it and in its folders, by
+** name.  IO: a folder that cannot be read, or has none.  Free `out` in either
+** case.  Local. */
 DtStatus dt_parity_files (DtCtx *cx, int n, char *const *given,
                           DtParityFiles *out);
 void dt_parity_files_fini (DtCtx *cx, DtParityFiles *f);

@@ -45,6 +45,8 @@ cp cut.jsonl suites/b.jsonl
 cp lists.jsonl suites/a.jsonl
 says 3 "suites/a.jsonl: line 3 is no JSON" suites
 says 3 "suites/b.jsonl: line 1 is no JSON" suites/
+mkdir -p above/below && cp cut.jsonl above/below/c.jsonl && ln -s .. above/below/up
+says 3 "above/below/c.jsonl: line 1 is no JSON" above
 says 1 "none: no .jsonl and no .program.json file in this folder" none
 
 # Files within a folder of a release are of this release, from wherever they
