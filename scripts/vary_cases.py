@@ -8,7 +8,8 @@
 
 Cases of the files are drawn by lot, each operator as often as any other, and
 changed: another mesh, other placements, other sizes, the shards in another
-order; of a program over a mesh, the calls of another one behind it.  Answers
+order, other numbers; of a program over a mesh, the calls of another one behind
+it.  Answers
 are left out: PyTorch gives them.  The same seed draws the same cases.
 """
 import argparse
@@ -26,7 +27,11 @@ MESH_CALLS = ("slice", "flatten", "unflatten", "root", "get_root", "save",
 INPUTS = ("id", "op", "mesh", "args", "kw", "shape", "dtype", "src", "dst",
           "src_order", "dst_order", "planner", "plain", "size", "pl", "order",
           "what", "fn", "device", "devices_per_host", "mesh_dim", "bytes",
-          "bytes_gb", "calls", "expr", "strided", "flatten")
+          "bytes_gb", "calls", "expr", "strided", "flatten", "wrt", "gout",
+          "grad_outs", "inplace_on_clone", "bwd_args")
+# What arithmetic treats apart.
+EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, 1e30, {"nan": True}, {"inf": 1},
+         {"inf": -1}]
 
 
 class Lot:
@@ -106,6 +111,27 @@ def vary_call(case, lot):
     return dict(case, mesh=mesh, **out)
 
 
+def vary_numbers(case, lot):
+    """Cases without a mesh: other numbers in tensors of floats, equal ones and
+    what arithmetic treats apart among them."""
+    edges = lot.r.random() < 0.5
+
+    def other(data):
+        draw = lot.r.random()
+        if edges and draw < 0.2:
+            return lot.r.choice(EDGES)
+        return lot.r.choice(data) if draw < 0.4 \
+            else round(lot.r.gauss(0, 2), 2)
+
+    def change(t):
+        if t.get("data") and re.fullmatch(r"b?f\d+", t.get("t", "")):
+            t["data"] = [other(t["data"]) for _ in t["data"]]
+        return t
+
+    return dict(case, **tensors({k: case[k] for k in ("args", "kw", "gout")
+                                 if k in case}, change))
+
+
 def order_of(pl, lot):
     """A random order of the mesh dims of each tensor dim that several shard."""
     by_dim = {}
@@ -165,7 +191,8 @@ def vary(case, lot, others):
     if case["id"].startswith("mesh/program"):
         return vary_program(case, lot, others)
     if "args" in case:
-        return vary_call(case, lot)
+        return vary_call(case, lot) if "mesh" in case \
+            else vary_numbers(case, lot)
     if case["id"].startswith("redist/"):
         return vary_plan(case, lot)
     return vary_layout(case, lot)
@@ -184,7 +211,7 @@ def main():
         with open(path, encoding="utf-8") as f:
             for line in f:
                 case = json.loads(line)
-                if "mesh" not in case:
+                if "mesh" not in case and "args" not in case:
                     continue
                 case = {k: case[k] for k in INPUTS if k in case}
                 others.append(case)

@@ -120,6 +120,8 @@ static inline T G(flogit_bwd) (T g, T x, T eps, int kb) {
     if (!(x >= low && x <= G(fnarrow)(K(1) - low, kb))) return 0;
   } else if (x < 0 || x > 1) {
     return NAN;
+  } else if (x == 0) {
+    return g * (T)INFINITY;             /* -0.0 is no negative number here */
   }
   return g / G(fnarrow)(x * G(fnarrow)(K(1) - x, kb), kb);
 }
