@@ -215,9 +215,9 @@ local function save_in(single, args, kw)
       util.raise("RuntimeError", "Checkpoint already exists and "
         .. "self.overwrite=False.")
     end
-    local function write(told)
-      checkpoint.save(tables(state), {checkpoint_id = path, alone = single},
-        told)
+    local function write(told, owners)
+      checkpoint.save(tables(state), {checkpoint_id = path, alone = single,
+        owners = owners}, told)
     end
     if not files.exists {path} then files.note_made(path) end
     plan.save(state, path, write, single)

@@ -197,17 +197,28 @@ local function kept(plan)
   return json.encode {order, stored, plan.files}
 end
 
--- save(state, folder, write): the plans of a save, write(told) between them,
--- where `told` is what the checkpoint is to keep, and the metadata after;
+-- {[full name] = the rank that writes it}, of what is not sharded.
+local function owners(plan)
+  local out = {}
+  for r, rows in ipairs(plan.rows) do
+    for _, row in ipairs(rows) do
+      if row.item.kind ~= "shard" then out[row.item.fqn] = r - 1 end
+    end
+  end
+  return out
+end
+
+-- save(state, folder, write): the plans of a save, write(told, owners) between
+-- them, where `told` is what the checkpoint is to keep, and the metadata after;
 -- single: this rank by itself, without a collective.
 function M.save(state, folder, write, single)
   local items = M.items(state)
   local plan = plans.save(single and {items} or exchanged(items),
     system.named(folder))
-  if single then return write(kept(plan)) end
+  if single then return write(kept(plan), owners(plan)) end
   gathered(plan.offered)
   scattered(plan.sent)
-  write(kept(plan))
+  write(kept(plan), owners(plan))
   gathered(plan.written)
   M.broadcast(plan.metadata)
 end

@@ -253,30 +253,6 @@ static bool uneven_mean (DtVfCase *c, const DtProp *p, int m) {
   return false;
 }
 
-/* The gradient of a mean: each rank divides by the count of its part. */
-static bool mean_backward (DtVfCase *c, const DtProp *p, int m) {
-  const DtSchema *sig = c->r->op->sig;
-  const DtArgs *a = &c->r->args;
-  bool mean = false;
-  DtBuf dim;
-  if (strstr(c->r->op->sig->full, "_backward") == NULL) return false;
-  for (int i = 0; i < sig->nargs && i < a->n; i++)
-    mean = mean || (strcmp(sig->arg[i].name, "reduction") == 0 &&
-                    dt_arg_int(a, i) == 1);
-  for (int i = 0; i < p->nin && mean; i++) {
-    if (!is_uneven(p->in[i], m)) continue;
-    dt_buf_init(&dim, c->d->s->cx);
-    dt_mesh_dim_label(p->in[i]->mesh, m, &dim);
-    snprintf(c->v->cause, sizeof c->v->cause, "uneven-mean");
-    snprintf(c->v->words, sizeof c->v->words, "gradient of an uneven mean: "
-             "each rank of mesh dim %.40s divides by the count of its part",
-             dt_buf_str(&dim));
-    dt_buf_fini(&dim);
-    return true;
-  }
-  return false;
-}
-
 static bool is_partial (const DtSpec *p, int m) {
   return p && m < p->npl && p->pl[m].kind >= DT_PL_PARTIAL;
 }
@@ -423,8 +399,7 @@ static void by_decision (DtVfCase *c, const DtProp *p) {
   }
   if (is_replaced_by_handler(c) || negative_dim(c, p)) return;
   for (int m = 0; m < ndim; m++)
-    if (uneven_mean(c, p, m) || mean_backward(c, p, m) ||
-        mean_of_means(c, p, m)) return;
+    if (uneven_mean(c, p, m) || mean_of_means(c, p, m)) return;
   for (int m = 0; m < ndim; m++)
     if (partial_in(c, p, m)) return;
   by_rule(c, p);

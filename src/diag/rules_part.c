@@ -342,8 +342,27 @@ static void from_local (DtDiag *g, const DtEvent *e) {
         s->mesh->shape[m] > 1) report_partial(g, p, s->mesh, m, e->in[0]);
 }
 
+/* To say that a tensor is a partial sum or mean promises what all_reduce does: what
+** is known of its place (rules_where.c) is asked as there. */
+static void sum_promised (DtDiag *g, const DtEvent *e) {
+  DtRecRaw raw = { .kind = "all_reduce" };
+  const DtSpec *s = e->nout > 0 && e->out[0] ? e->out[0]->spec : NULL;
+  int m;
+  if (s == NULL || e->status != DT_OK || e->backward || g->nfunc > 0 || e->nin < 1 ||
+      e->in[0] == NULL) return;
+  for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
+    if (s->pl[m].kind != DT_PL_PARTIAL || s->mesh->shape[m] == 1 ||
+        (s->pl[m].op != DT_OP_SUM && s->pl[m].op != DT_OP_AVG)) continue;
+    raw.reduce = s->pl[m].op == DT_OP_SUM ? "sum" : "avg";
+    raw.mesh = s->mesh;
+    raw.mdim = m;
+    dt_diag_where_raw(g, &raw, e->in[0], NULL);
+  }
+}
+
 const DtDiagRule dt_rules_part[] = {
   { DT_EV_FUNC_END, on_local_part, NULL, DT_CALLED(TO_LOCAL) },
+  { DT_EV_FUNC_END, sum_promised, NULL, DT_CALLED(FROM_LOCAL) },
   { DT_EV_OP_END, op_end, NULL, 0 },
   { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(nfates) },
   { 0, NULL, NULL, 0 }

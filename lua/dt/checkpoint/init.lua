@@ -58,7 +58,6 @@ end
 
 -- Is this rank the first of those that hold the same shard?
 local function first_holder(t)
-  if not t.is_dtensor then return dt.rank() == 0 end
   local coord = t.device_mesh:get_coordinate()
   if not coord then return false end
   for m, p in ipairs(t.placements) do
@@ -147,9 +146,50 @@ local function together_of(where)
   return alone and function (f) f() end or io_.together, alone
 end
 
+local function is_sharded(v) return util.is_tensor(v) and v.is_dtensor end
+
+-- {[name] = the rank that writes it}, of what is not distributed: the first that
+-- has it.  Collective.
+local function first_owners(flat, names)
+  local list, owners = {}, {}
+  for _, name in ipairs(names) do
+    if not is_sharded(flat[name]) then list[#list + 1] = name .. "\0" end
+  end
+  for r, text in ipairs(dt._gather_text(table.concat(list))) do
+    for name in text:gmatch "([^\0]*)\0" do owners[name] = owners[name] or r - 1 end
+  end
+  return owners
+end
+
+-- What the index says of an entry, or nil for what is not saved.
+local function entry_text(name, v)
+  if util.is_tensor(v) then
+    return ('%q:{"shape":[%s],"dtype":"%s"}'):format(name,
+      table.concat(v.shape, ","), tostring(v.dtype))
+  end
+  local value = value_text(v, name)
+  return value and ('%q:{"%s":%s}'):format(name, M.is_sealed(v) and "sealed"
+    or "value", value)
+end
+
+-- Lines of all ranks, each once, joined.
+local function union(all)
+  local list, seen = {}, {}
+  for _, text in ipairs(all) do
+    for line in text:gmatch "[^\n]+" do
+      if not seen[line] then
+        seen[line], list[#list + 1] = true, line
+      end
+    end
+  end
+  return table.concat(list, ",")
+end
+
 -- save(state_dict, {checkpoint_id = folder}) or save(state_dict, folder);
--- alone = true: this rank without the others, for its plain tensors; `told` is JSON
--- that the index keeps for who saved, read back by M.told.
+-- alone = true: this rank without the others, for its plain tensors; owners =
+-- {[name] = rank}: who writes what is not distributed (default: the first rank
+-- that has it); `told` is JSON that the index keeps for who saved, read back by
+-- M.told.
 function M.save(state, where, told)
   local path = type(where) == "table" and where.checkpoint_id or where
   if type(path) ~= "string" then
@@ -161,12 +201,18 @@ function M.save(state, where, told)
   local old = index_text(path)
   local turn = old and (tonumber(old:match('"turn":(%d+)')) or 0) + 1 or 1
   local file = ("%d-rank%d.safetensors"):format(turn, dt.rank())
-  local mine, chunks, parts = {}, {}, {}
+  local owners = not alone
+    and (type(where) == "table" and where.owners or first_owners(flat, names))
+  local mine, chunks, parts, entries = {}, {}, {}, {}
   together(function ()
     for _, name in ipairs(names) do
       local t = flat[name]
+      local owned = alone or not is_sharded(t) and owners[name] == dt.rank()
+      if owned or is_sharded(t) then
+        entries[#entries + 1] = entry_text(name, t)
+      end
       if util.is_tensor(t) then check_no_addends(t) end
-      if util.is_tensor(t) and (alone or first_holder(t)) then
+      if util.is_tensor(t) and (owned or is_sharded(t) and first_holder(t)) then
         mine[name] = t.is_dtensor and t:to_local() or t
         if t.is_dtensor then parts[io_.part_key(name)] = block_text(t) end
         chunks[#chunks + 1] = ('%q:{"file":"%s","runs":%s}'):format(name, file,
@@ -180,24 +226,13 @@ function M.save(state, where, told)
   end)
   local own = "{" .. table.concat(chunks, ",") .. "}"
   local all = alone and {own} or dt._gather_text(own)
+  local text = table.concat(entries, "\n")
+  local known = union(alone and {text} or dt._gather_text(text))
   together(function ()
     if not alone and dt.rank() ~= 0 then return end
-    local entries = {}
-    for _, name in ipairs(names) do
-      local t = flat[name]
-      if util.is_tensor(t) then
-        entries[#entries + 1] = ('%q:{"shape":[%s],"dtype":"%s"}'):format(name,
-          table.concat(t.shape, ","), tostring(t.dtype))
-      else
-        local value = value_text(t, name)
-        entries[#entries + 1] = value
-          and ('%q:{"%s":%s}'):format(name, M.is_sealed(t) and "sealed"
-            or "value", value)
-      end
-    end
     dt._write_file(path .. "/" .. INDEX, ('{"format":%d,"turn":%d,"told":%s,'
       .. '"tensors":{%s},"chunks":[%s]}\n'):format(FORMAT, turn,
-      told or "null", table.concat(entries, ","), table.concat(all, ",")))
+      told or "null", known, table.concat(all, ",")))
     for r = 0, 4095 do                        -- files of the save before
       local gone = ("%s/%d-rank%d.safetensors"):format(path, turn - 1, r)
       if not os.remove(gone) and r >= dt.world_size() then break end

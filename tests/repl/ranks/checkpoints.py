@@ -98,4 +98,19 @@ if rank == 0:
     shutil.rmtree("again")
     os.remove("one.pt")
     print(os.path.exists("folder"), os.path.exists("again"))
+
+# What each rank has under a name of its own, and under one that all have: of these
+# the planner lets one rank write.
+def own(n):
+    return {f"seed{rank}": torch.tensor([10 + rank + n]), "whole": torch.full((6,), rank + n),
+            "next": torch.tensor(20 + rank + n), f"step{rank}": 5 * rank + n, "lr": 0.5 + rank + n}
+
+
+dcp.save({"own": own(0)}, checkpoint_id="own")
+state = {"own": own(100)}
+dcp.load(state, checkpoint_id="own")
+print(f"{rank} own {sorted(state['own'].items())}", flush=True)
+dist.barrier()
+if rank == 0:
+    shutil.rmtree("own")
 dist.destroy_process_group()
