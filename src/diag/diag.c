@@ -152,6 +152,11 @@ static void add_pls (DtBuf *b, bool lua, int npl, const DtPlacement *pl) {
   }
 }
 
+typedef struct DtFix {
+  DtFindId id;
+  const char *op, *lua, *torch;
+} DtFix;
+
 /* Fill %x and %p of a fix; owned, NULL without memory. */
 static char *fill_fix (DtDiag *g, const char *text, bool lua,
                        const char *subject, int npl, const DtPlacement *pl) {
@@ -252,11 +257,27 @@ void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
   g->n--;
 }
 
+/* What mends a finding where it depends on the operator; else the kind's own. */
+static const DtFix *fix_of (const DtFindKind *kind, const char *op, DtFix *own) {
+  static const DtFix rows[] = {
+#define X(kind, op, ...) { DT_FIND_ID_##kind, op, __VA_ARGS__ },
+#include "diag/fixes.def"
+#undef X
+  };
+  for (size_t i = 0; op && i < sizeof rows / sizeof rows[0]; i++)
+    if (rows[i].id == kind->id && strncmp(op, rows[i].op, strlen(rows[i].op)) == 0)
+      return &rows[i];
+  *own = (DtFix){ kind->id, "", kind->lua, kind->torch };
+  return own;
+}
+
 void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
                  const DtPlacement *pl, const char *subject,
                  const char *evidence) {
-  char *lua = fill_fix(g, f->kind->lua, true, subject, npl, pl);
-  char *torch = fill_fix(g, f->kind->torch, false, subject, npl, pl);
+  DtFix own;
+  const DtFix *fix = fix_of(f->kind, f->op, &own);
+  char *lua = fill_fix(g, fix->lua, true, subject, npl, pl);
+  char *torch = fill_fix(g, fix->torch, false, subject, npl, pl);
   DtFinding one = *f;
   one.count = 1;
   dt_diag_keep(g, &one, subject, evidence, lua, torch);
