@@ -154,7 +154,7 @@ static void add_pls (DtBuf *b, bool lua, int npl, const DtPlacement *pl) {
 
 typedef struct DtFix {
   DtFindId id;
-  const char *op, *lua, *torch;
+  const char *what, *lua, *torch;       /* fixes.def */
 } DtFix;
 
 /* Fill %x and %p of a fix; owned, NULL without memory. */
@@ -257,15 +257,15 @@ void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
   g->n--;
 }
 
-/* What mends a finding where it depends on the operator; else the kind's own. */
-static const DtFix *fix_of (const DtFindKind *kind, const char *op, DtFix *own) {
+/* What mends a finding where that depends on `what`; else the kind's own. */
+static const DtFix *fix_of (const DtFindKind *kind, const char *what, DtFix *own) {
   static const DtFix rows[] = {
-#define X(kind, op, ...) { DT_FIND_ID_##kind, op, __VA_ARGS__ },
+#define X(kind, what, ...) { DT_FIND_ID_##kind, what, __VA_ARGS__ },
 #include "diag/fixes.def"
 #undef X
   };
-  for (size_t i = 0; op && i < sizeof rows / sizeof rows[0]; i++)
-    if (rows[i].id == kind->id && strncmp(op, rows[i].op, strlen(rows[i].op)) == 0)
+  for (size_t i = 0; what && i < sizeof rows / sizeof rows[0]; i++)
+    if (rows[i].id == kind->id && strncmp(what, rows[i].what, strlen(rows[i].what)) == 0)
       return &rows[i];
   *own = (DtFix){ kind->id, "", kind->lua, kind->torch };
   return own;
@@ -274,8 +274,14 @@ static const DtFix *fix_of (const DtFindKind *kind, const char *op, DtFix *own) 
 void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
                  const DtPlacement *pl, const char *subject,
                  const char *evidence) {
+  dt_diag_put_for(g, f, f->op, npl, pl, subject, evidence);
+}
+
+void dt_diag_put_for (DtDiag *g, const DtFinding *f, const char *what, int npl,
+                      const DtPlacement *pl, const char *subject,
+                      const char *evidence) {
   DtFix own;
-  const DtFix *fix = fix_of(f->kind, f->op, &own);
+  const DtFix *fix = fix_of(f->kind, what, &own);
   char *lua = fill_fix(g, fix->lua, true, subject, npl, pl);
   char *torch = fill_fix(g, fix->torch, false, subject, npl, pl);
   DtFinding one = *f;

@@ -99,7 +99,11 @@ void dt_diag_claim_often (DtDiag *g, const DtEvent *e, DtFindId id, int64_t salt
 /* What makes findings one, of one text that runs: kind, operator, line. */
 uint64_t dt_diag_key (const DtFindKind *k, const char *op, const char *file,
                       int line);
-/* Keep a finding; its owned texts are made here. */
+/* Keep a finding; its owned texts are made here.  put_for: its fix is that of
+** fixes.def for `what`, NULL or none there: its kind's; put: for its operator. */
+void dt_diag_put_for (DtDiag *g, const DtFinding *f, const char *what, int npl,
+                      const DtPlacement *pl, const char *subject,
+                      const char *evidence);
 void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
                   const DtPlacement *pl, const char *subject,
                   const char *evidence);

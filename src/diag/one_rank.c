@@ -152,6 +152,15 @@ static const char *name_written (DtRuns *u, const DtRecord *of,
   return l && *l->name ? l->name : v ? dt_record_var_name(of, v) : NULL;
 }
 
+/* What the tensor that is named is, for fixes.def; NULL: it cannot be said. */
+static const char *what_it_is (const DtRuns *u, const DtParting *f, const char *name) {
+  if (f->leaf || f->own || f->written || name == NULL) return NULL;
+  if (f->rel.kind == DT_REL_PART && !dt_rel_is_scaled(f->rel)) return "part";
+  if (f->rel.kind != DT_REL_ADDEND) return NULL;
+  if (!dt_rel_is_scaled(f->rel)) return "addend";
+  return fabs(f->rel.factor * u->n - 1) < 1e-6 ? "mean" : NULL;
+}
+
 /* The finding stands where the fault is. */
 static void tell (DtRuns *u, const DtParting *f, const DtRunClaim *c, const DtRecord *of) {
   const DtRecOp *r = u->op[f->op], *mine = dt_runs_pair(u, f->op)[0];
@@ -180,7 +189,8 @@ static void tell (DtRuns *u, const DtParting *f, const DtRunClaim *c, const DtRe
   if (f->line != r->line) dt_buf_addf(&b, " (%s:%d)", base_name(r->file), r->line);
   dt_buf_add(&b, f->says);
   if (!b.oom)
-    dt_diag_put(u->g, &found, 0, NULL, subject ? subject : "", dt_buf_str(&b));
+    dt_diag_put_for(u->g, &found, what_it_is(u, f, made ? made : name), 0, NULL,
+                    subject ? subject : "", dt_buf_str(&b));
   else
     dt_error_clear(u->cx);
   dt_buf_fini(&b);
