@@ -12,6 +12,7 @@ local kinds = require "torch.kinds"
 local function argument(x)
   if type(x) ~= "table" or getmetatable(x) ~= nil then return V.from_lua(x) end
   local dtype = x.t or x.dt
+  if x.re then return V.complex(x.re, x.im) end
   if dtype then return dt.empty(x.shape, {dtype = dt[dtype], device = "meta"}) end
   local name = x.dtype or x.layout or x.memory_format
   if name then return attrs.get(attrs.module "torch", name:match("[%w_]+$")) end

@@ -16,6 +16,10 @@ static void push_arg (lua_State *L, const DtValue *v, DtVar *const *in) {
     }
   } else if (v->kind == DT_V_TENSOR && in[v->u.slot] != NULL) {
     dtL_share_tensor(L, in[v->u.slot]);
+  } else if (v->kind == DT_V_COMPLEX) {
+    lua_createtable(L, 0, 2);
+    dtL_set_num(L, "re", v->u.c[0]);
+    dtL_set_num(L, "im", v->u.c[1]);
   } else if (!dtL_push_plain_arg(L, v, false)) {
     dtL_push_none(L);
   }

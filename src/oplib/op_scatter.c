@@ -394,9 +394,12 @@ static DtStatus fill_kernel (DtKernelCall *c) {
   DtTensor *v = dt_kin(c, 3);
   if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
-  if (!v)
-    v = op_number(&num, dt_arg_scalar(c->args, 3),
-                  (DtDtype)c->out[0]->m.dtype);
+  if (!v) {
+    DtDtype t = (DtDtype)c->out[0]->m.dtype;
+    DtScalar x = dt_arg_scalar(c->args, 3);
+    DT_TRY(c->cx, op_number_fits(c->cx, x, t));
+    v = op_number(&num, x, t);
+  }
   return dt_k_index_fill(c->cx, c->out[0], d, dt_kin(c, 2), v);
 }
 static DtStatus fill_grad (DtGradCall *c) {

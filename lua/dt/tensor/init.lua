@@ -132,13 +132,28 @@ local function refuse_scalar(item)
   end
 end
 
+local is_mask = {[dt.bool] = true, [dt.uint8] = true}
+
 -- True or False, also as a tensor without dims: nil for other indices.
 local function truth_of(item)
   if type(item) == "boolean" then return item end
   if util.is_tensor(item) and not item.is_dtensor and item.ndim == 0
-     and item.dtype == dt.bool and item.device ~= "meta" then
-    return item:item()
+     and is_mask[item.dtype] and item.device ~= "meta" then
+    local truth = item:item()
+    return truth ~= 0 and truth
   end
+end
+
+local is_whole = {[dt.int64] = true, [dt.int32] = true, [dt.int16] = true,
+  [dt.int8] = true}
+
+-- A tensor of one whole number counts as the number: its item is selected.
+local function number_of(item)
+  if not util.is_tensor(item) or item.is_dtensor or item.ndim > 0
+     or not is_whole[item.dtype] or item.device == "meta" or dt.debug.no_data() then
+    return item
+  end
+  return item:item()
 end
 
 -- A new dim in front, and the numbers that pick all or nothing of it.
@@ -158,6 +173,7 @@ local function apply_views(t, items)
   end
   local dim, tensors, last, source = 0, nil, 0, t
   for at, item in ipairs(items) do
+    item = number_of(item)
     if math.type(item) == "integer" then
       t = select_int(t, dim, item, at - 1)
     elseif is_slice(item) then
@@ -216,31 +232,54 @@ local function spread(value, view)
   return value:expand({table.unpack(want)})
 end
 
--- The one boolean mask among the tensor indices, with the dims of `view`;
--- nil where there are others.
-local function lone_mask(view, tensors)
-  local mask
+-- The tensor index where there is only one, and its dim; nil where there are
+-- others.
+local function lone_index(tensors)
+  local found, dim
   for i = 1, #tensors do
     if util.is_tensor(tensors[i]) then
-      if mask or i > 1 or tensors[i].dtype ~= dt.bool then return nil end
-      mask = tensors[i]
+      if found then return nil end
+      found, dim = tensors[i], i - 1
     end
   end
-  for _ = mask.ndim + 1, view.ndim do mask = mask:unsqueeze(-1) end
-  return mask
+  return found, dim
+end
+
+-- A number at the places of one mask or one list of indices; says whether it
+-- could.
+local function fill_at(view, tensors, number)
+  local index, dim = lone_index(tensors)
+  if not index then return false end
+  if index.dtype == dt.int64 then
+    if index.ndim > 1 then index = index:view({-1}) end
+    if type(number) == "boolean" then number = number and 1 or 0 end
+    op.index_fill_(view, dim, index, number)
+  elseif dim == 0 and is_mask[index.dtype] then
+    for _ = index.ndim + 1, view.ndim do index = index:unsqueeze(-1) end
+    op.masked_fill_(view, index, number)
+  else
+    return false
+  end
+  return true
+end
+
+-- A value for places that tensors name: without the dims of 1 in front.
+local function cut_front(value)
+  local shape, extra = value.shape, 0
+  while extra < #shape and shape[extra + 1] == 1 do extra = extra + 1 end
+  return extra == 0 and value or value:view({table.unpack(shape, extra + 1)})
 end
 
 function T._setitem(t, index, value)
   local view, tensors = apply_views(t, as_items(index))
   local fills = dt._switch("SCALAR_FILLS") ~= 0
   if tensors then
-    local number = not util.is_tensor(value)
-    local mask = number and fills and lone_mask(view, tensors)
-    if mask then
-      op.masked_fill_(view, mask, value)
-      return
-    end
-    if number then
+    if util.is_tensor(value) then
+      value = cut_front(value)
+    else
+      if fills and not util.is_none(value) and fill_at(view, tensors, value) then
+        return
+      end
       value = dt.tensor(value, {dtype = t.dtype})
     end
     op.index_put_(view, tensors, value)
