@@ -847,6 +847,8 @@ function M.set_plain(v, name, x)
   local other = foreign.of(v)
   if other and other.set and other.set(v, name, x, class) then return end
   local of_program = type(v) == "table" and rawget(v, "__python")
+  local put = type(v) == "table" and rawget(v, "put_member")
+  if put then put(name, x) end
   if of_program then name = NAMES_OF_CLASS[name] or name end
   if getmetatable(x) == V.func_mt
      and (of_program or type(v) == "table" and foreign.is_class(v)) then
@@ -902,6 +904,8 @@ function M.delete_plain(v, name)
      and rawget(v, NAMES_OF_CLASS[name] or name) ~= nil) then
     missing(v, name)
   end
+  local put = type(v) == "table" and rawget(v, "put_member")
+  if put then put(name, nil) end
   local other = foreign.of(v)
   if other and other.delete then other.delete(v, name) else v[name] = nil end
 end

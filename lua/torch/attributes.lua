@@ -315,7 +315,81 @@ local function get_field(v, key) return v[key] end      -- raises without one
 local only_distributed = {full_tensor = true, to_local = true,
   redistribute = true, placements = true, device_mesh = true}
 
+-- ---- what a program puts into the classes of tensors ----
+
+local put_into, put_any = {}, false     -- by class, by name
+local was, busy = {}, {}        -- what was there; names whose function runs
+
+-- Special methods that are asked for by their names here, too.
+local asked_for = {__reduce__ = true, __reduce_ex__ = true, __doc__ = true,
+  __module__ = true}
+
+-- of_classes(...): attributes that a program sets of these classes, the first
+-- of which counts, are those of their tensors.
+function M.of_classes(...)
+  for _, class in ipairs {...} do
+    put_into[class] = {}
+    put_into[#put_into + 1] = class
+    class.put_member = function (name, x)
+      if name:find("^__.*__$") and not asked_for[name] then
+        util.refuse("%s.%s of a program's own is not part of dtrepl",
+          class.__name__, name)
+      end
+      local id = class.__name__ .. "." .. name
+      if was[id] == nil then
+        local has, old = pcall(attrs.get, class, name)
+        was[id] = has and old or false
+      end
+      if was[id] and rawequal(was[id], x) then x = nil end      -- put back
+      put_into[class][name], put_any = x, true
+    end
+  end
+end
+
+-- A program ended.
+function M.reset()
+  if not put_any then return end
+  for _, class in ipairs(put_into) do
+    for name in pairs(put_into[class]) do class[name] = nil end
+    put_into[class] = {}
+  end
+  was, busy, put_any = {}, {}, false
+end
+
+-- Call a function of the program's; the one that was there before it, which
+-- asks the tensor for the name, is found meanwhile.
+local function call_put(f, name, args, kw)
+  local before = busy[name]
+  busy[name] = true
+  local out = table.pack(pcall(calls.call, f, args, kw))
+  busy[name] = before
+  if not out[1] then error(out[2], 0) end
+  return table.unpack(out, 2, out.n)
+end
+
+-- What the program put there for tensor v, bound to it.
+local function put_member(v, name)
+  if busy[name] then return nil end
+  for _, class in ipairs(put_into) do
+    local x = put_into[class][name]
+    if x ~= nil and class.test(v) then
+      local has, own = pcall(get_field, v, name)
+      if was[class.__name__ .. "." .. name] == false and has and own ~= nil then
+        return own                      -- the tensor's own, set on it
+      end
+      if not V.is_function(x) and type(x) ~= "function" then return x end
+      return V.builtin(function (a, kw)
+        return call_put(x, name, V.list({v, table.unpack(a, 1, a.n)}, a.n + 1),
+          kw)
+      end, name)
+    end
+  end
+end
+
 function tensor.get(v, name)
+  local own
+  if put_any then own = put_member(v, name) end
+  if own ~= nil then return own, true end
   if functions_only[name] then
     local has, own = pcall(get_field, v, own_key(name))
     if has and own ~= nil then return own, true end

@@ -128,6 +128,7 @@ M.Tensor = args.class("Tensor", {__module__ = "torch",
   test = util.is_tensor, new = V.builtin(new_tensor, "Tensor")})
 dtensor.DTensor.above, kinds.Parameter.above = M.Tensor, M.Tensor
 kinds.size_class.above = B.tuple
+attributes.of_classes(dtensor.DTensor, kinds.Parameter, M.Tensor)
 
 -- torch.LongTensor([1, 2]): the same for one dtype.
 local function add_typed_tensors(torch, class)

@@ -28,6 +28,7 @@ local autopsy = require "dt.spmd.autopsy"
 local paste = require "python.paste"
 local near = require "python.near"
 local function_modes = require "torch.function_modes"
+local attributes = require "torch.attributes"
 local saved_hooks = require "torch.saved_hooks"
 local dispatch_modes = require "torch.dispatch_modes"
 require "torch.training"
@@ -250,6 +251,7 @@ function M.environment(file, ...)
   atexit.begin()
   function_modes.reset()
   saved_hooks.reset()
+  attributes.reset()
   dispatch_modes.reset()
   abandoned.begin()
   local env = names.environment(tell_missing_import)
