@@ -9,7 +9,7 @@ from torch.testing._internal.common_fsdp import FSDPTest, MLP
 from torch.testing._internal.common_utils import run_tests
 from torch.testing._internal.distributed._tensor.common_dtensor import (
     DTensorOpTestBase, DTensorTestBase, MLPModule, ModelArgs, Transformer,
-    with_comms)
+    skip_unless_torch_gpu, with_comms)
 
 
 class OnRanks(DTensorTestBase):
@@ -32,6 +32,11 @@ class OnRanks(DTensorTestBase):
     @skip_if_lt_x_gpu(2)
     @with_comms
     def test_gpu(self):
+        raise RuntimeError("there is no GPU")
+
+    @with_comms
+    @skip_unless_torch_gpu
+    def test_gpus(self):
         raise RuntimeError("there is no GPU")
 
 

@@ -222,8 +222,8 @@ class Transformer(nn.Module):
 # ---- test classes ----
 
 def skip_unless_torch_gpu(method):
-    """Tests that want GPUs are skipped by skip_if_lt_x_gpu."""
-    return method
+    """A test that wants GPUs: skipped."""
+    return skip_if_lt_x_gpu(NUM_DEVICES)(method)
 
 
 def with_comms(eager_init=False, backend=None):
