@@ -219,6 +219,16 @@ check(dump.notes[1]:find("all_gather_into_tensor x1 (128 B)", 1, true)
 dump = diagnose.read(("    **aten.mm.default\n"):rep(50))
 check(dump.op == "aten.mm.default" and not dump.class, "half a dump")
 
+-- A plain tensor among distributed ones is a fault where the call did not run.
+local mixed = "  aten::add.Tensor(dt: f32[8, 8]| S(0), t: f32[8, 8])\n"
+local ran = "    aten::add.Tensor(t: f32[4, 8], t: f32[4, 8])  ->  t: f32[4, 8]\n"
+for text, want in pairs {[mixed] = true, [mixed .. ran] = false,
+    [mixed .. ran .. mixed] = true} do
+  local found = diagnose.read(text).class
+  check((found ~= nil and found.id:find "^mixed" ~= nil) == want, "a mixed call in a dump",
+    text, found and found.id)
+end
+
 -- ---- the user's own classes --------------------------------------------
 
 diagnose.extend {{id = "our-own", name = "ours",

@@ -254,8 +254,8 @@ echo "fully_shard doesn't support scalar parameters. Change s to a 1D tensor" \
   >scalar.txt
 printf '%s\n' "After x.to_local() the gradient of the norm weight, a DTensor" \
   "that is Replicate over tp, is not all-reduced in the backward." >quiet.txt
-has "run: what raises nothing" 0 "partial (tried here: cures it)" \
-  "$DTREPL" diagnose --run quiet.txt
+has "run: what raises nothing" 0 '"cures":true}],"message":"the gradient is called Repl' \
+  "$DTREPL" diagnose --json --run quiet.txt
 printf '%s\n' "ValueError: fsdp_size 4 x tp_size 2 is not equal to world_size 4" \
   "device_mesh, DTensor" >other.txt
 has "run: another message of the class" 0 "another message of this class" \
