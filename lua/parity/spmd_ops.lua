@@ -85,7 +85,7 @@ local function name_of(axis, by_name)
   return core.axis_info(axis).name
 end
 
-local function told(t, by_name)
+local function type_text(t, by_name)
   local types = core.types(t)
   local out = {}
   if types then
@@ -243,7 +243,7 @@ end
 local function described(v, by_name)
   if util.is_tensor(v) then
     return ("%s %s %s"):format(short[tostring(v.dtype)] or tostring(v.dtype),
-      facts.encode({table.unpack(v.shape)}), told(v, by_name))
+      facts.encode({table.unpack(v.shape)}), type_text(v, by_name))
   elseif V.is_seq(v) then
     local out = {}
     for i = 1, v.n do out[i] = described(v[i], by_name) or "value" end
@@ -290,7 +290,7 @@ local function changes(line, made, by_name)
   for name, v in pairs(line.args or {}) do
     local now = (line.mutated or {})[name]
     local want = now and {type = now.type, spec = now.spec} or v
-    local got = told(made[name], by_name)
+    local got = type_text(made[name], by_name)
     if wanted(want) ~= got then
       return ("%s is {%s}, want {%s}"):format(name, got, wanted(want))
     end

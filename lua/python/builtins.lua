@@ -787,7 +787,7 @@ local function is_class(v, c)
   end
   if c == B.object then return true end
   if type(c) == "table" and rawget(c, "__metaclass") then
-    local said = meta.said(c, "__instancecheck__", v)
+    local said = meta.ask(c, "__instancecheck__", v)
     if said ~= nil then return said end
   end
   if classes.is_instance(v, c) then return true end
@@ -849,7 +849,7 @@ function below(c, base)
   if said ~= nil and said ~= false then return true end
   if exceptions.is_class(c) then return exceptions.is_below(c, base) end
   if type(base) == "table" and rawget(base, "__metaclass") then
-    said = meta.said(base, "__subclasscheck__", c)
+    said = meta.ask(base, "__subclasscheck__", c)
     if said ~= nil then return said end
   end
   if type(base) == "table" and rawget(base, "maker") and rawget(c, "__python") then

@@ -443,7 +443,7 @@ local function in_order(members)
 end
 
 -- What classes above do when one is made below them.
-local function told(class, kw, members)
+local function call_hooks_above(class, kw, members)
   for _, key in ipairs(in_order(members or class)) do
     local v = (members or class)[key]
     local f = type(v) == "table" and not absent.name(v)
@@ -546,7 +546,7 @@ local function exception_class(name, bases, members, noted, kw)
   local class = exceptions.define(name, above, members, order_of(name, above))
   class.__qualname__ = members.__qualname__ or noted.full or name
   members.__class__ = nil
-  told(class, kw, members)
+  call_hooks_above(class, kw, members)
   return class
 end
 
@@ -632,7 +632,7 @@ function M.make(name, bases, members, fields, noted, kw, by)
     end
     kw = rest
   end
-  told(class, kw)
+  call_hooks_above(class, kw)
   return class
 end
 

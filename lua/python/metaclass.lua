@@ -195,9 +195,9 @@ end
 
 local unasked                       -- a class whose metaclass is not asked now
 
--- said(class, name, v): what the metaclass of `class` says of isinstance or
+-- ask(class, name, v): what the metaclass of `class` answers to isinstance or
 -- issubclass (its __instancecheck__, __subclasscheck__) of v, or nil.
-function M.said(class, name, v)
+function M.ask(class, name, v)
   local meta = not rawequal(unasked, class) and of(class)
   local f = meta and written(meta, name)
   return f and V.truth(V.call(f, V.list {class, v})) or f and false or nil

@@ -97,7 +97,7 @@ local signs = {
       ",%s*$", "")))
   end},
   {"near '='", "[%(,]%s*([%a_][%w_]*)%s*=[^=]", function (k)
-    return ("keywords stand in a table, the last argument: f(x, {%s = …})")
+    return ("keywords go into a table, the last argument: f(x, {%s = …})")
       :format(k)
   end},
   {"near '='", "^%s*[%a_][%w_]*%s*=%s*[%a_][%w_]*%s*=[^=]", function ()

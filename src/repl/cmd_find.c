@@ -19,7 +19,7 @@ const DtCmd dt_cmds_find[] = {
    "The silent traps the program ran into, with evidence and fix.\n"
    "They are noticed while it runs: a partial tensor read as a number, a mean\n"
    "over uneven parts, a plain tensor that differs between ranks, and so on.\n"
-   "At the prompt each is told once, in one line; :set findings off stops\n"
+   "At the prompt each is printed once, in one line; :set findings off stops\n"
    "that.  The same as data: dt.debug.findings().\n"
    "Example: :findings", cmd_findings},
   {NULL, NULL, 0, NULL, NULL, NULL}

@@ -590,7 +590,7 @@ static void syntax_error (lua_State *L, const char *text, DtBuf *diag) {
               msg != NULL ? msg : "out of memory");
   if (msg != NULL && strstr(msg, "near '<\\") != NULL)
     dt_buf_add(diag, "  a name in Lua has the letters a to z, digits and _; "
-               "others may stand in strings\n");
+               "others may be in strings\n");
   else if (looks_like_python(text))
     dt_buf_add(diag, "  this looks like Python: :python runs it, a line or a "
                "paste; :set python on\n  takes all lines so; `dtrepl FILE.py` "

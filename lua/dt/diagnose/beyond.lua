@@ -15,7 +15,7 @@ local rows = {
     "it takes two kinds of devices to raise this; tensors here are on one"},
   {{"CollectiveFingerPrint", "Culprit rank", "Watchdog caught"},
     "the words are of NCCL's watchdog or of detailed debug mode; a divergence "
-    .. "is told here in other words"},
+    .. "is reported in other words here"},
   {{"torch._dynamo", "fake buffer", "Untracked proxy", "SymInt",
     "was invalid, but is output", "guessed its metadata incorrectly",
     "available grad_output types", "runtime_wrappers", "treespec.unflatten",

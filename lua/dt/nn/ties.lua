@@ -18,7 +18,7 @@ local lost = {}
 -- A wrapping call begins.
 function M.begin() calls = calls + 1 end
 
-local function told(p, a, b, text)
+local function report_lost(p, a, b, text)
   lost[#lost + 1] = {a, b, text}
   dt._finding("UNTIED", p, text)
 end
@@ -40,7 +40,7 @@ function M.replace(p, m, name)
   local path = m._class.__name .. "." .. name
   local was = replaced[p]
   if was and was.call ~= calls then
-    told(p, was.place, {m, name}, ("%s and %s were one tensor, each was "
+    report_lost(p, was.place, {m, name}, ("%s and %s were one tensor, each was "
       .. "wrapped by a call of its own"):format(was.name, path))
   else
     replaced[p] = {name = path, call = calls, place = {m, name}}
@@ -55,7 +55,7 @@ function M.assign(p, m, name)
   if not was then
     replaced[p] = {name = path, call = calls, place = {m, name}, assigned = true}
   elseif was.assigned and (was.place[1] ~= m or was.place[2] ~= name) then
-    told(p, was.place, {m, name}, ("%s and %s were one tensor, each was "
+    report_lost(p, was.place, {m, name}, ("%s and %s were one tensor, each was "
       .. "replaced by another"):format(was.name, path))
   end
 end
@@ -91,7 +91,7 @@ function M.check(ties)
     for i = 2, #places do
       local p = places[i][1]._parameters.map[places[i][2]]
       if p ~= first then
-        told(p, places[1], places[i], ("%s and %s were one tensor"):format(
+        report_lost(p, places[1], places[i], ("%s and %s were one tensor"):format(
           places[1][3], places[i][3]))
       end
     end

@@ -267,7 +267,7 @@ return {
      {0.85, "was not included in process group", "~mesh|rank"},
    },
    cause = "A mesh wants one size and one name for each dimension, a device "
-     .. "type without an index, and ranks that exist and stand in it once.",
+     .. "type without an index, and ranks that exist and are in it once.",
    fixes = {
      {"the type alone, and the same mesh on all ranks",
       lua = 'dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", '
