@@ -755,6 +755,10 @@ local function is_no_class(c)
     or type(c) == "boolean" or V.is_list(c) or V.is_dict(c)
 end
 
+-- isinstance(v, c), in CPython's order (Objects/abstract.c:
+-- object_recursive_isinstance@3.11): the very class before anything the program
+-- could have written, then tuples, then __instancecheck__ of the metaclass.  The
+-- two returns at the top are for speed and may only say what the rest would.
 local function is_class(v, c)
   if type(v) == "table" and c ~= nil and rawequal(rawget(v, "_class"), c) then
     return true
@@ -834,6 +838,9 @@ def("isinstance", function (a)
   return said ~= nil and below(said, a[2])
 end)
 
+-- issubclass(c, base).  `below` of a kind of data answers for itself, and only yes is
+-- believed: ABCs add to it.  __subclasscheck__ comes before the order of classes,
+-- registered classes and __subclasshook__ after it, as in CPython's abc.
 function below(c, base)
   if V.is_tuple(base) then
     for i = 1, base.n do if below(c, base[i]) then return true end end

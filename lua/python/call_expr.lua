@@ -287,6 +287,10 @@ local function named_call(n, args)
   end
 end
 
+-- A call is compiled to the shortest way that its shape allows: super(), names that
+-- are read from the frame, functions of a text's pieces, positional arguments
+-- alone, plain keywords; the general one at the end serves stars.  Arguments are
+-- evaluated from left to right in each, the function before them.
 function X.call(n)
   if n.fn.kind == "name" and n.fn.name == "super"
      and not scope.is_local "super" then

@@ -148,6 +148,9 @@ local function float_digits(v, s)
     :format(v)
 end
 
+-- Sign and digits of a number by the parts `s` of its format.  -2^63 has no positive
+-- of its own and becomes a big integer; -0.0 is negative though it is not below 0;
+-- groups of digits are three in decimal, four after a prefix.
 local function number_text(v, s)
   local large = big.is(v)
   local negative = large and v.neg

@@ -252,6 +252,10 @@ local function comes(box, v)
   end
 end
 
+-- v in box.  A plain dict or set is answered at once; one of a program's class may
+-- have __contains__ and is asked later.  A set is looked up as its frozen copy, as
+-- CPython does for this question alone.  An object that has no __contains__ is
+-- gone through, and "not iterable" names what was given.
 function M.contains(box, v)
   local given = box
   local mt = type(box) == "table" and getmetatable(box)

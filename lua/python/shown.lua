@@ -125,6 +125,9 @@ function M.repr(v)
   return plain_repr(v)
 end
 
+-- repr(v) of what no __repr__ of the program is for.  The marks of a value (view,
+-- deque, is_size, record, frozen) are asked before its metatable alone, since
+-- several kinds share one: a deque is a list, torch.Size a tuple.
 function plain_repr(v)
   if type(v) == "string" then
     local q = v:find("'", 1, true) and not v:find('"', 1, true) and '"' or "'"
@@ -219,6 +222,9 @@ function plain_repr(v)
   return V.str(v)
 end
 
+-- str(v).  Numbers and texts first: nearly all calls are of those.  Containers are
+-- their repr, unless a class of the program is below them and has __str__; an
+-- error's str is its message, its repr is not.
 function M.str(v)
   local kind = math.type(v)
   if kind == "integer" then return ("%d"):format(v) end

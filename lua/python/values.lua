@@ -704,6 +704,9 @@ function M.is_type_table(v)
     and rawget(v, "__name__") ~= nil
 end
 
+-- The name that type(v).__name__ has and that errors print.  What a value is marked
+-- with comes before its metatable: kinds of data share those.  It must not call
+-- into the program, since errors are made of it while one is on its way.
 function M.type_name(v)
   if v == None then return "NoneType" end
   if type(v) == "boolean" then return "bool" end
