@@ -79,7 +79,8 @@ enum DtSalt {
   DT_SALT_PARTS_STEPPED = 3 << 20,
   DT_SALT_AVERAGES = 4 << 20,
   DT_SALT_CLIPPED = 5 << 20,
-  DT_SALT_SOURCE_WINS = 6 << 20
+  DT_SALT_SOURCE_WINS = 6 << 20,
+  DT_SALT_IN_GROUP = 7 << 20
 };
 /* The same with several facts that must hold together; `place`: event of the
 ** operator to be named; `salt` distinguishes claims of one line; mesh

@@ -105,15 +105,14 @@ static bool is_reduced_in_group (const DtDiag *g, const DtLearn *l) {
 }
 
 static void claim_in_group (DtDiag *g, const DtLearn *l, int64_t nr) {
-  enum { SALT = 400 };
   const DtFact facts[4] = { { false, l->last }, { true, l->start }, { false, l->used },
                             { true, (uint64_t)l->steps + 1 } };
   DtEvent e = dt_diag_origin(&l->reduced_at, "all_reduce");
   const char *what = is_reduced_in_group(g, l) ? dt_diag_learn_words(
     g, l, "%s was equal on all ranks; its gradient, from %s:%d, is reduced over some of "
           "them only, and the model goes over others, too") : NULL;
-  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, NULL, -1, SALT + nr, 4, facts,
-                              l->name, what);
+  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, NULL, -1, DT_SALT_IN_GROUP + nr,
+                              4, facts, l->name, what);
 }
 
 void dt_diag_groups (DtDiag *g) {
