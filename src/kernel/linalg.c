@@ -170,9 +170,12 @@ DtStatus dt_k_cholesky_inverse (DtCtx *cx, const DtTensor *a, bool upper,
   DT_TRYG(cx, dt_mats_copy(cx, &m, a));
   for (int64_t i = 0; i < m.n; i++) {
     if (m.rows > 0) lp->potri(upper, m.rows, dt_mats_at(&m, i), &info);
-    DT_CHECKG(cx, info == 0, DT_E_RUNTIME, "cholesky_inverse: The diagonal "
-              "element %d is zero, the inversion could not be completed "
-              "because the input matrix is singular.", info);
+    if (info != 0) {
+      st = dt_raise_as(cx, DT_E_RUNTIME, "_LinAlgError", "cholesky_inverse: The "
+                       "diagonal element %d is zero, the inversion could not be "
+                       "completed because the input matrix is singular.", info);
+      goto done;
+    }
   }
   mirror(&m, upper);
   DT_TRYG(cx, dt_mats_store(cx, &m, out));
