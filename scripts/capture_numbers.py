@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """capture_numbers.py: kinds of lines that need no mesh, for capture_pytorch.py,
-which calls this file: gradients, wrong calls, tables of result dtypes.  It
-does nothing when it is run by itself.
+which calls this file: gradients and wrong calls.  It does nothing when it is
+run by itself.
 """
 import contextlib
 

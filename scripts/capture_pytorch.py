@@ -597,7 +597,7 @@ def near(a, b):
 NOTES = ("exact", "case", "class", "program", "template", "site", "ok",
          "numel1_cached", "full_equals_input", "exec_error", "api_error",
          "source", "note", "has_decomp", "also", "late", "rewritten_to",
-         "scalar_shape_adjuster", "backward_mismatch", "decomp", "used")
+         "scalar_shape_adjuster", "backward_mismatch", "decomp")
 
 
 def warned(entry):

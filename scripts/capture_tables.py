@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""capture_tables.py: what is registered, how meshes are made and what a
-redistribution sends, for capture_pytorch.py, which calls this file.  It does
-nothing when it is run by itself.
+"""capture_tables.py: what is registered, how meshes are made and which steps
+of a redistribution merge, for capture_pytorch.py, which calls this file.  It
+does nothing when it is run by itself.
 
 Every rank's view is taken in a pretend world of its own, one after the other.
 """
@@ -12,11 +12,9 @@ import os
 import re
 
 import torch
-import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor
 from torch.distributed.tensor._dtensor_spec import TensorMeta
-from torch.utils._python_dispatch import TorchDispatchMode
 
 import capture_more as more
 

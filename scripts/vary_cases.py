@@ -9,8 +9,8 @@
 Cases of the files are drawn by lot, each operator as often as any other, and
 changed: another mesh, other placements, other sizes, the shards in another
 order, other numbers; of a program over a mesh, the calls of another one behind
-it.  Answers
-are left out: PyTorch gives them.  The same seed draws the same cases.
+it.  Answers are left out: PyTorch gives them.  The same seed draws the same
+cases.
 """
 import argparse
 import json
