@@ -3,6 +3,7 @@
 -- torch.mm(input, mat2, *, out=None), of the schemas in its definition.
 
 local dt = require "dt"
+local functions_only = require "torch.functions_only"
 
 local M = {}
 
@@ -11,54 +12,60 @@ local spaces = {linalg = true, fft = true, special = true}
 
 -- Methods that are no functions of torch, beside those that end in "_".
 local methods = {}
-for name in ([[contiguous copy expand expand_as index item masked_fill new_empty
-  new_empty_strided new_full new_ones new_zeros repeat reshape_as resize_as size
-  stride storage_offset sum_to_size to type_as unfold uniform view view_as
-  cauchy exponential geometric log_normal random is_contiguous coalesce
-  to_dense pin_memory is_pinned]]):gmatch "%S+" do methods[name] = true end
+for name in ([[contiguous dim expand expand_as index item masked_fill new_empty
+  new_empty_strided new_full new_ones new_zeros repeat reshape_as resize_as
+  retain_grad size stride storage_offset sum_to_size to type_as unfold view
+  view_as is_contiguous coalesce to_dense pin_memory is_pinned]])
+    :gmatch "%S+" do methods[name] = true end
 
 -- Operators behind functions of torch.nn.functional, and others that torch does
 -- not call by their names.
 local inner = {}
 for name in ([[adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d
-  adaptive_max_pool3d alias avg_pool2d avg_pool3d binary_cross_entropy col2im
-  copy cross_entropy_loss data elu flatten_dense_tensors fractional_max_pool2d
-  fractional_max_pool3d gelu glu hardsigmoid hardswish hardtanh huber_loss
-  im2col infinitely_differentiable_gelu_backward is_leaf l1_loss leaky_relu
-  lift lift_fresh lift_fresh_copy linear log_sigmoid log_sigmoid_forward mH mT
-  matrix_H max_pool2d_with_indices max_pool3d_with_indices max_unpool2d
-  max_unpool3d meta mish mse_loss multi_margin_loss multilabel_margin_loss
-  multilabel_margin_loss_forward nested_to_padded_tensor nll_loss nll_loss2d
-  nll_loss2d_forward nll_loss_forward nll_loss_nd nonzero_numpy
-  normal_functional numpy_T one_hot output_nr pad reflection_pad1d
-  reflection_pad2d reflection_pad3d relu6 replication_pad1d replication_pad2d
-  replication_pad3d retains_grad rrelu_with_noise rrelu_with_noise_functional
-  scaled_dot_product_attention set_data silu slice slow_conv3d smooth_l1_loss
-  soft_margin_loss softplus softshrink sym_is_contiguous sym_numel sym_size
-  sym_storage_offset sym_stride thnn_conv2d unflatten_dense_tensors unique_dim
-  unique_dim_consecutive upsample_bicubic2d upsample_bilinear2d
-  upsample_linear1d upsample_nearest1d upsample_nearest2d upsample_nearest3d
-  upsample_trilinear3d zero]]):gmatch "%S+" do inner[name] = true end
+  adaptive_max_pool3d alias avg_pool2d avg_pool3d binary_cross_entropy cauchy
+  col2im copy cross_entropy_loss data elu exponential
+  fake_quantize_per_channel_affine_cachemask
+  fake_quantize_per_tensor_affine_cachemask flatten_dense_tensors
+  fractional_max_pool2d fractional_max_pool3d gelu geometric glu hardsigmoid
+  hardswish hardtanh huber_loss im2col infinitely_differentiable_gelu_backward
+  is_leaf l1_loss leaky_relu lift lift_fresh lift_fresh_copy linear log_normal
+  log_sigmoid log_sigmoid_forward mH mT matrix_H max_pool2d_with_indices
+  max_pool3d_with_indices max_unpool2d max_unpool3d meta mish mse_loss
+  multi_margin_loss multilabel_margin_loss multilabel_margin_loss_forward
+  nested_to_padded_tensor nll_loss nll_loss2d nll_loss2d_forward
+  nll_loss_forward nll_loss_nd nonzero_numpy normal_functional numpy_T one_hot
+  output_nr pad pad_sequence reflection_pad1d reflection_pad2d reflection_pad3d
+  relu6 replication_pad1d replication_pad2d replication_pad3d retains_grad
+  rrelu_with_noise rrelu_with_noise_functional scaled_dot_product_attention
+  set_data silu slice slow_conv3d smooth_l1_loss soft_margin_loss softplus
+  softshrink sym_is_contiguous sym_numel sym_size sym_storage_offset sym_stride
+  thnn_conv2d unflatten_dense_tensors uniform unique_dim unique_dim_consecutive
+  upsample_bicubic2d upsample_bilinear2d upsample_linear1d upsample_nearest1d
+  upsample_nearest2d upsample_nearest3d upsample_trilinear3d zero]])
+    :gmatch "%S+" do inner[name] = true end
 
--- Written in place and yet functions.
+-- Written in place and yet functions of torch.
 local in_place = {}
-for name in ([[abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh
-  atan atanh ceil celu clamp clip conj_physical cos cosh deg2rad detach dropout
-  erf erfc exp exp2 expm1 fill fix floor frac i0 index_put log log10 log1p log2
-  logit nan_to_num neg negative rad2deg reciprocal relu resize_as round rrelu
-  rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc
-  xlogy zero]]):gmatch "%S+" do in_place[name .. "_"] = true end
+for name in ([[abs acos acosh alpha_dropout arccos arccosh arcsin arcsinh
+  arctan arctanh asin asinh atan atanh ceil celu clamp clip conj_physical cos
+  cosh deg2rad detach dropout embedding_renorm erf erfc exp exp2 expm1
+  feature_alpha_dropout feature_dropout fill fix floor frac i0 index_put log
+  log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal relu
+  resize_as round rrelu rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh
+  threshold trunc xlogy zero]])
+    :gmatch "%S+" do in_place[name .. "_"] = true end
 
 -- How a program spells aten.BASE: what stands before the bracket, and whether it
 -- is a function or a method; one that only torch.ops has is a packet.
 local function spelled(ns, base)
   local space, rest = base:match("^(%a+)_(.*)$")
+  local only_writes = base:match("_$") and not in_place[base]
   if ns ~= "aten" or inner[base] or base:match("_backward%f[_%z]")
-     or base:match("^_") then
+     or base:match("^_") or only_writes and functions_only[base] then
     return ("torch.ops.%s.%s"):format(ns, base), "packet"
   elseif spaces[space] then
     return "torch." .. space .. "." .. rest, "function"
-  elseif methods[base] or base:match("_$") and not in_place[base] then
+  elseif methods[base] or only_writes then
     return "x." .. base, "method"
   end
   return "torch." .. base, "function"
@@ -160,8 +167,8 @@ local function short(call, base, head, how)
   return head .. inside
 end
 
--- page(ns, base, rest, of_functional): the lines of the page on ns.base; `rest`
--- are the lines of its definition (Example:, Sharding), already Python's.
+-- page(ns, base, rest): the page on ns.base, a text; `rest` are the lines of its
+-- definition (Example:, Sharding), already Python's.
 function M.page(ns, base, rest)
   local head, how = spelled(ns, base)
   local out, names = calls(ns, base, head, how)

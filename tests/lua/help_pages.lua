@@ -35,7 +35,11 @@ local function in_python(name)
   return (pages.page(name, true) or pages.python_operator(name)):gsub("\n.*", "")
 end
 for name, call in next, {["aten.mm.default"] = "torch.mm(input, mat2, *, out=None)",
-  ["aten.view.default"] = "x.view(size)",
+  ["aten.view.default"] = "x.view(size)", ["aten.dim.default"] = "x.dim()",
+  ["aten.zero_.default"] = "torch.zero_(input)",
+  ["aten.clamp_max_.default"] = "x.clamp_max_(max)",
+  ["aten.gelu_.default"] = 'torch.ops.aten.gelu_(self, *, approximate="none")',
+  ["aten.alpha_dropout_.default"] = "torch.alpha_dropout_(input, p, train)",
   ["aten.linalg_inv.default"] = "torch.linalg.inv(A, *, out=None)",
   ["aten.gelu_backward.default"] =
     'torch.ops.aten.gelu_backward(grad_output, self, *, approximate="none")',
