@@ -28,13 +28,6 @@ local z = y * 2
 print("end of it")
 EOF2
 cat > prog.py <<'EOF2'
-import torch, torch.distributed.tensor as sharded
-mesh = sharded.init_device_mesh("cpu", (2,))
-y = sharded.distribute_tensor(torch.ones(8, 4), mesh, [sharded.Shard(0)]) + 1
-z = y * 2
-print("end of it")
-EOF2
-cat > prog.py <<'EOF2'
 import torch
 from torch.distributed.tensor import distribute_tensor, init_device_mesh, Shard
 x = distribute_tensor(torch.ones(8, 4), init_device_mesh("cpu", (2,)), [Shard(0)]); y = x + 1
