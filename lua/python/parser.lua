@@ -19,7 +19,12 @@ local function refuse(p, what, class, line)
   lexer.refuse(line or p.t[p.i][3], what, class)
 end
 
--- The same of what began at token i, to which the error points.
+-- refuse(words[, line]) as the checks of syntax.lua are given it.
+local function refuser(p)
+  return function (what, line) refuse(p, what, nil, line) end
+end
+
+-- refuse(p, what) of what began at token i, to which the error points.
 local function refuse_from(p, i, what)
   p.i = i
   refuse(p, what)
@@ -136,7 +141,7 @@ local function comprehension(p, kind, n)
   elseif n.item and n.item.kind == "starred" then
     refuse(p, "iterable unpacking cannot be used in comprehension")
   end
-  if p.walrus then scope.check_walrus(n, function (what) refuse(p, what) end) end
+  if p.walrus then scope.check_walrus(n, refuser(p)) end
   return node(p, kind, n)
 end
 
@@ -270,9 +275,7 @@ local function fstring(p, s, at, inside, prefix)
         refuse(p, stop == "}" and "f-string: empty expression not allowed"
           or "f-string: expression required before '" .. stop .. "'")
       end
-      local i = syntax.expression_end(s, at + 1, function (what)
-        refuse(p, what)
-      end)
+      local i = syntax.expression_end(s, at + 1, refuser(p))
       local inner, conv, fmt = s:sub(at + 1, i - 1), nil, nil
       local said = inner:match("^(.-[^=!<>]=%s*)$")
       if said then inner = inner:match("^(.*)=%s*$") end
@@ -566,7 +569,7 @@ local function parameters(p, stop)
     if not take(p, ",") then break end
   end
   expect(p, stop)
-  syntax.check_params(list, function (what) refuse(p, what) end)
+  syntax.check_params(list, refuser(p))
   for i = #list, 1, -1 do
     if list[i].slash then table.remove(list, i) end
   end
@@ -792,6 +795,17 @@ S["with"] = function (p)
     body = block(p, "'with' statement")})
 end
 
+-- The block of an except, or of an except*: `parts_in` is the function whose
+-- except* is being read, and a loop around it is none for it.
+local function handler_block(p, parts)
+  if not parts then return block(p, "'except' statement") end
+  local outer, loop = p.parts_in, p.loop
+  p.parts_in, p.loop = p.fn, "except*"
+  local body = block(p, "'except*' statement")
+  p.parts_in, p.loop = outer, loop
+  return body
+end
+
 S["try"] = function (p)
   local n = node(p, "try", {body = block(p, "'try' statement"),
     handlers = {}})
@@ -809,16 +823,14 @@ S["try"] = function (p)
       h.class = expr(p)
       if take(p, "as", "name") then h.name = name(p) end
     end
-    h.body = block(p, parts and "'except*' statement" or "'except' statement")
+    h.body = handler_block(p, parts)
     n.handlers[#n.handlers + 1] = h
   end
   if take(p, "else", "name") then n.orelse = block(p) end
   if take(p, "finally", "name") then
     n.final = block(p, "'finally' statement")
   end
-  syntax.check_handlers(n.handlers, function (what, line)
-    refuse(p, what, nil, line)
-  end)
+  syntax.check_handlers(n.handlers, refuser(p))
   if #n.handlers == 0 and not n.final then
     refuse(p, "expected 'except' or 'finally' block")
   end
@@ -892,30 +904,33 @@ S["match"] = function (p)
     n.cases[#n.cases + 1] = c
   end
   if p.t[p.i][1] == "dedent" then p.i = p.i + 1 end
-  syntax.check_cases(n.cases, function (what, line)
-    refuse(p, what, nil, line)
-  end)
+  syntax.check_cases(n.cases, refuser(p))
   return n
 end
 
 local simple = {}
 
+-- No way leaves the block of an except* but its end or an error.
+local function refuse_leaving(p)
+  refuse_from(p, p.i - 1, "'break', 'continue' and 'return' cannot appear in an "
+    .. "except* block")
+end
+
 simple["return"] = function (p)
   local value
   if not p.fn then refuse_from(p, p.i - 1, "'return' outside function") end
+  if p.parts_in == p.fn then refuse_leaving(p) end
   if p.t[p.i][1] ~= "newline" then value = exprlist(p) end
   return node(p, "return", {value = value})
 end
 simple["pass"] = function (p) return node(p, "pass", {}) end
-simple["break"] = function (p)
-  if not p.loop then refuse_from(p, p.i - 1, "'break' outside loop") end
-  return node(p, "break", {})
-end
-simple["continue"] = function (p)
-  if not p.loop then
-    refuse_from(p, p.i - 1, "'continue' not properly in loop")
+for kind, outside in pairs {["break"] = "'break' outside loop",
+    continue = "'continue' not properly in loop"} do
+  simple[kind] = function (p)
+    if not p.loop then refuse_from(p, p.i - 1, outside) end
+    if p.loop == "except*" then refuse_leaving(p) end
+    return node(p, kind, {})
   end
-  return node(p, "continue", {})
 end
 simple["raise"] = function (p)
   local value
@@ -1049,7 +1064,7 @@ local function expression_statement(p)
   while is(p, "=") do
     check_target(p, first, start)
     expect(p, "=")
-    syntax.check_targets(first, function (what) refuse(p, what) end)
+    syntax.check_targets(first, refuser(p))
     targets[#targets + 1] = first
     start = p.i
     first = exprlist(p)

@@ -558,13 +558,9 @@ local function handled_by_part(handlers, env, err)
     part, rest = groups.part(rest, h.class(env))
     if part then
       if h.name then env_of.assign(env, h.name, part) end
-      local ok, signal, v = exceptions.while_handled(part, h.body, env)
+      local ok, raised_now = exceptions.while_handled(part, h.body, env)
       if h.name then env_of.assign(env, h.name, nil) end
-      if not ok then
-        raised[#raised + 1] = signal
-      elseif signal then
-        return signal, v
-      end
+      if not ok then raised[#raised + 1] = raised_now end
     end
   end
   local last = groups.together(raised, rest, e)
