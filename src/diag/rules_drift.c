@@ -6,11 +6,11 @@
 ** comes into the loss, must be the same on all ranks when the parameters are kept
 ** so.  It began equal and does not stay so, or it began as a constant and is added
 ** to: each rank fed it with its own data, and no collective took it.  A frozen
-** parameter (of a teacher, of an average) that began equal must be so where it is
-** read, also where nothing is trained with it.
+** parameter (of a teacher, of an average) must be equal where it is read, also where
+** nothing is trained with it: it began so, or each rank has the whole model.
 **
-** What only one rank reads, what the ranks began with otherwise, what an optimizer
-** keeps, and what is set anew in each step is not looked at. */
+** What only one rank reads, what else the ranks began with otherwise, what an
+** optimizer keeps, and what is set anew in each step is not looked at. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
@@ -31,6 +31,8 @@ typedef struct Drift {
   bool added;                   /* every write took what was there: +=, *= */
   bool used;                    /* it came into what has a gradient */
   bool met, dropped;            /* a collective took it; it is none of these */
+  bool parted;                  /* one of forward took what was made of it: each rank
+                                ** may have a part */
   const char *name;             /* interned */
   DtOrigin wrote, read, made_at;
 } Drift;
@@ -141,9 +143,21 @@ void dt_diag_drift_updated (DtDiag *g, const DtEvent *e) {
   g->update_line = e->line;
 }
 
+/* Is it one, or made with one? */
+static Drift *drift_in (const DtDiag *g, const DtVar *v) {
+  const int64_t id = v->local->storage->id;
+  const int k = (int)((uint64_t)id % MADE);
+  Drift *d = find_drift(g, id);
+  if (d == NULL && g->drifts->made[k].storage == id)
+    d = find_drift(g, g->drifts->made[k].of);
+  return d;
+}
+
 void dt_diag_drift_met (DtDiag *g, const DtVar *v) {
-  Drift *d = v->spec ? NULL : find_drift(g, v->local->storage->id);
-  if (d) d->met = true;
+  Drift *d = v->spec || g->drifts == NULL ? NULL : drift_in(g, v);
+  if (d == NULL) return;
+  if (d->storage == v->local->storage->id) d->met = true;
+  else if (!g->s->backward && dt_meta_numel(&v->local->m) > 1) d->parted = true;
 }
 
 /* --- written --- */
@@ -211,16 +225,6 @@ static void on_reset (DtDiag *g, const DtEvent *e) {
 
 /* --- read --- */
 
-/* Is it one, or made with one? */
-static Drift *drift_in (const DtDiag *g, const DtVar *v) {
-  const int64_t id = v->local->storage->id;
-  const int k = (int)((uint64_t)id % MADE);
-  Drift *d = find_drift(g, id);
-  if (d == NULL && g->drifts->made[k].storage == id)
-    d = find_drift(g, g->drifts->made[k].of);
-  return d;
-}
-
 /* Does something with a gradient go into the operator? */
 static bool is_trained (const DtEvent *e) {
   for (int i = 0; i < e->nin; i++)
@@ -276,24 +280,25 @@ static void claim_apart (DtDiag *g, const Drift *d, const DtLearn *l) {
                     "parameters are the same");
 }
 
+/* What was written before the first update alone may be made a part there. */
 static void claim_frozen_apart (DtDiag *g, const Drift *d, const DtLearn *l) {
   const DtFact facts[3] = { { false, d->last }, { true, d->start },
                             { true, l->last } };
   DtEvent e = dt_diag_origin(&d->read, "read");
-  if (d->read.line == 0) return;
+  if (d->read.line == 0 || (d->parted && d->step <= 0)) return;
   dt_diag_claim_all(g, &e, DT_FIND_ID_KEPT_APART, g->over, g->over_dim,
-                    (int64_t)d->nr, 3, facts, d->name, "it began equal, gets no gradient and was "
-                    "written on some ranks, or otherwise on each; where it is read; "
-                    "the trained parameters are the same");
+                    (int64_t)d->nr, 3, facts, d->name, "it began equal, gets no gradient "
+                    "and was written on some ranks, or otherwise on each; where it is "
+                    "read; the trained parameters are the same");
 }
 
-/* It began otherwise on each rank, where each has the whole model: no function of the
-** program sends anything between layers. */
+/* It began otherwise on each rank, where each has the whole model: nothing that was made
+** of it, and no function of the program, sends anything between layers. */
 static void claim_frozen_own (DtDiag *g, const Drift *d, const DtLearn *l) {
   const DtFact facts[3] = { { false, d->start }, { true, l->start }, { true, l->last } };
   DtEvent e = dt_diag_origin(&d->made_at, "made");
-  if (d->read.line == 0 || d->made_at.line == 0 || g->joint || g->severed[0].mesh ||
-      g->severed[1].mesh) return;
+  if (d->read.line == 0 || d->made_at.line == 0 || d->parted || g->joint ||
+      g->severed[0].mesh || g->severed[1].mesh) return;
   dt_diag_claim_all(g, &e, DT_FIND_ID_KEPT_APART, g->over, g->over_dim,
                     (int64_t)d->nr, 3, facts, d->name, "it gets no gradient, and was "
                     "never the same on the ranks; the trained parameters are");
