@@ -6,6 +6,7 @@
 local T = require "tests.lua.lib.check"
 require "torch.diagnose"
 local diagnose = require "dt.diagnose"
+local messages = require "dt.diagnose.messages"
 local render = require "dt.diagnose.render"
 
 local META = "torch.utils.checkpoint.CheckpointError: Recomputed values for the "
@@ -44,7 +45,9 @@ local told = {
   {"RuntimeError: ProcessGroupGloo::scatter: Incorrect input list size 3. Input list "
     .. "size should be 4, same as size of the process group.", "get_world_size())]"},
   {"ValueError: output tensor size must be equal to world_size times input tensor "
-    .. "size", "F.pad(x"},
+    .. "size", "(x.ndim - 1) + (0, -len(x)"},
+  {"verl, strategy=fsdp: ValueError: No DTensor-type parameters found in the model. "
+    .. "FSDP2 sharding may not be enabled.", "strategy=fsdp2"},
   {"if rank < 2: pg = dist.new_group([0, 1])\nelse: pg = dist.new_group([2, 3])\n"
     .. "RuntimeError: Broken pipe", "for r in"},
   {"TypeError: Invariant encountered: value was None when it should not be, in "
@@ -66,8 +69,23 @@ local told = {
   {"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: train.py "
     .. "FAILED exitcode: 1, error_file: <N/A>", "@record"},
 }
+
+-- Each fix of the program that prints the message is one of those told, by its text:
+-- so the page says what was tried.
+local function check_tried(r)
+  local scene = messages.find(r)
+  local printed = {}
+  for _, f in ipairs(r.fixes) do printed[f.text] = true end
+  for _, f in ipairs(scene and scene.fixes or {}) do
+    T.ok(printed[f.text], "tried, not told: " .. f.text)
+  end
+  return scene ~= nil
+end
+
+local scenes = 0
 for _, c in ipairs(told) do
   local r = diagnose.read(c[1])
+  if check_tried(r) then scenes = scenes + 1 end
   local code = {}
   for i, f in ipairs(r.fixes) do code[i] = f.torch or "" end
   T.eq(r.class, nil, "no class: " .. c[1]:sub(1, 60))
@@ -81,6 +99,7 @@ for _, c in ipairs(told) do
   T.ok(object:find('"class":null', 1, true) and object:find('"fixes":[{"text"', 1, true),
     "in the object: " .. object)
 end
+T.ok(scenes >= 6, "programs for messages told here: " .. scenes)
 
 -- ---- the very message of a class -----------------------------------------
 
@@ -116,6 +135,12 @@ T.ok(r.class and not r.neighbour, "a class goes before them")
 r = diagnose.read("DeepSpeed ZeRO stage 3: RuntimeError: Expected all tensors to be on "
   .. "the same device, deepspeed.initialize(ref_model)")
 T.ok(not r.neighbour, "another framework's own")
+r = diagnose.read "our pool: AttributeError: 'Stream' object has no attribute 'wait'"
+T.ok(not r.neighbour, "a stream of others")
+r = diagnose.read("verl, strategy=fsdp2: ValueError: No DTensor-type parameters found in "
+  .. "the model. FSDP2 sharding may not be enabled.")
+T.ok(r.neighbour and #r.fixes == 1, "what the report has set already")
+for _, note in ipairs(r.notes) do T.ok(not note:find "choose FSDP2", note) end
 r = diagnose.read "The weather is fine."
 T.ok(not r.neighbour and #r.fixes == 0, "nothing to say")
 

@@ -5,7 +5,7 @@
 -- the same.  A row is {about=, only=, cause=, fixes=, ask=}: the first whose
 -- conditions hold is told where no class was found.  Conditions and fixes are as in
 -- lua/dt/diagnose/classes/mixed.lua; `ask` is the one question whose answer decides;
--- `exact` says that the first condition is a message nothing else prints.
+-- `exact` says that the conditions hold for a message that nothing else prints.
 
 local M = {}
 
@@ -60,7 +60,8 @@ M.rows = {
      .. "length that the ranks do not divide.",
    fixes = {
      {"pad to a multiple of the ranks, and cut the result",
-      torch = "x = F.pad(x, (0, -x.numel() % dist.get_world_size(group)))"},
+      torch = "n = dist.get_world_size(group)\n"
+        .. "x = F.pad(x, (0, 0) * (x.ndim - 1) + (0, -len(x) % n))  # in dimension 0"},
      {"make the buffer from the very group that the call gets",
       torch = "out = x.new_empty(x.numel() * dist.get_world_size(group))"},
    },
@@ -89,7 +90,7 @@ M.rows = {
      {"checkpoint inside, FSDP outside, on the same module", done = false,
       torch = "fully_shard(checkpoint_wrapper(block))  # or "
         .. "FSDP(checkpoint_wrapper(block))"},
-     {"or upgrade: 2.13 and 2.15 run both orders"},
+     {"or upgrade: 2.13 runs both orders"},
      {"turn one of the two on, not both",
       only = {"~gradient_checkpointing|activation_checkpointing"}, done = false,
       torch = ONE_CHECKPOINT},
@@ -149,7 +150,7 @@ M.rows = {
    cause = "Only fully_shard makes parameters DTensors; those of "
      .. "FullyShardedDataParallel are pieces of one flat vector.",
    fixes = {{"choose FSDP2 in the configuration that wraps this model",
-     only = {"strategy=fsdp"}, torch = "strategy=fsdp2"},
+     only = {"/strategy=fsdp%f[^%w]"}, torch = "strategy=fsdp2"},
      {"or save and load through the interface of both",
       torch = "from torch.distributed.checkpoint.state_dict import "
         .. "get_model_state_dict"}},
@@ -186,7 +187,7 @@ M.rows = {
         .. "sharding_strategy=ShardingStrategy.FULL_SHARD)"},
    }},
   {about = "FSDP1's private _unshard()", exact = true,
-   only = {"'Stream' object has no attribute 'wait'"},
+   only = {"'Stream' object has no attribute 'wait'", "_unshard"},
    cause = "A fault of the method itself: it waits for a stream where an event is "
      .. "due.",
    fixes = {{"look at whole parameters and gradients through summon_full_params",
@@ -365,7 +366,7 @@ M.rows = {
    only = {"async_save", "tensor has no dimensions"},
    cause = "Copying to the CPU gathered each tensor along dimension 0, which a "
      .. "number has not.",
-   fixes = {{"upgrade: 2.13 and 2.15 save it"},
+   fixes = {{"upgrade: 2.13 saves it"},
      {"or save it in one dimension", torch = "state[k] = v.reshape(1)"}}},
   {about = "a reference model that FSDP does not move",
    only = {"~on the same device|two devices", "=fsdp",

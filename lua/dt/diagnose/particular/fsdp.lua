@@ -28,7 +28,7 @@ return {
      .. "was freed since.",
    fixes = {{"checkpoint inside, FSDP outside", done = false,
      torch = "FSDP(checkpoint_wrapper(layer))  # not checkpoint_wrapper(FSDP(layer))"},
-     {"or upgrade: 2.13 and 2.15 run both orders"}}},
+     {"or upgrade: 2.13 runs both orders"}}},
   {class = "fsdp2-usage", alone = true,
    only = {"setStorage: sizes", "summon_full_params", "offload_to_cpu"},
    cause = "The gathered parameters are on the CPU already, and offload_to_cpu frees "
