@@ -155,29 +155,26 @@ local function in_parts(parts)
   return cut, of_classes
 end
 
--- In which parts each of the reader's signs holds for a text of its class:
--- {[sign] = {[part] = true}}.
+-- In which part each of the reader's signs holds for a text of its class:
+-- {[sign] = part, or "several"}.
 local function supports(reader, cut)
-  local parts_of = {}
-  for _, s in ipairs(reader.signs) do parts_of[s] = {} end
+  local part_of = {}
   for _, c in ipairs(cut) do
     for _, s in ipairs(diagnose.holding(c.text.text)) do
-      if reader.classes[s.class].id == c.text.id then parts_of[s][c.part] = true end
+      if reader.classes[s.class].id == c.text.id then
+        local known = part_of[s]
+        part_of[s] = (known or c.part) == c.part and c.part or "several"
+      end
     end
   end
-  return parts_of
+  return part_of
 end
 
 -- The signs that hold in another part than `part`.
-local function known_outside(signs, parts_of, part)
+local function known_outside(signs, part_of, part)
   local kept = {}
   for _, s in ipairs(signs) do
-    for p in pairs(parts_of[s]) do
-      if p ~= part then
-        kept[#kept + 1] = s
-        break
-      end
-    end
+    if part_of[s] and part_of[s] ~= part then kept[#kept + 1] = s end
   end
   return kept
 end
@@ -186,14 +183,14 @@ end
 local function measure(parts, misses)
   local counts, reader = {}, diagnose.reader()
   local cut, of_classes = in_parts(parts)
-  local signs, parts_of = reader.signs, supports(reader, cut)
+  local signs, part_of = reader.signs, supports(reader, cut)
   for part = 0, parts - 1 do
     local taught = {table.unpack(of_classes)}
     for _, c in ipairs(cut) do
       if c.part ~= part then taught[#taught + 1] = c.text end
     end
     liken.use(load(learner.written(learner.learn(taught), ""))())
-    reader.signs = known_outside(signs, parts_of, part)
+    reader.signs = known_outside(signs, part_of, part)
     for _, c in ipairs(cut) do
       if c.part == part then count_text(counts, c.text, misses) end
     end

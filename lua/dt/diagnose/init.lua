@@ -306,7 +306,7 @@ end
 -- The signs that hold for `text`, however sure.
 function M.holding(text)
   local readable = clean.readable(text)
-  return classify.holding(engine, reading_of(clean.read(readable), readable))
+  return classify.holding(M.reader(), reading_of(clean.read(readable), readable))
 end
 
 -- Everything known of `text`:
