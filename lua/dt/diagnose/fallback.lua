@@ -225,10 +225,10 @@ end
 -- ---- likeness ----------------------------------------------------------
 
 -- Of 195 reports that neither signs nor texts had been made from, the class most
--- like them was the right one in 165, told in 138: what costs most is what is
--- left untold.  Where the report names what is ours and its words are clearly
--- about it (SPOKEN), a small share (SMALL) is enough: no more of 196 reports of
--- other matters were told a class by that.
+-- like them was the right one in 165, and before SPOKEN it was told in 138: what
+-- costs most is what is left untold.  Where the report names what is ours and its
+-- words are clearly about it (SPOKEN), a small share (SMALL) is enough: no more of
+-- 196 reports of other matters were told a class by that.
 local SHARE <const>, OURS <const>, SURE <const> = 1.5, 0.55, 0.58
 local CLAIMED <const> = 0.6      -- what rules of claims say is no surer
 -- Between 0.3 and 0.5, 5 of 1,437 reports lose their class, and 11 of 534 of other
