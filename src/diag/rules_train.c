@@ -721,6 +721,17 @@ static bool owns_some (const DtDiag *g) {
   return updates && gets;
 }
 
+/* Are this rank's parameters scaled by several numbers?  Then each by its own norm,
+** which is whole, or in groups. */
+static bool clips_apart (const DtDiag *g, const DtLearn *of) {
+  for (int i = 0; i < g->nlearn; i++) {
+    const DtLearn *l = &g->learn[i];
+    if (l->clip.line > 0 && !is_owned_elsewhere(l) && l->clipped != of->clipped)
+      return true;
+  }
+  return false;
+}
+
 /* Stages of a pipeline, or owners of parameters, each of which clips by the norm of its
 ** own. */
 static void claim_clip_of_stages (DtDiag *g) {
@@ -731,7 +742,7 @@ static void claim_clip_of_stages (DtDiag *g) {
   DtClaim *c;
   for (int i = 0; i < g->nlearn && (l == NULL || l->clip.line == 0); i++)
     l = &g->learn[i];
-  if (l == NULL || l->gdrawn) return;
+  if (l == NULL || l->gdrawn || clips_apart(g, l)) return;
   fact.hash = l->clipped;
   what = dt_diag_learn_words(g, l, g->piped
     ? "the gradient of %s, from %s:%d, is scaled by another number on each stage, after a "
