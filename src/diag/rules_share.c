@@ -75,8 +75,11 @@ static void same_as (DtShare *to, const DtShare *from) {
 static const char weighs[] = "what an element weighs in the part of each rank (1 / its "
                              "count in a mean)";
 
+/* 0, which no claim holds with, of a weight of 0: a rank that leaves its part out, as
+** one without a batch, has no count to be compared. */
 static uint64_t hash_weight (double weight) {
   char text[32];
+  if (weight == 0) return 0;
   snprintf(text, sizeof text, "%.5g", fabs(weight));
   return dt_hash_str(DT_HASH_SEED, text) | 1;
 }
