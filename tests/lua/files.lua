@@ -127,6 +127,14 @@ read(flat, "S(0)", "R")
 checkpoint.save(state, folder)
 read(square, "S(0) R", "S(0) R")
 
+-- a name may have several lines
+local odd = 'two\nlines, a "quote"\r end'
+checkpoint.save({[odd] = whole.plain, [odd .. "2"] = "x"}, dir .. "/odd")
+local named = {[odd] = dt.zeros(3), [odd .. "2"] = ""}
+checkpoint.load(named, dir .. "/odd")
+T.ok(named[odd]:eq(whole.plain):all():item(), "a name of two lines")
+T.eq(named[odd .. "2"], "x", "of a value")
+
 -- refusals
 fails(function () checkpoint.load({zzz = dt.zeros(1)}, folder) end,
   "Missing key", "missing")

@@ -164,12 +164,12 @@ end
 -- What the index says of an entry, or nil for what is not saved.
 local function entry_text(name, v)
   if util.is_tensor(v) then
-    return ('%q:{"shape":[%s],"dtype":"%s"}'):format(name,
+    return ('%s:{"shape":[%s],"dtype":"%s"}'):format(json.encode(name),
       table.concat(v.shape, ","), tostring(v.dtype))
   end
   local value = value_text(v, name)
-  return value and ('%q:{"%s":%s}'):format(name, M.is_sealed(v) and "sealed"
-    or "value", value)
+  return value and ('%s:{"%s":%s}'):format(json.encode(name),
+    M.is_sealed(v) and "sealed" or "value", value)
 end
 
 -- Lines of all ranks, each once, joined.
@@ -215,8 +215,8 @@ function M.save(state, where, told)
       if util.is_tensor(t) and (owned or is_sharded(t) and first_holder(t)) then
         mine[name] = t.is_dtensor and t:to_local() or t
         if t.is_dtensor then parts[io_.part_key(name)] = block_text(t) end
-        chunks[#chunks + 1] = ('%q:{"file":"%s","runs":%s}'):format(name, file,
-          run_text(runs_of(t)))
+        chunks[#chunks + 1] = ('%s:{"file":"%s","runs":%s}'):format(
+          json.encode(name), file, run_text(runs_of(t)))
       end
     end
     dt._make_dir(path)
