@@ -81,6 +81,10 @@ local function bypass(name, inputs, wanted, grads)
   return grads
 end
 
+-- What a context knows that the program, which may give it any attribute, does
+-- not see: `pack`, and what its methods were told.
+local hidden = setmetatable({}, {__mode = "k"})
+
 -- The gradients that backward is given: one for each tensor of `shown`, zeros
 -- (or dt.None) where there is none.
 local function all_grads(ctx, shown, results, grads)
@@ -92,7 +96,7 @@ local function all_grads(ctx, shown, results, grads)
     else
       out[i] = dt.None
     end
-    if out[i] == dt.None and not ctx.keep_none then
+    if out[i] == dt.None and not hidden[ctx].keep_none then
       out[i] = dt.zeros_like(t:detach())
     end
   end
@@ -138,38 +142,40 @@ local ctx_mt = {__index = {
   -- ctx:save_for_backward(...): tensors for backward, in ctx.saved_tensors
   save_for_backward = function (ctx, ...)
     local n = select("#", ...)
-    rawset(ctx, "saved", {n = n, ...})
-    ctx.saved_tensors = rawget(ctx, "pack")({...}, n)
+    hidden[ctx].saved = {n = n, ...}
+    ctx.saved_tensors = hidden[ctx].pack({...}, n)
   end,
   save_for_forward = function () end,
   -- ctx:set_materialize_grads(false): a gradient that is not there is dt.None
   -- in backward, not zeros.
   set_materialize_grads = function (ctx, on)
-    rawset(ctx, "keep_none", not on)
+    hidden[ctx].keep_none = not on
   end,
   -- ctx:mark_non_differentiable(...): results that have no gradient.
   mark_non_differentiable = function (ctx, ...)
-    rawset(ctx, "constant", {...})
+    hidden[ctx].constant = {...}
   end,
   -- ctx:mark_dirty(...): inputs that forward changes in place and returns.
-  mark_dirty = function (ctx, ...) rawset(ctx, "dirty", {...}) end,
+  mark_dirty = function (ctx, ...) hidden[ctx].dirty = {...} end,
 }}
 
 -- A context whose tensors went through saved_tensors_hooks: they are read through
 -- them, each time.
 local packed_mt = {__index = function (ctx, key)
   if key ~= "saved_tensors" then return ctx_mt.__index[key] end
-  local list = {}
-  for i = 1, ctx.readers.n do list[i] = ctx.readers[i]() or dt.None end
-  return rawget(ctx, "pack")(list, ctx.readers.n)
+  local list, readers = {}, hidden[ctx].readers
+  for i = 1, readers.n do list[i] = readers[i]() or dt.None end
+  return hidden[ctx].pack(list, readers.n)
 end}
 
--- What forward kept, handed to the hooks.
-local function pack_saved(ctx, list)
+-- What forward kept, handed to the hooks, if there are any.
+local function pack_saved(ctx)
+  local list = hidden[ctx].saved
+  hidden[ctx].saved = nil
   if not packing.active() or not list then return end
   local readers = {n = list.n}
   for i = 1, list.n do readers[i] = packing.keep(list[i]) end
-  rawset(ctx, "readers", readers)
+  hidden[ctx].readers = readers
   rawset(ctx, "saved_tensors", nil)
   setmetatable(ctx, packed_mt)
 end
@@ -198,7 +204,7 @@ local function run_forward(class, ctx, args)
     return call(ctx, table.unpack(args, 1, args.n))
   end
   local outs = call(table.unpack(args, 1, args.n))
-  local pack = rawget(ctx, "pack")
+  local pack = hidden[ctx].pack
   class.setup_context(ctx, pack({table.unpack(args, 1, args.n)}, args.n),
     outs.n == 1 and outs[1] or pack({table.unpack(outs, 1, outs.n)}, outs.n))
   return outs
@@ -229,7 +235,8 @@ function Function:extend(name)
   local function apply(...)
     local args = table.pack(...)
     local pack = rawget(class, "__python") and M._packed or as_list
-    local ctx = setmetatable({saved_tensors = pack({}, 0), pack = pack}, ctx_mt)
+    local ctx = setmetatable({saved_tensors = pack({}, 0)}, ctx_mt)
+    hidden[ctx] = {pack = pack}
     local inputs, wanted, needs = {}, {}, false
     for i = 1, args.n do
       local is = util.is_tensor(args[i])
@@ -250,18 +257,18 @@ function Function:extend(name)
     local results, shown = {}, {}     -- with a gradient, and all tensors
     for i = 1, outs.n do
       for _, v in ipairs(inputs) do            -- an input returned as it is
-        if v == outs[i] and util.is_tensor(v) and not has(ctx.dirty, v) then
+        if v == outs[i] and util.is_tensor(v) and not has(hidden[ctx].dirty, v) then
           outs[i] = v:detach()
         end
       end
       if util.is_tensor(outs[i]) then
         shown[#shown + 1] = outs[i]
-        if not has(ctx.constant, outs[i]) then
+        if not has(hidden[ctx].constant, outs[i]) then
           results[#results + 1] = outs[i]
         end
       end
     end
-    pack_saved(ctx, rawget(ctx, "saved"))
+    pack_saved(ctx)
     dt._custom_node(class.name .. "Backward", inputs, results,
       function (grads)
         local began = dt._raws()

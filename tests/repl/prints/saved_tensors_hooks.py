@@ -204,3 +204,18 @@ with saved_tensors_hooks(lambda t: (seen.append((names.get(id(t)), isinstance(t,
 print(seen)
 y.backward()
 print(lin.weight.grad, lin.bias.grad)
+class OwnNames(torch.autograd.Function):      # a context's attributes are the program's
+    @staticmethod
+    def forward(ctx, a):
+        names = ["saved", "readers", "dirty", "constant", "pack", "keep_none"]
+        print([name for name in names if hasattr(ctx, name)])
+        ctx.save_for_backward(a)
+        for i, name in enumerate(names): setattr(ctx, name, i)
+        return a * 2
+    @staticmethod
+    def backward(ctx, g):
+        print(ctx.saved, ctx.readers, ctx.pack, tuple(ctx.saved_tensors[0].shape))
+        return g * 2
+with H(): y = OwnNames.apply(x)
+y.sum().backward()
+show("own names")
