@@ -38,8 +38,44 @@ local function types_of(list)
     1)
 end
 
+local function check_tensor(v)
+  if not util.is_tensor(v) and not util.is_none(v) then
+    util.raise("RuntimeError", "Unable to cast %s to Tensor", V.str(v))
+  end
+end
+
+local function check_list(out)
+  local good = V.is_seq(out)
+  for i = 1, good and out.n or 0 do
+    good = good and util.is_tensor(V.items(out)[i])
+  end
+  if not good then
+    util.raise("RuntimeError", "Unable to cast Python instance of type %s to C++ "
+      .. "type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug "
+      .. "mode for details)", V.repr(attrs.get(out, "__class__")))
+  end
+end
+
+-- What a mode gave is what the operator gives: a list, or `wanted` tensors.
+local function check_results(full, out, is_list, wanted)
+  if is_list then
+    check_list(out)
+  elseif wanted == 1 then
+    check_tensor(out)
+  elseif wanted > 1 then
+    if not V.is_seq(out) then
+      util.raise("RuntimeError", "Object of type '%s' is not an instance of "
+        .. "'sequence'", V.type_name(out))
+    elseif out.n ~= wanted then
+      util.raise("RuntimeError", "a TorchDispatchMode gave %d results for %s, "
+        .. "which has %d", out.n, full, wanted)
+    end
+    for i = 1, wanted do check_tensor(V.items(out)[i]) end
+  end
+end
+
 -- The function that gives an operator's results.
-local function ask(which, full, list, n, keywords, is_list)
+local function ask(which, full, list, n, keywords, is_list, wanted)
   local args, kw = {}, V.dict()
   for i = 1, n do args[i] = operators_called.argument(list[i]) end
   for name, v in pairs(keywords) do
@@ -55,6 +91,7 @@ local function ask(which, full, list, n, keywords, is_list)
     util.raise("TypeError", "Multiple dispatch failed for 'torch._ops.%s'; all "
       .. "__torch_dispatch__ handlers returned NotImplemented", full)
   end
+  check_results(full, out, is_list, wanted)
   if not V.is_seq(out) then return out end
   local items = V.items(out)
   if #items == 0 and is_list then return end

@@ -58,6 +58,13 @@ static void push_keywords (lua_State *L, const DtCall *c) {
   }
 }
 
+/* How many results there are; 0 when one of them is no tensor. */
+static int tensors_given (const DtSchema *sig) {
+  for (int i = 0; i < sig->nrets; i++)
+    if (sig->ret[i].type != DT_T_TENSOR) return 0;
+  return sig->nrets;
+}
+
 /* (const DtCall *) -> what the function gives. */
 static int protected_ask (lua_State *L) {
   const DtCall *c = lua_touserdata(L, 1);
@@ -70,7 +77,8 @@ static int protected_ask (lua_State *L) {
   lua_pushinteger(L, n);
   push_keywords(L, c);
   lua_pushboolean(L, c->op->sig->returns_list);
-  lua_call(L, 6, LUA_MULTRET);
+  lua_pushinteger(L, tensors_given(c->op->sig));
+  lua_call(L, 7, LUA_MULTRET);
   return lua_gettop(L);
 }
 
@@ -94,10 +102,8 @@ static DtStatus take_results (lua_State *L, DtSession *s, const DtCall *c,
   }
   DT_TRY(s->cx, dt_results_init(s, out, n));
   out->is_list = c->op->sig->returns_list;
-  for (int i = 0; i < n && st == DT_OK; i++) {
-    DtVar *v = dtL_test_tensor(L, first + i);
-    if (v != NULL) st = dt_results_take(s, c, i, v, out);
-  }
+  for (int i = 0; i < n && st == DT_OK; i++)
+    st = dt_results_take(s, c, i, dtL_test_tensor(L, first + i), out);
   if (st != DT_OK) dt_results_fini(s, out);
   return st;
 }
@@ -121,7 +127,8 @@ static DtStatus ask (DtSession *s, const DtCall *call, DtResults *out) {
 
 /* dt._dispatch_modes(by, f) -> how many modes are entered, `by` more than before.
 ** f(which, "aten.add.Tensor", arguments, how many, keywords, is the result a
-** list) gives the results of the operator in the place of the dispatcher. */
+** list, n) gives the results of the operator in the place of the dispatcher: n
+** tensors, or anything where n is 0. */
 static int l_dispatch_modes (lua_State *L) {
   DtSession *s = dtL_session(L);
   if (!lua_isnoneornil(L, 2)) {

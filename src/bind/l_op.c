@@ -30,6 +30,7 @@ int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r) {
     if (v == NULL && i < 16 && (r->nums >> i & 1u))
       lua_pushinteger(L, r->num[i]);
     else if (v == NULL && dtL_custom_int(op, i, &k)) lua_pushinteger(L, k);
+    else if (v == NULL && r->n == 1) dtL_push_none(L);  /* a mode gave it */
     else dtL_share_tensor(L, v);
   }
   return r->n;

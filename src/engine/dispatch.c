@@ -283,7 +283,7 @@ DtStatus dt_results_take (DtSession *s, const DtCall *c, int i, DtVar *v,
     *to = dt_var_ref(c->in[slot]);
     return DT_OK;
   }
-  for (int k = 0; k < c->nin; k++)
+  for (int k = 0; v != NULL && k < c->nin; k++)
     if (c->in[k] == v) return dt_var_new(s, v->local, v->spec, to);
   *to = dt_var_ref(v);
   return DT_OK;

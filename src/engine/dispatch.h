@@ -72,9 +72,9 @@ DtStatus dt_handler_first_spec (DtSession *s, const DtOpDef *op, int nin,
 /* Room for n results (all NULL).  Local. */
 DtStatus dt_results_init (DtSession *s, DtResults *r, int n);
 
-/* `v` is result i of a call that the dispatcher did not make: of an operator in
-** place the variable that was written; another input that is given back becomes
-** a variable of its own.  NOMEM.  Local. */
+/* `v` (NULL: none) is result i of a call that the dispatcher did not make: of an
+** operator in place the variable that was written; another input that is given
+** back becomes a variable of its own.  NOMEM.  Local. */
 DtStatus dt_results_take (DtSession *s, const DtCall *c, int i, DtVar *v,
                           DtResults *out);
 

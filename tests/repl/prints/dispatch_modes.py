@@ -93,3 +93,24 @@ model = nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.LayerNorm(4), nn.Linear(4, 
 with Count() as c:
     model(torch.ones(2, 3)).square().mean().backward()
 print(sorted(c.n.items()), c.shapes)
+# what is no answer to an operator, and modes that give none
+def given(name, out, f):
+    class Gives(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None): return out
+    try:
+        with Gives(): got = f()
+        print(name, got)
+    except (RuntimeError, AttributeError) as e:
+        print(name, type(e).__name__, str(e)[:90])
+x, m = torch.arange(4.), torch.arange(6.).view(2, 3)
+given("a text", "s", lambda: x + 1)
+given("a tuple for one", (x, x), lambda: x + 1)
+given("one for two", x, lambda: torch.max(m, 1))
+given("None for two", None, lambda: torch.max(m, 1))
+given("numbers for two", [1, 2], lambda: torch.max(m, 1))
+given("numbers for a list", [1, "a"], lambda: m.split(1))
+given("a tensor for a list", x, lambda: m.split(1))
+given("a number for a tensor", 3, lambda: x[0].item())
+given("None", None, lambda: x[0].item())
+given("None in place", None, lambda: x.add_(1) is x)
+given("None kept", None, lambda: ((y := x.relu()), y is None, [x + 1]))
