@@ -201,8 +201,12 @@ local local_map = V.builtin(function (a, kw)
   local wanted = kw and V.dict_get(kw, "spmd_types")
   if wanted ~= nil then V.dict_remove(kw, "spmd_types") end
   if wanted ~= true then
-    local rest = table.pack(table.unpack(a, 2, a.n))
-    if a.n > 0 and a[1] ~= dt.None then return of_trees(a[1], rest, kw) end
+    local rest, f = table.pack(table.unpack(a, 2, a.n)), a[1]
+    if kw and a.n == 0 then
+      f = V.dict_get(kw, "func")
+      V.dict_remove(kw, "func")
+    end
+    if f ~= nil and f ~= dt.None then return of_trees(f, rest, kw) end
     return V.builtin(function (b) return of_trees(b[1], rest, kw) end,
       "local_map")
   end

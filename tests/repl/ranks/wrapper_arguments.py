@@ -45,6 +45,9 @@ attempt("a keyword", lambda: flat([a, b], 2.0, more=3).full_tensor()[0])
 attempt("a dict in a decorator", lambda: local_map(
     out_placements=rows, in_placements=(rows, rows))(both)(
         {"x": a, "y": (b,)}).full_tensor()[0])
+attempt("the function by name", lambda: local_map(
+    func=weighted, out_placements=rows, in_placements=(rows, rows, None),
+    device_mesh=mesh)([a, b], 2.0).full_tensor().sum())
 attempt("nested placements", lambda: local_map(
     weighted, rows, ((rows, rows), None), device_mesh=mesh)([a, b], 2.0))
 
