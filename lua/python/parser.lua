@@ -851,7 +851,7 @@ local function pattern_literal(p)
 end
 
 local pattern_tools = {is = is, take = take, expect = expect, name = name,
-  literal = pattern_literal,
+  literal = pattern_literal, refuse = refuse,
   -- A name by itself, which captures.
   plain_name = function (p)
     local t, after = p.t[p.i], p.t[p.i + 1]

@@ -35,13 +35,31 @@ local function several(p, h, stop)
   return parts, comma
 end
 
+-- The value of a key that is a number or a text, or nil.
+local function constant(key)
+  local minus = key.kind == "unary" and key.op == "-"
+  local n = minus and key.a or key
+  local v = n.kind == "const" and n.value or nil
+  if minus and type(v) == "number" then return -v end
+  return not minus and (type(v) == "number" or type(v) == "string") and v or nil
+end
+
 local function mapping(p, h)
-  local t = {kind = "mapping", keys = {}, parts = {}}
+  local t, seen = {kind = "mapping", keys = {}, parts = {}}, {}
   while not h.is(p, "}") do
     if h.take(p, "**") then
       t.rest = h.name(p)
+      h.take(p, ",")
+      break
     else
-      t.keys[#t.keys + 1] = h.literal(p)
+      local key = h.literal(p)
+      local v = constant(key)
+      if v ~= nil and seen[v] then
+        h.refuse(p, ("mapping pattern checks duplicate key (%s)"):format(V.repr(v)))
+      elseif v ~= nil then
+        seen[v] = true
+      end
+      t.keys[#t.keys + 1] = key
       h.expect(p, ":")
       t.parts[#t.parts + 1] = M.parse(p, h)
     end
@@ -53,9 +71,15 @@ end
 
 -- Class(a, x=b)
 local function of_class(p, h, class)
-  local t = {kind = "class", class = class, parts = {}, names = {}}
+  local t, seen, named = {kind = "class", class = class, parts = {}, names = {}}, {}, false
   while not h.is(p, ")") do
     local name = h.keyword(p)
+    if named and not name then
+      h.refuse(p, "positional patterns follow keyword patterns")
+    elseif name and seen[name] then
+      h.refuse(p, "attribute name repeated in class pattern: " .. name)
+    end
+    if name then seen[name], named = true, true end
     t.parts[#t.parts + 1] = M.parse(p, h)
     t.names[#t.parts] = name
     if not h.take(p, ",") then break end

@@ -53,22 +53,47 @@ local function refuse_rest(name, refuse)
     or ("name capture '%s' makes remaining patterns unreachable"):format(name))
 end
 
-local function check_pattern(p, refuse)
+local function bind(name, refuse, bound)
+  if bound[name] then
+    refuse(("multiple assignments to name '%s' in pattern"):format(name))
+  end
+  bound[name], bound[#bound + 1] = true, name
+end
+
+local check_pattern
+
+-- a | b: all but the last can fail, and each binds the same names.
+local function check_alternatives(p, refuse, bound)
+  local first
+  for i, part in ipairs(p.parts) do
+    if i < #p.parts and always(part) then refuse_rest(always(part), refuse) end
+    local own = {}
+    check_pattern(part, refuse, own)
+    first = first or own
+    local same = #own == #first
+    for _, name in ipairs(own) do same = same and first[name] end
+    if not same then refuse "alternative patterns bind different names" end
+  end
+  for _, name in ipairs(first) do bind(name, refuse, bound) end
+end
+
+-- `bound`: the names that the whole pattern binds so far, in order and as a set.
+function check_pattern(p, refuse, bound)
+  if p.kind == "or" then return check_alternatives(p, refuse, bound) end
   local stars = 0
-  for i, part in ipairs(p.parts or {}) do
+  for _, part in ipairs(p.parts or {}) do
     if part.kind == "star" then stars = stars + 1 end
-    if p.kind == "or" and i < #p.parts and always(part) then
-      refuse_rest(always(part), refuse)
-    end
-    check_pattern(part, refuse)
+    check_pattern(part, refuse, bound)
   end
   if stars > 1 then refuse "multiple starred names in sequence pattern" end
+  local name = p.capture or p.rest
+  if name then bind(name, refuse, bound) end
 end
 
 function M.check_cases(cases, refuse)
   for i, c in ipairs(cases) do
     local function refuse_here(what) refuse(what, c.line) end
-    check_pattern(c.pattern, refuse_here)
+    check_pattern(c.pattern, refuse_here, {})
     if i < #cases and not c.guard and always(c.pattern) then
       refuse_rest(always(c.pattern), refuse_here)
     end
@@ -131,8 +156,8 @@ end
 
 -- ---- what a SyntaxError says ----
 
--- point(e, text, p): what an error points to: its line, and the place in it, counted from 1, as
--- SyntaxError has them.  A parser's error points to the token at hand.
+-- point(e, text, p): what an error points to: its line, and the place in it, counted
+-- from 1, as SyntaxError has them.  A parser's error points to the token at hand.
 function M.point(e, text, p)
   local line = e.lineno
   if not e.at and p and p.t[p.i] and p.t[p.i][3] == line then
