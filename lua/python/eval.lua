@@ -80,9 +80,13 @@ end
 
 -- ---- compile ----
 
-local code_mt = {__name = "code"}
+local code_mt = {__name = "code", __tostring = function (c)
+  return ('<code object %s at 0x%x, file "%s", line 1>'):format(c.co_name,
+    V.identity(c), c.co_filename)
+end}
 
 local MODES <const> = {exec = true, eval = true, single = true}
+local PARAMS <const> = {"source", "filename", "mode"}
 
 -- The text of what is to be compiled or run, from a text or bytes.
 local function source_of(v, what)
@@ -105,19 +109,37 @@ local function ready(text, mode, file)
     file)
 end
 
+-- The text of a file's name: of a str, of bytes or of a path.
+local function file_of(v)
+  local path = V.special(v, "__fspath__")
+  local text = V.unbox(path and path() or v)
+  if V.is_bytes(text) then text = text.s end
+  if type(text) == "string" then return text end
+  return util.raise("TypeError", "expected str, bytes or os.PathLike object, not %s",
+    V.type_name(v))
+end
+
 local function compile_text(a, kw)
   local function arg(i, name)
     local v = a[i]
     if v == nil and kw then v = V.dict_get(kw, name) end
     return v
   end
+  for i, name in ipairs(PARAMS) do
+    if arg(i, name) == nil then
+      util.raise("TypeError", "compile() missing required argument '%s' (pos %d)",
+        name, i)
+    end
+  end
   local mode, flags = V.unbox(arg(3, "mode")), arg(4, "flags")
   if not MODES[mode] then
     util.raise("ValueError", "compile() mode must be 'exec', 'eval' or 'single'")
   elseif flags ~= nil and flags ~= 0 then
     util.refuse("compile() with flags is not part of dtrepl")
+  elseif mode == "single" then          -- it would print what expressions give
+    util.refuse("compile() in mode 'single' is not part of dtrepl")
   end
-  local file = V.str(arg(2, "filename"))
+  local file = file_of(arg(2, "filename"))
   local text = source_of(arg(1, "source"), "compile() arg 1 must be")
   return attrs.namespace(setmetatable({mode = mode, co_filename = file,
     co_name = "<module>", run = ready(text, mode, file)}, code_mt))

@@ -2,23 +2,23 @@
 -- python/std/ast.lua: ast.literal_eval: the value of a text that has literals
 -- alone.  Trees of programs are not shown: the rest is refused by name.
 
-local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local big = require "python.bigint"
-local exceptions = require "python.exceptions"
 local expr = require "python.expr"
 local parser = require "python.parser"
 local syntax = require "python.syntax"
 
 -- What Python calls the nodes that are no literals.
-local NODES <const> = {const = "Constant", dict = "Dict", list = "List", tuple = "Tuple",
-  set = "Set", bytes = "Constant", literal = "Constant", name = "Name", call = "Call", attr = "Attribute", item =
-  "Subscript", binary = "BinOp", unary = "UnaryOp", compare = "Compare", lambda =
-  "Lambda", cond = "IfExp", fstring = "JoinedStr", listcomp = "ListComp", setcomp =
-  "SetComp", dictcomp = "DictComp", generator = "GeneratorExp", ["and"] = "BoolOp",
-  ["or"] = "BoolOp", ["not"] = "UnaryOp", starred = "Starred", walrus = "NamedExpr"}
+local NODES <const> = {
+  const = "Constant", literal = "Constant", bytes = "Constant", name = "Name",
+  list = "List", tuple = "Tuple", set = "Set", dict = "Dict",
+  call = "Call", attr = "Attribute", item = "Subscript", starred = "Starred",
+  binary = "BinOp", unary = "UnaryOp", ["not"] = "UnaryOp", compare = "Compare",
+  ["and"] = "BoolOp", ["or"] = "BoolOp", cond = "IfExp", lambda = "Lambda",
+  fstring = "JoinedStr", walrus = "NamedExpr", listcomp = "ListComp",
+  setcomp = "SetComp", dictcomp = "DictComp", generator = "GeneratorExp"}
 
 local function malformed(n)
   util.raise("ValueError", "malformed node or string on line %d: <ast.%s object at "
@@ -91,12 +91,7 @@ attrs.provide("ast", attrs.namespace(setmetatable({
   literal_eval = V.builtin(literal_eval, "literal_eval")},
   {__index = function (_, key)
     if type(key) ~= "string" or key:find("^__") then return nil end
-    local function refuse()
-      local e = dt.error("NOTIMPL", ("ast.%s is not part of dtrepl"):format(key),
-        "NotImplementedError")
-      e.reason = "absent"
-      error(exceptions.exception(e), 0)
-    end
+    local function refuse() util.refuse("ast.%s is not part of dtrepl", key) end
     return setmetatable({__name__ = key, call = refuse, test = function ()
       return false
     end}, V.builtin_mt)

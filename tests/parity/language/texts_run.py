@@ -13,9 +13,12 @@ def scoped():
 print(scoped()[:2])
 c = compile('a = 1\nb = a + x', 'file.py', 'exec'); d = {'x': 10}; exec(c, d); print(d['b'], c.co_filename)
 e = compile('x * 2', '<s>', 'eval'); print(eval(e), eval(e, {'x': 4}), exec(e))
-for a in (('1+', 'f', 'eval'), ('x = 1', 'g.py', 'eval'), ('1', 'f', 'bad'), (3, 'f', 'exec')):
+for a in (('1+', 'f', 'eval'), ('x = 1', 'g.py', 'eval'), ('1', 'f', 'bad'), (3, 'f', 'exec'), (), ('1',), ('1', 'f'), ('1', 3, 'eval')):
     try: print(compile(*a))
     except (SyntaxError, ValueError, TypeError) as err: print(type(err).__name__, err)
 try: exec(3)
 except TypeError as err: print(err)
 exec(b'print("bytes")')
+import pathlib
+print(compile('1', pathlib.Path('a/b.py'), 'eval').co_filename)
+print(str(compile('1', b'c.py', 'eval')).split(' at ')[0], str(c).split(', ')[1:])
