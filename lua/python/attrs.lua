@@ -524,6 +524,14 @@ local class_fact = {
 
 local function_names = V.function_names
 
+-- name_of(v): the name of an attribute that a program gives, which has to be a text.
+function M.name_of(v)
+  local text = V.unbox(v)
+  if type(text) == "string" then return text end
+  return util.raise("TypeError", "attribute name must be string, not '%s'",
+    V.type_name(v))
+end
+
 -- name_function(f, name): f.__name__ is what programs know f by.
 function M.name_function(f, name)
   if type(f) ~= "function" then return end

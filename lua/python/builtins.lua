@@ -635,13 +635,7 @@ def("id", function (a)
   end
   return util.is_tensor(v) and v._id or V.identity(v)
 end)
--- The name of an attribute, which has to be a text.
-local function attribute_name(name)
-  local text = V.unbox(name)
-  if type(text) == "string" then return text end
-  return util.raise("TypeError", "attribute name must be string, not '%s'",
-    V.type_name(name))
-end
+local attribute_name = attrs.name_of
 def("getattr", function (a)
   local ok, v = pcall(attrs.get, a[1], attribute_name(a[2]))
   if ok then return v end

@@ -177,7 +177,9 @@ local function check_number(src, at, line)
 end
 
 local function read_number(src, at, line)
-  if src:find("^[%d.]+[%a_]", at) or src:find("^[%d_]*%._", at) then check_number(src, at, line) end
+  if src:find("^[%d.]+[%a_]", at) or src:find("^[%d_]*%._", at) then
+    check_number(src, at, line)
+  end
   if src:find("^0[0-9_]*[1-9]", at) and not src:find("^[%d_]*[.eEjJ]", at) then
     bad(line, "leading zeros in decimal integer literals are not permitted; use "
       .. "an 0o prefix for octal integers", nil, at)

@@ -215,15 +215,6 @@ end
 
 -- ---- what type itself does, for super() of a metaclass ----
 
-local function attribute_name(name)
-  name = V.unbox(name)
-  if type(name) ~= "string" then
-    util.raise("TypeError", "attribute name must be string, not '%s'",
-      V.type_name(name))
-  end
-  return name
-end
-
 local of_type = {
   __new__ = function (a, kw) return new(a[1], a[2], a[3], a[4], kw) end,
   __init__ = function () return None end,
@@ -241,11 +232,11 @@ local of_type = {
   end,
   __getattribute__ = function (a) return M.get(a[1], a[2], true) end,
   __setattr__ = function (a)
-    attrs.set_plain(a[1], attribute_name(a[2]), a[3])
+    attrs.set_plain(a[1], attrs.name_of(a[2]), a[3])
     return None
   end,
   __delattr__ = function (a)
-    attrs.delete_plain(a[1], attribute_name(a[2]))
+    attrs.delete_plain(a[1], attrs.name_of(a[2]))
     return None
   end,
   __repr__ = function (a)

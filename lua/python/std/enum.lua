@@ -57,8 +57,8 @@ local function next_value(class, name, values, start, count)
     own = type(d) == "table" and rawget(d, "get")
   end
   if own then
-    return calls.call(own, V.list({name, start or 1, count or #values, V.list({table.unpack(
-      values)}, #values)}, 4))
+    return calls.call(own, V.list({name, start or 1, count or #values,
+      V.list({table.unpack(values)}, #values)}, 4))
   end
   if class.__lower_names then return name:lower() end
   local last
@@ -222,7 +222,12 @@ local function bounded(class, bits)
   local strange = bits < ~all or bits > all or bits & (all ~ e.mask) ~= 0
   if strange and boundary == "strict" then refuse_bits(class, bits) end
   if strange and boundary == "eject" then return nil end
-  if strange and boundary == "conform" then bits = bits & e.mask end
+  if strange and boundary == "conform" then
+    bits = bits & e.mask
+  elseif strange and boundary ~= "keep" then
+    util.raise("ValueError", "%s unknown flag boundary %s", V.repr(class),
+      V.repr(class._boundary_))
+  end
   if bits < 0 and strange and boundary == "keep" then
     return math.max(all + 1, 1 << big.bit_length(bits)) + bits
   end
@@ -559,7 +564,8 @@ local function derive(class, members, fields, kw)
     class.__new_member__, class.__new__ = class.__new__, nil
   end
   class._member_type_ = data_type(class) or names.object
-  class._new_member_ = enum_of(class).new or attrs.get(names[class.__native or "object"], "__new__")
+  class._new_member_ = enum_of(class).new
+    or attrs.get(names[class.__native or "object"], "__new__")
   if enum_above then class.__new__ = enum_above.__new__ end
   class._value_repr_ = class.__native and attrs.get(names[class.__native],
     "__repr__") or None
@@ -843,7 +849,8 @@ end
 tools.module("enum", {auto = function () return setmetatable({}, auto_mt) end,
   unique = unique, member = kept(true), nonmember = kept(false),
   verify = verify,
-  global_enum = function (a) return a[1] end}, {Enum = Enum, property = classes.names.property,
+  global_enum = function (a) return a[1] end}, {Enum = Enum,
+  property = classes.names.property,
   IntEnum = IntEnum, StrEnum = StrEnum, Flag = Flag, IntFlag = IntFlag,
   KEEP = Boundary.KEEP, STRICT = Boundary.STRICT, EJECT = Boundary.EJECT,
   CONFORM = Boundary.CONFORM, FlagBoundary = Boundary, EnumCheck = Check,

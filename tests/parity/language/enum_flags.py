@@ -45,3 +45,7 @@ for f in (lambda: Counter().update({}, {}), lambda: Counter().subtract({}, {}), 
     except TypeError as e: print('TypeError')
 d = Counter(); d.update(iterable=None); print(d)
 nan = float('nan'); print(nan is nan, nan in [nan], [nan].index(nan))
+class Strange(Flag, boundary='none'):
+    A = 1
+try: print(Strange(3))
+except ValueError as e: print(e)
