@@ -192,6 +192,8 @@ static void print_row (Printer *p, int d, int indent) {
   dt_buf_addc(p->b, ']');
 }
 
+/* Brackets of one dimension and what is in them; beyond `edgeitems` at both
+** ends the middle is "...". */
 static void print_dim (Printer *p, int d, int indent) {
   int left = p->t->m.ndim - d;
   if (left == 1) {

@@ -122,8 +122,44 @@ DtStatus dt_tensor_view (DtCtx *cx, DtTensor *base, const DtMeta *m,
   t->offset = offset;
   t->storage = base->storage;
   t->storage->refs++;
+  t->own = base->own;
+  if (t->own != NULL) t->own->refs++;
   *out = t;
   return DT_OK;
+}
+
+static void writes_unref (DtCtx *cx, DtWrites *w) {
+  if (w != NULL && --w->refs == 0) dt_free(cx, w);
+}
+
+DtStatus dt_tensor_apart (DtCtx *cx, DtTensor *t, DtTensor **out) {
+  DtWrites *own = DT_NEW(cx, DtWrites);
+  if (own == NULL) return DT_E_NOMEM;
+  own->refs = 1;
+  DtStatus st = dt_tensor_view(cx, t, &t->m, t->offset, out);
+  if (st != DT_OK) {
+    writes_unref(cx, own);
+    return st;
+  }
+  writes_unref(cx, (*out)->own);
+  (*out)->own = own;
+  return DT_OK;
+}
+
+void dt_tensor_count_write (DtTensor *t) {
+  t->storage->version++;
+  if (t->own == NULL) return;
+  t->storage->unseen++;
+  t->own->n++;
+}
+
+void dt_tensor_forget_writes (DtTensor *t, int64_t n) {
+  if (t->own != NULL) t->own->n -= n;
+  else t->storage->unseen += n;
+}
+
+int64_t dt_tensor_writes (const DtTensor *t) {
+  return t->own != NULL ? t->own->n : t->storage->version - t->storage->unseen;
 }
 
 DtTensor *dt_tensor_ref (DtTensor *t) {
@@ -134,11 +170,27 @@ DtTensor *dt_tensor_ref (DtTensor *t) {
 void dt_tensor_unref (DtCtx *cx, DtTensor *t) {
   if (t == NULL || --t->refs > 0) return;
   storage_unref(cx, t->storage);
+  writes_unref(cx, t->own);
   dt_free(cx, t);
 }
 
 bool dt_tensor_has_data (const DtTensor *t) {
   return t->storage->block != NULL;
+}
+
+void dt_tensor_drop (DtCtx *cx, DtTensor *t) {
+  dt_block_unref(cx, t->storage->block);
+  t->storage->block = NULL;
+}
+
+DtStatus dt_tensor_refill (DtCtx *cx, DtTensor *t, bool nodata) {
+  DtStorage *s = t->storage;
+  if (nodata || s->block != NULL || t->m.device == DT_DEV_META) return DT_OK;
+  DT_TRY(cx, block_new(cx, s->nbytes, &s->block));
+  s->id = cx->mem.nalloc;       /* other memory: who asks when it was made, and
+                                ** what is known of it, means this one */
+  if (s->nbytes > 0) memset(s->block->data, 0, s->nbytes);
+  return DT_OK;
 }
 
 static void *first (const DtTensor *t) {

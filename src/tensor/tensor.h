@@ -20,7 +20,7 @@ typedef struct DtStorage {
   DtBlock *block;         /* NULL: no data (meta, fake) */
   int64_t version;        /* bumped by every in-place write */
   int64_t unseen;         /* of these, the ones that autograd does not count:
-                          ** what c10d's collectives write */
+                          ** what c10d's collectives and x.data write */
   int64_t id;             /* unique per context */
   bool drawn;             /* of random numbers that nobody seeded: kept by
                           ** diag/ */
@@ -33,12 +33,18 @@ typedef struct DtStorage {
 ** is, so the dispatcher writes such tensors out first (engine/marks.c). */
 enum { DT_MARK_CONJ = 1, DT_MARK_NEG = 2 };
 
+/* Writes through x.data and its views, which those of x do not count. */
+typedef struct DtWrites {
+  int64_t refs, n;
+} DtWrites;
+
 typedef struct DtTensor {
   DtMeta m;
   uint8_t marks;
   int64_t refs;
   int64_t offset;         /* in elements */
   DtStorage *storage;
+  DtWrites *own;          /* NULL: the storage counts */
 } DtTensor;
 
 /* Uninitialised tensor with the strides of `m`; no data when `m->device` is
@@ -50,9 +56,23 @@ DtStatus dt_tensor_new (DtCtx *cx, const DtMeta *m, bool nodata,
 DtStatus dt_tensor_view (DtCtx *cx, DtTensor *base, const DtMeta *m,
                          int64_t offset, DtTensor **out);
 bool dt_tensor_fits (const DtTensor *base, const DtMeta *m, int64_t offset);
+/* The same elements as a tensor whose writes, and those of its views, are counted
+** apart (x.data).  Caller owns one reference.  NOMEM.  Local. */
+DtStatus dt_tensor_apart (DtCtx *cx, DtTensor *t, DtTensor **out);
+/* A user wrote into it. */
+void dt_tensor_count_write (DtTensor *t);
+/* How often that was, as autograd counts.  Pure. */
+int64_t dt_tensor_writes (const DtTensor *t);
+/* The last `n` are not to count. */
+void dt_tensor_forget_writes (DtTensor *t, int64_t n);
 DtTensor *dt_tensor_ref (DtTensor *t);
 void dt_tensor_unref (DtCtx *cx, DtTensor *t);     /* NULL accepted */
 bool dt_tensor_has_data (const DtTensor *t);
+/* The storage lets go of its memory, for all tensors of it, and gets zeros of the
+** same size again (PyTorch's storage.resize_(0) and back).  What had no data, or has
+** some again, stays as it is.  NOMEM.  Local. */
+void dt_tensor_drop (DtCtx *cx, DtTensor *t);
+DtStatus dt_tensor_refill (DtCtx *cx, DtTensor *t, bool nodata);
 /* First element for reading.  NULL when no data or empty.  Pure. */
 const void *dt_tensor_cdata (const DtTensor *t);
 /* First element for writing: takes the block out of sharing with snapshots
