@@ -357,6 +357,9 @@ static DtStatus batch_given (DtCtx *cx, Batch *b) {
   return DT_OK;
 }
 
+/* Mean, 1/std, variance and a scratch row share one allocation of four times
+** the channels. Low precision rounds by element where PyTorch's kernel does
+** (`each`). */
 DtStatus dt_k_batch_norm (DtCtx *cx, const DtBatchNorm *p) {
   DtStatus st = DT_OK;
   Batch b = { .p = p, .steps = steps_of(p), .each = by_element(p),

@@ -127,6 +127,8 @@ DtStatus dt_kernel_fits (DtCtx *cx, const DtMeta *m, const DtMeta *out) {
   return DT_OK;
 }
 
+/* Overlapping source and target go through a copy, except when they are the
+** same bytes in the same order, as then there is nothing to do. */
 static DtStatus copy_bytes (DtCtx *cx, const DtTensor *src, DtTensor *dst) {
   void *d;
   const void *s = NULL;
@@ -203,6 +205,8 @@ DtStatus dt_kernel_dense (DtCtx *cx, const DtTensor *t, DtDtype dtype,
 
 /* ---- fill ------------------------------------------------------------------ */
 
+/* A row of one value is filled by copying what is already filled, in chunks
+** that stay in the first-level cache. */
 DtStatus dt_k_fill (DtCtx *cx, DtTensor *dst, DtScalar v) {
   void *d;
   DT_TRY(cx, dt_kernel_data(cx, dst, &d, 0, NULL, NULL));

@@ -24,6 +24,8 @@ struct Fill {
   int64_t ia, ib;
 };
 
+/* Values by their index in the tensor, made in blocks and stored row by row;
+** `count` is an odometer over the outer dimensions. */
 static DtStatus fill_rows (DtCtx *cx, DtTensor *dst, const Fill *f) {
   void *p;
   DtC128 buf[DT_RUN_BYTES / sizeof(DtC128)];

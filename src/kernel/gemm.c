@@ -10,6 +10,7 @@
 
 #include <cblas.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include "kernel/kernel_int.h"
 
@@ -201,10 +202,45 @@ done:
 ** not in every build of it. */
 extern int blas_thread_shutdown_ (void) __attribute__((weak));
 
+/* The processor that OpenBLAS should be told this one is, in the words of its variable,
+** where it took it for `core`; NULL: it knows. */
+static const char *better_core (const char *core) {
+#if defined(__x86_64__)
+  /* What has no vectors of eight floats, where the processor has. */
+  if (strcmp(core, "Prescott") != 0 && strcmp(core, "Core2") != 0 &&
+      strcmp(core, "Nehalem") != 0) return NULL;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512cd")) return "SkylakeX";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+#endif
+  (void)core;
+  return NULL;
+}
+
+/* What OpenBLAS chooses its kernels with when it is loaded.  Not in its headers, and
+** not in builds for one processor only. */
+extern void gotoblas_dynamic_init (void) __attribute__((weak));
+extern void gotoblas_dynamic_quit (void) __attribute__((weak));
+
+/* An OpenBLAS that is older than the processor takes it for the oldest it has: a third
+** as fast, and other last digits than PyTorch's.  Let it choose again, knowing better,
+** before anything is computed.  A person's own choice stands. */
+static void choose_core (void) {
+  static const char variable[] = "OPENBLAS_CORETYPE";
+  const char *core = better_core(openblas_get_corename());
+  if (core == NULL || getenv(variable) != NULL || gotoblas_dynamic_init == NULL ||
+      gotoblas_dynamic_quit == NULL || setenv(variable, core, 1) != 0) return;
+  gotoblas_dynamic_quit();
+  gotoblas_dynamic_init();
+  (void)unsetenv(variable);
+}
+
 /* Loading OpenBLAS starts a thread per core, and each spins for some 30 ms
 ** before it sleeps: more than a short program takes.  To set the number first
 ** is necessary, as that starts them again. */
 void dt_k_gemm_one_thread (void) {
+  choose_core();
   openblas_set_num_threads(1);
   if (blas_thread_shutdown_ != NULL) blas_thread_shutdown_();
 }

@@ -122,6 +122,9 @@ static void axis_cubic (const Sampler *s, double x, int64_t size,
                            size);
 }
 
+/* Taps of one axis: the indices, their weights, and the weights' derivatives
+** by the coordinate. Outside, indices are out of range and count as zero;
+** three dimensions send NaN to -100, as PyTorch's volumetric kernel does. */
 static void axis_at (const Sampler *s, double g, int64_t size, Axis *a) {
   double mult, x = unnormalize(s, g, (double)size, &mult);
   if (s->s.mode == CUBIC) {

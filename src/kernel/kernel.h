@@ -129,8 +129,9 @@ DtStatus dt_k_bucket (DtCtx *cx, const DtTensor *values, const DtTensor *bounds,
                       const DtTensor *order, bool right, DtTensor *out);
 
 /* One BLAS thread for each caller from now on: ranks share the machine, and
-** the bits must not depend on how many cores it has.  Once per process, before
-** ranks start.  Local. */
+** the bits must not depend on how many cores it has.  And the kernels for this
+** processor, where OpenBLAS does not know it.  Once per process, before ranks
+** start.  Local. */
 void dt_k_gemm_one_thread (void);
 /* out[b] = beta * out[b] + alpha * a[b] @ b[b] for 2-D or 3-D (batched)
 ** operands of one dtype; OpenBLAS for f32/f64, f32 accumulation for f16 and

@@ -256,6 +256,7 @@ static DtStatus exp_one (DtCtx *cx, const DtMats *a, const DtMats *x,
   return from == &tx ? DT_OK : dt_k_copy(cx, from, &tx);
 }
 
+/* In double whatever the dtype: the terms of the series cancel. */
 DtStatus dt_k_matrix_exp (DtCtx *cx, const DtTensor *a, DtTensor *out) {
   DtDtype type = dt_dtype_is_complex((DtDtype)a->m.dtype) ? DT_C128 : DT_F64;
   int64_t n = rows_of(a);

@@ -168,6 +168,16 @@ static double log_add (double a, double b) {
   return isinf(m) ? m : m + log1p(exp(d - m));
 }
 
+/* The same of complex numbers, with the phase of the one whose real part is
+** larger; of two of -inf the first. */
+static DtC128 zlog_add (DtC128 a, DtC128 b) {
+  DtC128 lo = creal(a) < creal(b) ? a : b, hi = creal(a) < creal(b) ? b : a;
+  if (creal(a) != creal(a) || creal(b) != creal(b)) return CMPLX(NAN, NAN);
+  if (isinf(creal(lo)) && creal(lo) == creal(hi))
+    return creal(lo) < 0 ? a : clog(cexp(a) + cexp(b));
+  return hi + clog(1 + cexp(lo - hi));
+}
+
 static void scan_f64 (DtScan f, double *v, int64_t n) {
   double c = 0;                 /* compensation of a running sum */
   for (int64_t k = 1; k < n; k++) {
@@ -188,9 +198,10 @@ static void scan_i64 (DtScan f, int64_t *v, int64_t n) {
 }
 
 static void scan_c128 (DtScan f, DtC128 *v, int64_t n) {
+  if (f == DT_SCAN_LOGSUMEXP && n > 0) v[0] = zlog_add(-INFINITY, v[0]);
   for (int64_t k = 1; k < n; k++) {
     if (f == DT_SCAN_PROD) v[k] *= v[k - 1];
-    else if (f == DT_SCAN_LOGSUMEXP) v[k] = clog(cexp(v[k - 1]) + cexp(v[k]));
+    else if (f == DT_SCAN_LOGSUMEXP) v[k] = zlog_add(v[k - 1], v[k]);
     else v[k] += v[k - 1];
   }
 }

@@ -37,6 +37,8 @@ static double large (DtRng *r, double mean) {
   }
 }
 
+/* One stream of random numbers, element by element: how many an element uses
+** depends on its rate, so the order is a part of the result. */
 DtStatus dt_k_poisson (DtCtx *cx, const DtTensor *a, DtTensor *dst, DtRng *r) {
   DtTensor *x = NULL, *out = NULL;
   DtMeta m;

@@ -33,4 +33,12 @@ static DtC128 zlogaddexp (DtC128 x, DtC128 y) {
   return creal(m) == -INFINITY ? m : m + clog(1 + cexp(l - m));
 }
 
+/* A part that is NaN makes a number NaN; an infinite distance is never near. */
+static bool zisclose (DtC128 x, DtC128 y, double rtol, double atol,
+                      bool equal_nan) {
+  double diff = cabs(x - y);
+  if (equal_nan && x != x && y != y) return true;
+  return x == y || (diff < INFINITY && diff <= atol + cabs(rtol * y));
+}
+
 #include "kernel/pw_rows_int.h"

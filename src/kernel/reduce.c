@@ -142,12 +142,31 @@ static void tile_i64 (const DtRedJob *j, const char *p, int64_t step, int64_t w,
     for (int64_t k = 0; k < w; k++) acc[k] = j->f == DT_RED_ALL;
 }
 
+/* acc[w] = log of the sums of exponentials of complex numbers, less the largest
+** real part, which comes back at the end. */
+static void log_sums (const DtRedJob *j, const char *p, int64_t step, int64_t w,
+                      DtC128 *acc) {
+  DtC128 aux[DT_RED_TILE_Z];
+  double top[DT_RED_TILE_Z];
+  DtRedJob re = *j;             /* strides are bytes: those of the real parts */
+  re.cl = DT_CL_F64;
+  re.in_t = re.out_t = dt_dtype_to_real(j->in_t);
+  pass(&re, p, step, w, DT_M_ID, DT_C_MAX, NULL, top);
+  for (int64_t k = 0; k < w; k++) aux[k] = isinf(top[k]) ? 0 : top[k];
+  pass(j, p, step, w, DT_M_EXP, DT_C_ADD, aux, acc);
+  for (int64_t k = 0; k < w; k++) acc[k] = clog(acc[k]) + aux[k];
+}
+
 static void tile_c128 (const DtRedJob *j, const char *p, int64_t step, int64_t w,
                        DtC128 *acc) {
   DtC128 aux[DT_RED_TILE_Z];
   DtMap m;
   DtComb c;
   simple_pass(j, &m, &c);
+  if (j->f == DT_RED_LOGSUMEXP) {
+    log_sums(j, p, step, w, acc);
+    return;
+  }
   if (j->f == DT_RED_VAR || j->f == DT_RED_STD) {
     pass(j, p, step, w, DT_M_ID, DT_C_ADD, NULL, aux);
     for (int64_t k = 0; k < w; k++) aux[k] /= (double)j->len;
@@ -155,13 +174,11 @@ static void tile_c128 (const DtRedJob *j, const char *p, int64_t step, int64_t w
     for (int64_t k = 0; k < w; k++) acc[k] = var_end(j, creal(acc[k]));
     return;
   }
-  pass(j, p, step, w, j->f == DT_RED_LOGSUMEXP ? DT_M_EXP : m, c,
-            memset(aux, 0, sizeof aux), acc);
+  pass(j, p, step, w, m, c, memset(aux, 0, sizeof aux), acc);
   for (int64_t k = 0; k < w; k++) {
     if (j->f == DT_RED_MEAN) acc[k] /= (double)j->len;
     if (j->f == DT_RED_NORM)
       acc[k] = norm_end(j, creal(acc[k]));
-    if (j->f == DT_RED_LOGSUMEXP) acc[k] = clog(acc[k]);
     if (is_test(j->f) && j->len == 0) acc[k] = j->f == DT_RED_ALL;
   }
 }

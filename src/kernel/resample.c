@@ -63,6 +63,8 @@ typedef struct Map {
   double weight[1], by[1];
 } Map;
 
+/* Fewer than three spatial dimensions are filled up in front with axes of size
+** one, so that one loop serves all. */
 static void map_init (Map *m, const DtResample *r, const DtTensor *a) {
   int missing = DT_MAX_SPATIAL - r->nd;
   memset(m, 0, sizeof *m);
