@@ -263,6 +263,7 @@ DtStatus dt_mesh_derive (DtCtx *cx, DtMesh *like, const DtMeshParts *parts,
   m->map_hash = root->map_hash;
   m->my_rank = root->my_rank;
   m->root = dt_mesh_ref(root);
+  m->style = like->style;
   DT_TRYG(cx, mesh_set_names(cx, m, parts->nnames, parts->names));
   DT_TRYG(cx, mesh_finish(cx, m));
   *out = m;
@@ -392,6 +393,9 @@ static DtStatus check_group (DtCtx *cx, int n, int64_t *sorted,
   return DT_OK;
 }
 
+/* As PyTorch builds them: one group for each row of each mesh dim. A dim as
+** long as the world uses the default group and does not look at who is listed;
+** a rank must be in a group on every dim or on none. */
 static DtStatus check_groups (DtCtx *cx, const DtMesh *m, int world) {
   DtStatus st = DT_OK;
   bool world_group = false, left_out = false;
@@ -536,6 +540,7 @@ DtStatus dt_mesh_init_as (DtCtx *cx, const char *device, int ndim,
   DT_TRY(cx, check_device(cx, device, rules));
   DT_TRY(cx, check_shape(cx, ndim, shape));
   DT_TRY(cx, mesh_alloc(cx, device, ndim, shape, my_rank, &m));
+  dt_mesh_print_as(m, rules);
   DT_TRYG(cx, check_world(cx, m->nranks, world_size, rules));
   DT_TRYG(cx, mesh_set_names(cx, m, nnames, names));
   DT_TRYG(cx, mesh_finish(cx, m));

@@ -45,6 +45,7 @@ struct DtMesh {
   int64_t nslices;              /* sub-meshes of this layout in rank_map */
   int64_t tstride[DT_MAX_MDIM]; /* strides of the mesh tensor as printed
                                 ** before 2.10 */
+  uint8_t style;                /* how it prints: DtMeshStyle */
 };
 
 /* A root's flattened meshes, in the order they were made. */
@@ -74,6 +75,11 @@ typedef struct DtMeshRules {
 DtMeshRules dt_mesh_rules (const DtProfile *p);
 static inline DtMeshStyle dt_mesh_style (const DtMeshRules *r) {
   return r != NULL && r->style != 0 ? r->style : DT_MESH_TUPLE;
+}
+/* Let a mesh, and every one that is made of it later, print as a release does
+** (`rules` NULL: the newest).  dt_mesh_init_as has done so. */
+static inline void dt_mesh_print_as (DtMesh *m, const DtMeshRules *rules) {
+  m->style = (uint8_t)dt_mesh_style(rules);
 }
 
 /* init_device_mesh: ranks 0..product-1.  `names` NULL or ndim strings.
@@ -158,9 +164,10 @@ void dt_mesh_ranks (const DtMesh *m, int64_t *ranks);
 ** or NULL (borrowed).  Pure.  Source: _redistribute.py flattening. */
 DtMesh *dt_mesh_find_flat (const DtMesh *m, int n, const int *mdims);
 
-/* "DeviceMesh((dp=2, tp=4), 'cpu', stride=(4, 1))" in the style of the
-** release; and the short form "(dp=2, tp=4)".  Pure. */
-void dt_mesh_repr (const DtMesh *m, const DtMeshRules *rules, DtBuf *b);
+/* "DeviceMesh((dp=2, tp=4), 'cpu', stride=(4, 1))", as the release prints it
+** that the mesh was made for (dt_mesh_print_as); and the short form
+** "(dp=2, tp=4)".  Pure. */
+void dt_mesh_repr (const DtMesh *m, DtBuf *b);
 void dt_mesh_print (const DtMesh *m, DtBuf *b);
 /* The repr of 2.13 with the ranks, as TORCH_DISTRIBUTED_DEBUG=DETAIL asks
 ** for.  Pure. */

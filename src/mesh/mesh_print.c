@@ -108,8 +108,8 @@ void dt_mesh_repr_detail (const DtMesh *m, DtBuf *b) {
   dt_buf_addc(b, ')');
 }
 
-void dt_mesh_repr (const DtMesh *m, const DtMeshRules *rules, DtBuf *b) {
-  DtMeshStyle style = dt_mesh_style(rules);
+void dt_mesh_repr (const DtMesh *m, DtBuf *b) {
+  const DtMeshStyle style = m->style != 0 ? m->style : DT_MESH_TUPLE;
   if (style <= DT_MESH_DEVICE) {
     repr_ranks(m, style == DT_MESH_DEVICE, b);
     return;

@@ -173,6 +173,9 @@ static DtStatus check_contiguous (DtCtx *cx, const Slice *s) {
   return raise_buf(cx, DT_E_KEY, &b);
 }
 
+/* Names are looked up in the mesh itself; names of flattened meshes only count
+** when the root is sliced. Warnings are collected for the caller: one rank
+** prints them. */
 static DtStatus find_axes (DtCtx *cx, Slice *s, DtBuf *warning) {
   DtMesh *m = s->mesh;
   const DtMesh *root = root_of(m);
@@ -350,7 +353,7 @@ static DtStatus flat_taken (DtCtx *cx, const DtMesh *root, const char *name) {
   dt_buf_init(&b, cx);
   dt_buf_init(&t, cx);
   dt_buf_addf(&t, "%s already exists for submesh of the ", name);
-  dt_mesh_repr(root, NULL, &t);
+  dt_mesh_repr(root, &t);
   dt_buf_add(&t, ". ");
   dt_buf_addc(&b, '(');
   dt_buf_add_pystr(&b, dt_buf_str(&t));
@@ -573,7 +576,7 @@ DtStatus dt_mesh_concat (DtCtx *cx, int n, DtMesh *const *meshes,
     dt_buf_add(&b, "Cannot concatenate overlapping meshes: [");
     for (int i = 0; i < n; i++) {
       dt_buf_add(&b, i > 0 ? ", " : "");
-      dt_mesh_repr(meshes[i], NULL, &b);
+      dt_mesh_repr(meshes[i], &b);
     }
     dt_buf_addc(&b, ']');
     return raise_buf(cx, DT_E_MESH, &b);

@@ -134,6 +134,8 @@ bool dt_pls_equal (const DtPlacement *a, const DtPlacement *b, int n) {
   return true;
 }
 
+/* One reduction for all mesh dims, but sum and avg go together: averages are
+** sums with a factor. */
 DtStatus dt_pls_check_partials (DtCtx *cx, const DtPlacement *p, int n) {
   unsigned seen = 0;
   int first[DT_NREDOPS], k = 0;

@@ -24,7 +24,7 @@ static DtMesh *make (DtCtx *cx, int ndim, const int64_t *shape,
 static void check_repr (DtCtx *cx, const DtMesh *m, const char *want) {
   DtBuf b;
   dt_buf_init(&b, cx);
-  dt_mesh_repr(m, NULL, &b);
+  dt_mesh_repr(m, &b);
   assert_string_equal(dt_buf_str(&b), want);
   dt_buf_fini(&b);
 }
@@ -52,6 +52,26 @@ static void test_basic (void **state) {
   /* a slice keeps its root alive */
   dt_mesh_unref(cx, m);
   assert_int_equal(dt_mesh_root(tp)->shape[0], 2);
+  dt_mesh_unref(cx, tp);
+}
+
+/* A mesh and what is made of it print as the release they were made for. */
+static void test_style (void **state) {
+  static const char *const names[] = { "dp", "tp" };
+  const DtMeshRules old = { .style = DT_MESH_COLONS };
+  DtCtx *cx = fixture_cx(state);
+  const int64_t shape[2] = { 2, 4 };
+  DtMesh *m = NULL, *tp = NULL;
+  assert_int_equal(dt_mesh_init_as(cx, "cpu", 2, shape, 2, names, &old, 0, 8,
+                                   &m), DT_OK);
+  check_repr(cx, m, "DeviceMesh((dp=2, tp=4), device: 'cpu', "
+             "stride: (4, 1))");
+  assert_int_equal(dt_mesh_slice(cx, m, 1, names + 1, NULL, NULL, &tp),
+                   DT_OK);
+  check_repr(cx, tp, "DeviceMesh((tp=4), device: 'cpu', stride: (1,))");
+  dt_mesh_print_as(tp, NULL);
+  check_repr(cx, tp, "DeviceMesh((tp=4), 'cpu', stride=(1,))");
+  dt_mesh_unref(cx, m);
   dt_mesh_unref(cx, tp);
 }
 
@@ -113,6 +133,7 @@ static void test_parity (void **state) {
 int main (void) {
   static const struct CMUnitTest tests[] = {
     T(test_basic),
+    T(test_style),
     T(test_flat_life),
     T(test_ranks),
     T(test_parity),
