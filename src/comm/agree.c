@@ -96,6 +96,10 @@ static DtStatus reasons_to_leave (DtCtx *cx, DtComm *c, DtWait *w) {
   return DT_OK;
 }
 
+/* Wait until the key, or a later one, is decided. The word `decided` holds key
+** * 2 + stop: a key passed over by a later one counts as decided to go on. A
+** rank with a reason of its own to leave (Ctrl-C, a lost rank) proposes to
+** stop; the first proposal wins on all ranks. */
 static DtStatus await_decision (DtCtx *cx, DtGroup *g, uint64_t key) {
   DtBoardGroup *bg = g->slot;
   uint64_t d;

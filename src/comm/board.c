@@ -116,6 +116,9 @@ static DtBoardGroup *add_group (DtBoard *b, const DtGroup *g) {
   return bg;
 }
 
+/* Find or add the group under the board's lock. Looked up again under the
+** lock, as another rank may have added it meanwhile; every 4096 turns somebody
+** checks that the holder of the lock still lives. */
 DtStatus dt_board_group (DtCtx *cx, DtComm *c, DtGroup *g) {
   DtBoard *b = c->board;
   DtBoardGroup *bg = find_group(b, g);
@@ -401,6 +404,11 @@ static void cpu_relax (void) {
 #endif
 }
 
+/* Wait a little, longer each time: first spin, then yield, then sleep on the
+** group's bell, which another rank rings. Returns false while it does not
+** sleep: only after a nap is it time for the costly looks (dead ranks,
+** Ctrl-C). The bell's value was read before the caller looked, so no ring is
+** lost. */
 bool dt_wait_pause (DtWait *w) {
   struct timespec t;
   if (w->turns < w->offers) {

@@ -12,7 +12,7 @@
 #include "comm/comm.h"
 
 enum { DT_BOARD_EXPLAIN = 8192, DT_BOARD_PIECE = 32768,
-       DT_BOARD_LINE = 64, DT_POST_WORDS = 28,
+       DT_BOARD_LINE = 64, DT_POST_WORDS = 31,
        DT_CELL_SMALL = 512, DT_BOARD_CHAINS = 1024,
        DT_LANE_BYTES = 16384, DT_NOTES_BYTES = 4 << 20 };
 
@@ -31,7 +31,7 @@ typedef enum DtPostState {
 /* What a collective is, as a fixed block of text that can be copied word by
 ** word: op, what, where; size is no part of its name. */
 typedef union DtPostText {
-  struct { char op[48], what[80], where[64], size[32]; } s;
+  struct { char op[48], what[80], where[64], size[56]; } s;
   uint64_t word[DT_POST_WORDS];
 } DtPostText;
 

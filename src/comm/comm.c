@@ -476,6 +476,10 @@ static DtStatus cut_texts (DtCtx *cx, int k, const char *all, size_t block,
   return DT_OK;
 }
 
+int dt_comm_running (const DtComm *c) {
+  return c == NULL || c->vt->kind == DT_WORLD_FAKE ? 1 : c->size;
+}
+
 DtStatus dt_comm_gather_text (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                               const char *text, size_t n, char **outs,
                               size_t *lens) {

@@ -194,6 +194,7 @@ typedef struct DtLetter {
   uint64_t group;
   void *data;
   size_t nbytes;                /* a receiver may get fewer, never more */
+  DtDtype dtype;                /* of what is in it: equal on both sides */
 } DtLetter;
 /* Post one side: never waits for the other.  *out lives until it is dropped.
 ** VALUE, NOMEM, COMM.  Local. */
@@ -202,9 +203,11 @@ DtStatus dt_comm_post (DtCtx *cx, DtComm *c, const DtLetter *l, DtMsg **out);
 void dt_comm_drop (DtMsg *m);
 /* Wait until the other side is posted, too; `l` as posted.  DIVERGED when
 ** that can never be, RANK_LOST, INTERRUPTED, RUNTIME when more came than there
-** is room.  Collective over the two ranks. */
+** is room, or another type.  Collective over the two ranks. */
 DtStatus dt_comm_await (DtCtx *cx, DtComm *c, DtMsg *m, const DtLetter *l,
                         const DtCollInfo *i);
+/* How many bytes came, after the wait.  Local. */
+size_t dt_comm_came (DtMsg *m);
 /* Would the wait end at once?  On other hosts: false until it has.  Local. */
 bool dt_comm_arrived (DtComm *c, DtMsg *m);
 /* Which of these ranks has sent this one a message that it has not received:
@@ -223,6 +226,9 @@ DtStatus dt_comm_notes (DtCtx *cx, DtComm *c, uint64_t read, const char **text,
                         size_t *n);
 /* Sleep for half a millisecond.  INTERRUPTED, RANK_LOST.  Local. */
 DtStatus dt_comm_nap (DtCtx *cx, DtComm *c);
+/* Ranks that run: 1 without a world, and in a fake one, which is one rank alone also
+** where it pretends to have data.  Pure. */
+int dt_comm_running (const DtComm *c);
 /* Gather a small variable-length text from every member (for folding output
 ** and reports): outs[i] allocated, owned by the caller.  Collective
 ** over the group. */

@@ -39,6 +39,8 @@ static void *try_open (DtBuf *path, const char *dir) {
   return dlopen(dt_buf_str(path), RTLD_NOW | RTLD_GLOBAL);
 }
 
+/* The folder given, then the one it was installed to; the reason of the first
+** failure is the one to tell. */
 static DtStatus find_open (DtCtx *cx, const char *dir, DtMpiOpen *out) {
   const char *why = "";
   DtBuf path;

@@ -159,6 +159,8 @@ static DtStatus comm_of (DtCtx *cx, DtGroup *g, MPI_Comm *out) {
 ** of a type made of whole mebibytes and the rest. */
 typedef struct Block { MPI_Datatype type; int count; bool made; } Block;
 
+/* MPI counts in int: a block beyond 2 GiB is one element of a type made of
+** mebibytes and a remainder. */
 static DtStatus block_init (DtCtx *cx, size_t nbytes, Block *b) {
   enum { MIB = 1 << 20 };
   MPI_Datatype mib, parts[2];

@@ -67,6 +67,7 @@ static DtStatus msg_new (DtCtx *cx, DtComm *c, DtGroup *g,
   }
   dt_msg_head(m)->nbytes = l->nbytes;
   dt_msg_head(m)->salt = g->salt;
+  dt_msg_head(m)->dtype = (uint64_t)l->dtype;
   if (dt_msg_sends(m) && l->nbytes > 0)
     memcpy(m->buf + sizeof(DtMsgHead), l->data, l->nbytes);
   while (*at != NULL)
@@ -92,6 +93,8 @@ static DtStatus say_posted (DtCtx *cx, DtMsg *m) {
   return DT_OK;
 }
 
+/* Begin to send or receive one message. Finished messages of earlier calls are
+** swept first, so that a program that never waits does not keep them all. */
 DtStatus dt_comm_post (DtCtx *cx, DtComm *c, const DtLetter *l, DtMsg **out) {
   DtGroup *g;
   DtMsg *m;
@@ -125,6 +128,29 @@ static DtStatus await_both (DtCtx *cx, DtMsg *m, const DtCollInfo *i) {
   return dt_agree_posted_by_both(cx, m->channel, m->key, i);
 }
 
+/* Has what came the letter's type, and room?  Gloo writes bytes: it takes another
+** type's for numbers of this one without a word, and what came too much ends its
+** process. */
+static DtStatus check_arrival (DtCtx *cx, DtMsg *m, const DtLetter *l) {
+  const DtMsgHead *h = dt_msg_head(m);
+  DT_CHECK(cx, h->salt == m->channel->salt, DT_E_COMM,
+           "messages of two tags or groups were mixed up: use other tags");
+  DT_CHECK(cx, h->nbytes <= m->nbytes, DT_E_RUNTIME, "rank %d sent more than the "
+           "tensor that receives it has room for, %zu bytes",
+           m->channel->ranks[0], m->nbytes);
+  DT_CHECK(cx, h->dtype == (uint64_t)l->dtype || h->nbytes == 0, DT_E_RUNTIME,
+           "rank %d sent %s to rank %d, which receives it as %s: its bytes would be "
+           "taken for other numbers", m->channel->ranks[0],
+           dt_dtype_info((DtDtype)h->dtype)->tag, m->channel->ranks[1],
+           dt_dtype_info(l->dtype)->tag);
+  return DT_OK;
+}
+
+size_t dt_comm_came (DtMsg *m) {
+  return m->met && !m->channel->comm->no_data ? (size_t)dt_msg_head(m)->nbytes
+                                              : m->nbytes;
+}
+
 DtStatus dt_comm_await (DtCtx *cx, DtComm *c, DtMsg *m, const DtLetter *l,
                         const DtCollInfo *i) {
   DtStatus st = DT_OK;
@@ -145,11 +171,7 @@ DtStatus dt_comm_await (DtCtx *cx, DtComm *c, DtMsg *m, const DtLetter *l,
   if (st != DT_OK || dt_msg_sends(m))
     return st;
   n = (size_t)dt_msg_head(m)->nbytes;
-  DT_CHECK(cx, dt_msg_head(m)->salt == m->channel->salt, DT_E_COMM,
-           "messages of two tags or groups were mixed up: use other tags");
-  DT_CHECK(cx, n <= m->nbytes, DT_E_RUNTIME, "rank %d sent more than the "
-           "tensor that receives it has room for, %zu bytes",
-           m->channel->ranks[0], m->nbytes);
+  DT_TRY(cx, check_arrival(cx, m, l));
   if (n > 0)
     memcpy(l->data, m->buf + sizeof(DtMsgHead), n);
   return DT_OK;

@@ -11,8 +11,8 @@
 
 #include "comm/board_int.h"
 
-/* Before the data of a message: its size and its channel. */
-typedef struct DtMsgHead { uint64_t nbytes, salt; } DtMsgHead;
+/* Before the data of a message: its size, its channel and its DtDtype. */
+typedef struct DtMsgHead { uint64_t nbytes, salt, dtype; } DtMsgHead;
 
 /* One side of a message. */
 struct DtMsg {

@@ -246,6 +246,8 @@ static const DtCommVt threads_vt = {
   .close = threads_close
 };
 
+/* The board lives in pages of its own that are zero and cost nothing until
+** touched, as it is sized for the largest world. */
 DtStatus dt_hub_new (DtCtx *cx, int size, DtHub **out) {
   DtHub *h;
   void *p;

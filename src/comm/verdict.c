@@ -59,16 +59,28 @@ static void write_groups (DtComm *c, bool sizes, DtBuf *b) {
 typedef enum Differ {
   DIFFER_NOT,                 /* there are no two such ranks */
   DIFFER_SIZE,                /* in what they give, as far as that is known */
+  DIFFER_REST,                /* in the reduction, or in the root */
   DIFFER_ELSE
 } Differ;
+
+/* "f32[2], sum, root 1": the part of the tensor. */
+static size_t length_of_size (const char *size) {
+  const char *end = strchr(size, ']');
+  return end != NULL ? (size_t)(end - size) : strcspn(size, ",");
+}
+
+static Differ how_texts_differ (const char *a, const char *b) {
+  size_t n = length_of_size(a);
+  if (strcmp(a, b) == 0) return DIFFER_ELSE;
+  return n != length_of_size(b) || memcmp(a, b, n) != 0 ? DIFFER_SIZE : DIFFER_REST;
+}
 
 static Differ what_differs (const DtComm *c) {
   for (int r = 0; r < c->size; r++)
     for (int q = 0; q < r; q++) {
       const DtSnap *a = &c->snap[r], *b = &c->snap[q];
       if (same_name(a, b) && a->hash != b->hash)
-        return strcmp(a->text.s.size, b->text.s.size) != 0 ? DIFFER_SIZE
-                                                           : DIFFER_ELSE;
+        return how_texts_differ(a->text.s.size, b->text.s.size);
     }
   return DIFFER_NOT;
 }
@@ -103,6 +115,33 @@ static void await_arrivals (DtCtx *cx, DtComm *c) {
   }
 }
 
+static bool some_wait (const DtComm *c) {
+  for (int r = 0; r < c->size; r++)
+    if (c->snap[r].state == DT_POST_WAIT)
+      return true;
+  return false;
+}
+
+/* Why ranks took different paths; or, where Ctrl-C ended a wait, who waited and
+** for whom: nobody knows better what hung. */
+static void explain (DtCtx *cx, DtComm *c, DtStatus st, DtBuf *text) {
+  if (st == DT_E_INTERRUPTED) {
+    take_snapshot(c);
+    if (some_wait(c))
+      write_groups(c, false, text);
+  } else if (st == DT_E_DIVERGED) {
+    await_arrivals(cx, c);
+    static const char *const words[] = {
+      [DIFFER_NOT] = "", [DIFFER_SIZE] = "the sizes differ\n",
+      [DIFFER_REST] = "the reductions or the roots differ\n",
+      [DIFFER_ELSE] = "the sizes or specs differ\n"
+    };
+    Differ differs = what_differs(c);
+    write_groups(c, differs == DIFFER_SIZE || differs == DIFFER_REST, text);
+    dt_buf_add(text, words[differs]);
+  }
+}
+
 /* The first to claim writes the verdict of this chunk. */
 void dt_verdict_claim (DtCtx *cx, DtComm *c, DtStatus st) {
   DtBoard *b = c->board;
@@ -112,21 +151,14 @@ void dt_verdict_claim (DtCtx *cx, DtComm *c, DtStatus st) {
   while (old >> 8 != c->epoch) {
     if (!atomic_compare_exchange_weak(&b->claimed[par], &old, mine))
       continue;
-    if (st == DT_E_DIVERGED) {
-      DtBuf text;
-      size_t n;
-      dt_buf_init(&text, cx);
-      await_arrivals(cx, c);
-      Differ differs = what_differs(c);
-      write_groups(c, differs == DIFFER_SIZE, &text);
-      if (differs != DIFFER_NOT)
-        dt_buf_add(&text, differs == DIFFER_SIZE ? "the sizes differ\n"
-                                                 : "the sizes or specs differ\n");
-      n = text.len < DT_BOARD_EXPLAIN ? text.len : DT_BOARD_EXPLAIN - 1;
-      memcpy(b->explain[par], dt_buf_str(&text), n);
-      b->explain[par][n] = '\0';
-      dt_buf_fini(&text);
-    }
+    DtBuf text;
+    size_t n;
+    dt_buf_init(&text, cx);
+    explain(cx, c, st, &text);
+    n = text.len < DT_BOARD_EXPLAIN ? text.len : DT_BOARD_EXPLAIN - 1;
+    memcpy(b->explain[par], dt_buf_str(&text), n);
+    b->explain[par][n] = '\0';
+    dt_buf_fini(&text);
     atomic_store(&b->verdict[par], mine);
     return;
   }
@@ -140,8 +172,11 @@ DtStatus dt_verdict_raise (DtCtx *cx, DtComm *c, DtStatus st,
   const char *text = c->board->explain[c->epoch & 1], *p = text;
   DtBuf line;
   c->told = c->epoch + 1;
-  if (st == DT_E_INTERRUPTED)
-    return dt_raise(cx, st, "interrupted");
+  if (st == DT_E_INTERRUPTED) {
+    (void)dt_raise(cx, st, "interrupted");
+    dt_buf_add(&cx->err.explain, text);
+    return st;
+  }
   dt_buf_init(&line, cx);
   for (; *p != '\0'; p++) {
     if (*p != '\n')

@@ -83,6 +83,9 @@ bool dt_wire_send (DtWire *w) {
   return ok;
 }
 
+/* One message: its length, then its bytes, ended by a NUL that is not
+** counted. A length beyond MOST is a damaged stream; once broken, a wire
+** stays broken. */
 bool dt_wire_recv (DtWire *w) {
   uint64_t n = 0;
   w->n = w->at = 0;
