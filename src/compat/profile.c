@@ -38,7 +38,6 @@ static int by_name (const void *key, const void *row) {
 
 bool dt_profile_has_op (const char *name, int release) {
   const OpSpan *s;
-  if (release == DT_BASE_RELEASE) return true;
   if (strncmp(name, "aten.", 5) != 0 && strncmp(name, "prims.", 6) != 0)
     return true;
   s = (const OpSpan *)bsearch(name, op_spans, NSPANS, sizeof op_spans[0],
@@ -161,6 +160,11 @@ const DtSwitchInfo *dt_switch_info (DtSwitch s) {
   return (unsigned)s < DT_NSWITCHES ? &switch_infos[s] : NULL;
 }
 
+int dt_switch_in (DtSwitch s, int release) {
+  const DtSwitchInfo *i = &switch_infos[s];
+  return release >= i->since && release <= i->until ? i->on : i->off;
+}
+
 /* "2.6", "torch-2.6", "2.6.0", "v2.6.1+cpu" to 206; 0 when it is none. */
 static int release_number (const char *text) {
   static const char *const prefixes[] = { "torch-", "torch ", "torch", "v" };
@@ -222,9 +226,7 @@ DtStatus dt_profile_init (DtCtx *cx, DtProfile *p, const char *release,
   }
   p->release = number;
   p->device = info;
-  for (int i = 0; i < DT_NSWITCHES; i++) {
-    const DtSwitchInfo *s = &switch_infos[i];
-    p->sw[i] = number >= s->since && number <= s->until ? s->on : s->off;
-  }
+  for (int i = 0; i < DT_NSWITCHES; i++)
+    p->sw[i] = dt_switch_in((DtSwitch)i, number);
   return DT_OK;
 }

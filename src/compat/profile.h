@@ -53,9 +53,11 @@ static inline int dt_profile_views (const DtProfile *p) {
   return p->sw[DT_SW_VIEW_REPLICATES] | p->sw[DT_SW_VIEW_FLATTEN_REFUSED] |
          p->sw[DT_SW_VIEW_SPLIT_REFUSED];
 }
-/* Has operator `name` ("aten.mm.default") a sharding strategy in `release`?
-** For releases other than the base one, whose operators are those of the
-** operator table.  Operators of other namespaces than aten and prims: true.  Pure. */
+/* The value of a switch in `release`, where there is no profile.  Pure. */
+int dt_switch_in (DtSwitch s, int release);
+/* Has operator `name` ("aten.mm.default") a sharding strategy in `release`, by
+** the lines "strategy" of the .ops texts?  Operators of other namespaces than
+** aten and prims: true.  Pure. */
 bool dt_profile_has_op (const char *name, int release);
 /* How `release` words the message `text` of the base one, into `out`, and its
 ** Python class; false when it said the same.  NOMEM shows in `out`.  Pure. */

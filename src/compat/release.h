@@ -12,6 +12,7 @@
 
 enum {
   DT_FIRST_RELEASE = 204, DT_LAST_RELEASE = 215,
+  DT_STILL = 999,               /* where a table says until when: it holds yet */
   DT_BASE_RELEASE = 200 + DT_BASE_MINOR,
   DT_DEFAULT_RELEASE = 200 + DT_DEFAULT_MINOR
 };
