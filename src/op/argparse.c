@@ -47,6 +47,8 @@ static bool smaller (const DtSchema *a, const DtSchema *b) {
   return !equal;
 }
 
+/* A signature as PyTorch's argument parser prints it in "the following
+** signatures" errors; `names` follows the enum of types. */
 static void sort_text (const DtSchema *s, DtBuf *b) {
   static const char *const names[] = {
     "Tensor", "Scalar", "int64_t", "double", "bool", "c10::string_view",

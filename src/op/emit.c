@@ -52,6 +52,7 @@ static DtStatus add_ints (Pack *p, int n, const int64_t *x, DtValue *v) {
 ** ABIs make va_list an array. */
 typedef struct Varg { va_list ap; } Varg;
 
+/* One argument by the letter of its kind; op/emit.h lists the letters. */
 static DtStatus read_value (Pack *p, char letter, Varg *a, DtValue *v) {
   int n;
   DtDtype t;
@@ -110,7 +111,7 @@ static DtStatus pack (Pack *p, const char *f, Varg *a) {
 static void run (DtEmit *e, const char *op, DtHandle **out, int max,
                  const char *fmt, Varg *a) {
   Pack p;
-  DtOutputs got = { out, max, 0 };
+  DtOutputs got = { out, max, 0, NULL };
   int i;
   for (i = 0; i < max; i++) out[i] = NULL;
   if (e->st != DT_OK) return;
@@ -139,6 +140,17 @@ void dt_emit_n (DtEmit *e, const char *op, DtHandle **out, int n,
   va_start(a.ap, fmt);
   run(e, op, out, n, fmt, &a);
   va_end(a.ap);
+}
+
+bool dt_emit_told (DtEmit *e, const char *op, DtHandle *a, DtHandle *b, double x,
+                   double y, bool by_default) {
+  DtValue v[4] = { dt_v_slot(0), dt_v_slot(1), dt_v_float(x), dt_v_float(y) };
+  DtValue told = dt_v_none();
+  DtHandle *in[2] = { a, b };
+  DtOutputs got = { NULL, 0, 0, &told };
+  if (e->st == DT_OK)
+    e->st = e->vt->call(e, op, &(DtGiven){ .npos = 4, .pos = v }, 2, in, &got);
+  return told.kind == DT_V_BOOL ? told.u.b : by_default;
 }
 
 const DtMeta *dt_emit_meta (DtEmit *e, const DtHandle *h) {

@@ -16,7 +16,10 @@ typedef struct DtHandle DtHandle;       /* a tensor, as the emitter has it */
 typedef struct DtEmit DtEmit;
 
 /* Room of the caller's for results: `n` of at most `max` are set. */
-typedef struct DtOutputs { DtHandle **v; int max, n; } DtOutputs;
+typedef struct DtOutputs {
+  DtHandle **v; int max, n;
+  DtValue *ret;                 /* room for a result that is no tensor, or NULL */
+} DtOutputs;
 
 typedef struct DtEmitVt {
   /* Dispatch `op` ("aten.mm.default") with values whose tensor slots index
@@ -60,6 +63,10 @@ const DtMeta *dt_emit_meta (DtEmit *e, const DtHandle *h);
 bool dt_emit_ok (const DtEmit *e);
 /* Its marks (tensor.h): what it would be to write it out. */
 int dt_emit_marks (DtEmit *e, const DtHandle *h);
+/* The answer of an operator that gives true or false about two tensors and two
+** numbers (allclose); `by_default` where nothing is computed. */
+bool dt_emit_told (DtEmit *e, const char *op, DtHandle *a, DtHandle *b, double x,
+                   double y, bool by_default);
 /* May values of `h` be looked at? */
 bool dt_emit_has_data (DtEmit *e, const DtHandle *h);
 /* The one element of a tensor as a whole number; VALUE where it is none.

@@ -204,6 +204,8 @@ static bool add_unknown (const DtBindCall *c, const Piece *p, int n,
   return seen > 0;
 }
 
+/* Why one of the listed signatures did not match: only those that could have
+** by their number of arguments are explained, as PyTorch does. */
 static void add_why (const char *line, const DtBindCall *c, DtBuf *b) {
   Piece p[MAX_PIECES];
   int n = read_line(line, p);

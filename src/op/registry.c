@@ -198,9 +198,12 @@ static bool has_ruling (const DtRegistry *r, const char *name) {
   return false;
 }
 
-/* One ruling, in place of what the operator says itself. */
+/* One ruling, in place of what the operator says itself.  A gradient that was
+** not there at first comes with a later way. */
 static void apply_ruling (const DtRuling *it, DtOpDef *def) {
   def->flags |= it->flags;
+  if ((it->flags & (DT_OP_LATER | DT_OP_LATEST)) != 0 && def->grad != NULL)
+    def->flags &= ~(uint32_t)DT_OP_NOGRAD;
   if (it->decomp != NULL) def->decomp = it->decomp;
   if (it->rules == NULL && it->rulefn == NULL) return;
   def->flags = (def->flags & ~(uint32_t)(DT_OP_POINTWISE | DT_OP_UNEVEN |
@@ -223,7 +226,6 @@ static void apply_rulings (const DtRegistry *r, const Entry *e, DtOpDef *def) {
 ** where its base has rows now. */
 static DtVariantKind kind_of (const DtRegistry *r, const Entry *e) {
   DtVariantKind kind = e->var->kind;
-  if (r->release <= DT_BASE_RELEASE) return kind;
   if (dt_profile_has_op(e->name, r->release))
     return kind == DT_VAR_TRACED ? DT_VAR_INPLACE : kind;
   return kind == DT_VAR_OUT && has_ruling(r, e->var->base)
@@ -232,19 +234,22 @@ static DtVariantKind kind_of (const DtRegistry *r, const Entry *e) {
 
 /* Has PyTorch no strategy for a form whose base has one? */
 static bool is_bare (const DtRegistry *r, const Entry *e) {
-  return e->var->bare && (r->release <= DT_BASE_RELEASE ||
-                          !dt_profile_has_op(e->name, r->release));
+  return e->var->bare && !dt_profile_has_op(e->name, r->release);
 }
 
-/* After the base release all pointwise forms in place refuse a larger result
-** when they are inferred, in Python's words. */
+/* Pointwise forms in place may refuse a larger result when they are inferred,
+** in Python's words. */
 static void infer_in_python (const DtRegistry *r, DtOpDef *def) {
-  if (r->release > DT_BASE_RELEASE && (def->flags & DT_OP_INPLACE) != 0 &&
+  if (dt_switch_in(DT_SW_INPLACE_IN_PYTHON, r->release) != 0 &&
+      (def->flags & DT_OP_INPLACE) != 0 &&
       (def->flags & DT_OP_POINTWISE) != 0 &&
       (def->flags & DT_OP_ITERMETA) == 0)
     def->flags |= DT_OP_PYMETA;
 }
 
+/* The definition of a variant is made from its base's, when it is asked for.
+** One whose strategy PyTorch does not register (is_bare) loses the rules it
+** would inherit. */
 static DtStatus fill_from (DtCtx *cx, DtRegistry *r, Entry *e, DtOpDef *def) {
   const DtOpDef *base;
   if (e->src != NULL) {
@@ -302,6 +307,9 @@ static DtStatus refill (DtCtx *cx, DtRegistry *r, Entry *e) {
   return DT_OK;
 }
 
+/* A definition is completed when it is first found: the registry has thousands
+** of entries and a program uses a few dozen. `busy` breaks a circle of bases;
+** a stale one is filled again for another release. */
 static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {
   DtOpDef *def;
   DtSchema *sig;

@@ -62,6 +62,10 @@ bool dt_saved_said (const DtSchema *sig) {
   return find(sig, kept, sizeof kept / sizeof *kept, sizeof *kept) != NULL;
 }
 
+bool dt_saved_results_said (const DtSchema *sig) {
+  return find(sig, rows, sizeof rows / sizeof *rows, sizeof *rows) != NULL;
+}
+
 const char *dt_saved_name (int i) {
   int n = (int)(sizeof rows / sizeof *rows);
   if (i < n) return rows[i].name;

@@ -28,6 +28,8 @@ const DtSaved *dt_saved_find (const DtSchema *sig);
 const char *dt_saved_args (const DtSchema *sig);
 /* Does a text of oplib say what it keeps, were it nothing?  Pure. */
 bool dt_saved_said (const DtSchema *sig);
+/* The same of its results.  Pure. */
+bool dt_saved_results_said (const DtSchema *sig);
 
 /* Names of the rows of all those tables by their number, without namespace and
 ** ".default"; NULL behind the last.  Pure. */

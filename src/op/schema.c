@@ -78,6 +78,8 @@ static DtStatus alias (Reader *r, DtArgDef *d) {
   return DT_OK;
 }
 
+/* A type and what follows it: "?" before "[" belongs to the elements, behind
+** it to the list. */
 static DtStatus read_type (Reader *r, DtArgDef *d) {
   char *name;
   DT_TRY(r->cx, word(r, "a type", &name));

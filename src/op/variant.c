@@ -179,6 +179,8 @@ static void only_element (const DtMetaCall *c, DtArgs *args,
   args->nslots = n;
 }
 
+/* The meta function of one element's plain operator answers for a list's i-th
+** result. */
 static DtStatus foreach_element (DtMetaCall *c, int i, DtArgs *args) {
   DtMetaCall b = *c;
   const DtMeta *in[DT_MAX_ARGS];
@@ -375,7 +377,7 @@ static const DtGiven *base_call (const DtDecompCall *c, BaseCall *call) {
 static DtStatus out_decomp (DtDecompCall *c) {
   const DtSchema *s = c->op->sig, *b = c->op->base->sig;
   DtHandle *res[16] = { NULL };
-  DtOutputs got = { res, 16, 0 };
+  DtOutputs got = { res, 16, 0, NULL };
   BaseCall call;
   int i, k = 0, nin = c->nin;
   for (i = b->nargs; i < s->nargs; i++)         /* out tensors come last */
@@ -401,7 +403,7 @@ static DtStatus out_decomp (DtDecompCall *c) {
 /* In-place forms without rules: the base, then a copy into self. */
 static DtStatus inplace_decomp (DtDecompCall *c) {
   DtHandle *res[16] = { NULL };
-  DtOutputs got = { res, 16, 0 };
+  DtOutputs got = { res, 16, 0, NULL };
   BaseCall call;
   DT_TRY(c->e->cx, c->e->vt->call(c->e, c->op->base->sig->full,
                                   base_call(c, &call), c->nin, c->in, &got));
@@ -416,7 +418,7 @@ static DtStatus inplace_decomp (DtDecompCall *c) {
 
 /* Another name: the base with the same arguments. */
 static DtStatus alias_decomp (DtDecompCall *c) {
-  DtOutputs got = { c->out, c->maxout, 0 };
+  DtOutputs got = { c->out, c->maxout, 0, NULL };
   BaseCall call;
   DtStatus st = c->e->vt->call(c->e, c->op->base->sig->full,
                                base_call(c, &call), c->nin, c->in, &got);
