@@ -12,6 +12,7 @@
 typedef struct Arg {
   DtSession *s;
   const DtOpDef *op;
+  const DtArgs *args;
   const DtSpec *spec;           /* of the input without partials */
   DtTensor *t;
   bool max, all;                /* all: no dim given */
@@ -22,6 +23,26 @@ typedef struct Arg {
 static void replace_tensor (DtSession *s, DtTensor **slot, DtTensor *t) {
   dt_tensor_unref(s->cx, *slot);
   *slot = t;
+}
+
+/* Types that a local call of `op` refuses. */
+static DtStatus check_type (const Arg *a, const DtOpDef *op) {
+  const DtMeta *in = &a->t->m;
+  if (op == NULL || op->refusal == NULL) return DT_OK;
+  return dt_refuse(a->s->cx, op->refusal, op->sig, a->args, 1, &in);
+}
+
+/* PyTorch calls max or min for the value, and for the index where one dim is
+** reduced that is whole here; else argmax or argmin, which refuse more. */
+static DtStatus check_types (const Arg *a) {
+  const char *name = a->max ? (a->all ? "aten.max.default" : "aten.max.dim")
+                            : a->all ? "aten.min.default" : "aten.min.dim";
+  bool index = a->all;
+  DT_TRY(a->s->cx, check_type(a, dt_registry_find(a->s->cx, a->s->registry, name)));
+  for (int m = 0; m < a->spec->npl; m++)
+    if (dt_pl_is_shard(a->spec->pl[m]) && a->spec->pl[m].dim == a->dim)
+      index = true;
+  return index ? check_type(a, a->op) : DT_OK;
 }
 
 /* Value and local index, with the reduced dim kept (or one dim of one). */
@@ -113,6 +134,7 @@ static DtStatus take_best_index (Arg *a) {
 static DtStatus find_index (Arg *a) {
   DtSession *s = a->s;
   bool gathers = false;
+  DT_TRY(s->cx, check_types(a));
   DT_TRY(s->cx, reduce_local(a));
   for (int m = 0; m < a->spec->npl; m++) {
     DtPlacement p = a->spec->pl[m];
@@ -177,7 +199,7 @@ DtStatus dt_handle_argminmax (DtSession *s, void *ud, const DtCall *c,
   DtSpec *spec = NULL;
   bool hit;
   DtStatus st;
-  Arg a = { .s = s, .op = c->op,
+  Arg a = { .s = s, .op = c->op, .args = c->args,
             .max = strcmp(c->op->sig->base, "argmax") == 0,
             .all = dt_arg_is_none(c->args, 1) };
   (void)ud;

@@ -148,7 +148,8 @@ static bool shares_written (const DtVar *v, DtVar *const *in,
 }
 
 static struct DtSavedVersion saved_at (const DtVar *v, int64_t version) {
-  return (struct DtSavedVersion){ version - v->local->storage->unseen, version };
+  const int64_t later = v->local->storage->version - version;
+  return (struct DtSavedVersion){ dt_tensor_writes(v->local) - later, version };
 }
 
 static DtStatus save_inputs (DtSession *s, DtNode *n, int nin,

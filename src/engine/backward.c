@@ -356,6 +356,9 @@ static DtStatus first_grad (DtSession *s, DtVar *leaf, DtVar *g) {
   return st;
 }
 
+/* The first gradient of a leaf may be stolen, the next are added in place,
+** unless the graph is kept: then the old gradient must stay what the graph
+** saw. */
 static DtStatus accumulate_into_leaf (Engine *e, DtNode *n, DtVar *g) {
   DtSession *s = e->s;
   DtVar *leaf = n->leaf, *res;
@@ -478,6 +481,10 @@ static DtStatus run_after (DtSession *s, DtVar *leaf) {
   return DT_OK;
 }
 
+/* Hooks see the gradient before captures take it, captures before it is
+** accumulated, as in PyTorch (engine.cpp: tensor pre-hooks, captures, then the
+** node). The module and the origin of the node are the session's while it
+** runs: events name them. */
 static DtStatus run_task (Engine *e, Task *t) {
   DtSession *s = e->s;
   const char *module = s->module;

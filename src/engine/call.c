@@ -87,6 +87,7 @@ static DtStatus call_tracked (DtSession *s, const DtOpDef *op,
   DtGradCtx g;
   DtStatus st;
   DT_TRY(s->cx, dt_saving_count(s, op, args, in));
+  DT_TRY(s->cx, dt_saving_check(s, op, args, in));
   DT_TRY(s->cx, dt_grad_begin(s, op, args, nin, in, &g));
   st = dt_dispatch(s, op, args, nin, in, out);
   if (st == DT_OK && s->fix_done == 0)
@@ -109,10 +110,36 @@ static DtStatus record_fixed (DtSession *s, const DtOpDef *op,
   return dt_grad_end(s, op, args, n, now, &g, out);
 }
 
+/* A tensor of inference mode has no version counter, so that PyTorch lets
+** nothing write into it elsewhere
+** (torch/csrc/autograd/VariableTypeUtils.h: check_inplace@2.15). */
+static DtStatus check_inference (DtSession *s, const DtOpDef *op,
+                                 const DtArgs *args, int nin,
+                                 DtVar *const *in) {
+  for (int j = 0; j < op->sig->nargs; j++) {
+    int slot = op->sig->arg[j].write ? dt_arg_slot(args, j) : -1;
+    DT_CHECK(s->cx, slot < 0 || slot >= nin || in[slot] == NULL ||
+               !in[slot]->inference, DT_E_RUNTIME,
+             "Inplace update to inference tensor outside InferenceMode is not "
+             "allowed.You can make a clone to get a normal tensor before doing "
+             "inplace update.See https://github.com/pytorch/rfcs/pull/17 for "
+             "more details.");
+  }
+  return DT_OK;
+}
+
+static bool any_inference (int nin, DtVar *const *in) {
+  for (int i = 0; i < nin; i++)
+    if (in[i] != NULL && in[i]->inference) return true;
+  return false;
+}
+
 static DtStatus call_leaf (DtSession *s, const DtOpDef *op,
                            const DtArgs *args, int nin, DtVar *const *in,
                            DtResults *out) {
   if (nin > 0) DT_TRY(s->cx, dt_handlers_detach(s, op, in[0]));
+  if (!s->inference && any_inference(nin, in))
+    DT_TRY(s->cx, check_inference(s, op, args, nin, in));
   DtStatus st = needs_graph(s, nin, in)
                   ? call_tracked(s, op, args, nin, in, out)
                   : dt_dispatch(s, op, args, nin, in, out);
@@ -226,6 +253,7 @@ static DtStatus run_call (DtEmit *e, const char *name, const DtGiven *given,
   s->grad_enabled = grad;
   if (st != DT_OK) return st;
   out->n = res.n < out->max ? res.n : out->max;
+  if (out->ret != NULL) *out->ret = res.ret;
   for (int i = 0; i < out->n; i++)
     out->v[i] = dt_run_keep(r, dt_var_ref(dt_result(&res, i)));
   dt_results_fini(s, &res);

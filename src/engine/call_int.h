@@ -59,6 +59,9 @@ DtStatus dt_node_edge (DtSession *s, DtVar *v, DtEdge *out);
 ** recomputed forward ends.  Local. */
 DtStatus dt_saving_count (DtSession *s, const DtOpDef *op,
                           const DtArgs *args, DtVar *const *in);
+/* RUNTIME when it would keep a tensor of inference mode for its gradient. */
+DtStatus dt_saving_check (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                          DtVar *const *in);
 /* Detach the arguments that it keeps, as far as they want gradients: in the
 ** forward, or (`node`) as kept by a node.  Local. */
 DtStatus dt_saving_copies (DtSession *s, const DtOpDef *op,

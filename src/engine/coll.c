@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
+#include "engine/parts.h"
 
 /* --- names --- */
 
@@ -48,9 +49,11 @@ typedef struct Coll {
   int64_t bytes_in, bytes_out;
   const DtMeta *meta;           /* of the input; hashed for agreement */
   DtTensor *in;                 /* all_reduce: what this rank gives */
-  int64_t extra;                /* root, dims...: hashed too */
+  int root;                     /* that all must name, + 1; 0: none.  Hashed, too */
+  DtTensor *pair[2];            /* what goes in and what comes out, of functional
+                                ** ones: lout of the event */
   DtGroup *group;
-  char what[96], where[96], size[32];
+  char what[96], where[96], size[56];
   DtCollInfo info;
   int ranks_[64];
 } Coll;
@@ -66,7 +69,7 @@ static uint64_t coll_hash (const Coll *c) {
   if (c->reduce) h = dt_hash_str(h, c->reduce);
   h = dt_hash_u64(h, (uint64_t)c->bytes_in);
   h = dt_hash_u64(h, (uint64_t)c->bytes_out);
-  h = dt_hash_u64(h, (uint64_t)c->extra);
+  h = dt_hash_u64(h, (uint64_t)c->root);
   if (c->meta != NULL) {
     h = dt_hash_u64(h, c->meta->dtype);
     for (int i = 0; i < c->meta->ndim; i++)
@@ -98,7 +101,22 @@ static void write_size (const DtMeta *m, char *out, size_t room) {
   out[n] = '\0';
 }
 
+/* What else all ranks must say alike: how to reduce, and who is the root. */
+static void add_rest (const Coll *c, char *out, size_t room) {
+  const char *op = c->reduce ? c->reduce : "";
+  size_t n = strlen(op);
+  out[0] = '\0';
+  if (n > 0 && n + 3 < room) {
+    memcpy(out, ", ", 2);
+    memcpy(out + 2, op, n + 1);
+    out += n + 2;
+    room -= n + 2;
+  }
+  if (c->root > 0) (void)snprintf(out, room, ", root %d", c->root - 1);
+}
+
 static void coll_words (DtSession *s, Coll *c) {
+  enum { REST = 26 };           /* ", product, root 1023" */
   DtOrigin o = dt_ev_where(s);
   c->what[0] = c->where[0] = 0;
   if (s->cur_op != NULL)
@@ -110,7 +128,8 @@ static void coll_words (DtSession *s, Coll *c) {
   c->info.hash = coll_hash(c);
   c->info.what = c->what;
   c->info.where = c->where;
-  write_size(c->meta, c->size, sizeof c->size);
+  write_size(c->meta, c->size, sizeof c->size - REST);
+  add_rest(c, c->size + strlen(c->size), REST);
   c->info.size = c->size;
 }
 
@@ -122,6 +141,8 @@ static DtStatus check_sendable (DtCtx *cx, const DtMeta *m) {
   return DT_OK;
 }
 
+/* The event goes out before the ranks meet: a rank that waits for ever has
+** already said what for. */
 static DtStatus coll_begin (DtSession *s, Coll *c, bool comm) {
   DtCtx *cx = s->cx;
   DT_CHECK(cx, s->modes.level == 0, DT_E_NOTIMPL, "%s inside a "
@@ -129,6 +150,8 @@ static DtStatus coll_begin (DtSession *s, Coll *c, bool comm) {
            "supported by dtrepl", c->name);
   if (s->coll_as != NULL) c->name = s->coll_as;
   s->coll_as = NULL;
+  if (s->coll_root > 0) c->root = s->coll_root;
+  s->coll_root = 0;
   c->n = (int)c->mesh->shape[c->mdim];
   c->ranks = c->ranks_;
   if (c->n > (int)(sizeof c->ranks_ / sizeof c->ranks_[0])) {
@@ -141,7 +164,8 @@ static DtStatus coll_begin (DtSession *s, Coll *c, bool comm) {
                   .mesh = c->mesh, .mdim = c->mdim, .ngroup = c->n,
                   .group = c->ranks, .bytes_in = c->bytes_in,
                   .bytes_out = c->bytes_out, .nlocal = c->in != NULL,
-                  .local = &c->in };
+                  .local = &c->in, .nlout = c->pair[0] != NULL ? 2 : 0,
+                  .lout = c->pair, .slot = c->root > 0 ? c->root - 1 : 0 };
     DT_TRY(cx, dt_event_emit(s, &e));
   }
   if (!comm) return DT_OK;
@@ -197,6 +221,8 @@ DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
   DT_TRY(cx, check_avg(s, op, in));
   DT_TRY(cx, dt_mv_contiguous(s, in, &c));
   st = dt_mv_empty(s, &c->m, c->m.ndim, c->m.shape, &res);
+  k.pair[0] = c;
+  k.pair[1] = res;
   if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
   if (st == DT_OK && moves_data(s, c)) {
     st = out_ptr(s, res, &p);
@@ -228,6 +254,8 @@ DtStatus dt_coll_all_gather (DtSession *s, const DtMesh *m, int mdim,
   for (int i = 1; i < ndim; i++) shape[i] = in->m.shape[i];
   DT_TRY(cx, dt_mv_contiguous(s, in, &c));
   st = dt_mv_empty(s, &c->m, ndim, shape, &res);
+  k.pair[0] = c;
+  k.pair[1] = res;
   if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
   if (st == DT_OK && moves_data(s, c)) {
     st = out_ptr(s, res, &p);
@@ -267,6 +295,8 @@ DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
   memcpy(shape, in->m.shape, sizeof shape);
   shape[scatter_dim] /= n;
   st = dt_mv_empty(s, &c->m, in->m.ndim, shape, &res);
+  k.pair[0] = c;
+  k.pair[1] = res;
   if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
   if (st == DT_OK && moves_data(s, c)) {
     st = out_ptr(s, res, &p);
@@ -319,18 +349,6 @@ DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
 
 /* --- all_to_all with sizes --- */
 
-/* The largest block of all ranks, which all then send padded. */
-static DtStatus largest_block (DtSession *s, Coll *k, const int64_t *splits,
-                               int64_t row, int64_t *out) {
-  int64_t most = 0, all = 0;
-  for (int i = 0; i < k->n; i++)
-    if (splits[i] * row > most) most = splits[i] * row;
-  DT_TRY(s->cx, dt_comm_all_reduce(s->cx, k->group, &k->info, &(DtReduction){
-    DT_OP_MAX, DT_I64, &most, &all, 1 }));
-  *out = all;
-  return DT_OK;
-}
-
 /* Blocks of `rows` rows one after the other <-> blocks of `size` bytes. */
 static void repack_blocks (const Coll *k, const int64_t *rows, int64_t row,
                            int64_t size, char *dense, char *padded, bool in) {
@@ -348,10 +366,14 @@ static DtStatus exchange_blocks (DtSession *s, Coll *k,
                                  const int64_t *out_splits, int64_t row,
                                  DtTensor *c, DtTensor *res) {
   DtCtx *cx = s->cx;
+  const int64_t width = (int64_t)dt_dtype_size((DtDtype)c->m.dtype);
+  const DtParts parts = { .dtype = (DtDtype)c->m.dtype, .row = row / width,
+                          .in = in_splits, .out = out_splits };
   int64_t size = 0;
   char *a = NULL, *b = NULL;
   void *p = NULL;
-  DtStatus st = largest_block(s, k, in_splits, row, &size);
+  DtStatus st = dt_parts_agree(cx, k->group, &k->info, &parts, &size);
+  size *= width;                /* all send as much as the largest, padded */
   if (st == DT_OK && size > 0) {
     a = dt_alloc(cx, (size_t)(size * k->n));
     b = dt_alloc(cx, (size_t)(size * k->n));
@@ -430,7 +452,7 @@ DtStatus dt_coll_broadcast (DtSession *s, const DtMesh *m, int mdim, int root,
   int64_t nbytes = dt_meta_nbytes(&io->m);
   Coll k = { .name = names[C10D_BROADCAST].name, .mesh = m, .mdim = mdim,
              .bytes_in = nbytes, .bytes_out = nbytes, .meta = &io->m,
-             .extra = root };
+             .pair = { io, io }, .root = root + 1 };
   DT_TRY(cx, check_root(s, m, mdim, root, "broadcast"));
   st = coll_begin(s, &k, moves_data(s, io));
   if (st == DT_OK && moves_data(s, io)) {
@@ -470,7 +492,7 @@ DtStatus dt_coll_scatter (DtSession *s, const DtMesh *m, int mdim, int root,
   int64_t each = dt_meta_nbytes(&out->m);
   Coll k = { .name = names[C10D_SCATTER].name, .mesh = m, .mdim = mdim,
              .bytes_in = mine ? each * n : 0, .bytes_out = each,
-             .meta = NULL, .extra = root };
+             .meta = NULL, .pair = { out, out }, .root = root + 1 };
   DT_TRY(cx, check_root(s, m, mdim, root, "scatter"));
   st = coll_begin(s, &k, moves_data(s, out));
   if (st == DT_OK && moves_data(s, out)) {

@@ -138,11 +138,10 @@ static DtStatus already_dist (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   }
   dt_buf_init(&b, s->cx);
   if (!same_mesh) {
-    const DtMeshRules rules = dt_mesh_rules(&s->profile);
     dt_buf_add(&b, "Cannot distribute a DTensor with device mesh ");
-    dt_mesh_repr(t->spec->mesh, &rules, &b);
+    dt_mesh_repr(t->spec->mesh, &b);
     dt_buf_add(&b, " to a different device mesh ");
-    dt_mesh_repr(mesh, &rules, &b);
+    dt_mesh_repr(mesh, &b);
     dt_buf_addc(&b, '.');
   } else {
     dt_buf_add(&b, "Cannot distribute a DTensor with placements ");

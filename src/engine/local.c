@@ -100,7 +100,7 @@ static int ret_slot (const LocalCall *c, int i) {
 static void bump_value (const LocalCall *c, const DtValue *v) {
   if (v->kind == DT_V_TENSOR) {
     if (v->u.slot >= 0 && v->u.slot < c->nin && c->in[v->u.slot] != NULL)
-      c->in[v->u.slot]->storage->version++;
+      dt_tensor_count_write(c->in[v->u.slot]);
   } else if (v->kind == DT_V_LIST) {
     for (int k = 0; k < v->u.list.n; k++) bump_value(c, &v->u.list.v[k]);
   }
@@ -417,7 +417,7 @@ static DtStatus element_store (const LocalCall *c, int i, DtTensor *res) {
   DT_TRY(cx, dt_inplace_cast(cx, c->op, (DtDtype)res->m.dtype,
                              (DtDtype)dst->m.dtype));
   if (!c->nodata) DT_TRY(cx, dt_k_copy(cx, res, dst));
-  dst->storage->version++;
+  dt_tensor_count_write(dst);
   return DT_OK;
 }
 
@@ -433,6 +433,9 @@ static DtStatus foreach_check (LocalCall *c) {
   return st;
 }
 
+/* Element by element. In place, the results of the elements done stay when a
+** later one fails, as they do in PyTorch's slow path; otherwise nothing is
+** left. */
 static DtStatus run_foreach (LocalCall *c) {
   DtCtx *cx = c->s->cx;
   DtStatus st = DT_OK;

@@ -120,6 +120,9 @@ static DtStatus give_back (DtSession *s, const DtCall *c, DtVar *const *now,
   return DT_OK;
 }
 
+/* Inputs with conjugate or negative bits that the operator does not pass on
+** are made real copies; what it writes into such a copy is written back to the
+** input (give_back). */
 DtStatus dt_marks_dispatch (DtSession *s, const DtCall *c, DtResults *out) {
   DtCtx *cx = s->cx;
   DtArenaMark mark = dt_arena_mark(&cx->scratch);

@@ -141,11 +141,6 @@ static void add_short_name (DtBuf *b, const char *name) {
   dt_buf_addf(b, "%.*s", (int)(end ? end - name : (long)strlen(name)), name);
 }
 
-/* How often its memory was written, as autograd counts. */
-static int64_t counted (const DtVar *v) {
-  return v->local->storage->version - v->local->storage->unseen;
-}
-
 /* `maker`: the node that made the variable, NULL for none. */
 static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want,
                                const DtNode *maker, int nr) {
@@ -171,7 +166,7 @@ static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want,
               "enable anomaly detection to find the operation that failed to "
               "compute its gradient, with torch.autograd.set_detect_anomaly"
               "(True, check_nan=False).",
-              (long long)counted(v), (long long)want);
+              (long long)dt_tensor_writes(v->local), (long long)want);
   st = dt_buf_ok(&b);
   if (st == DT_OK)
     st = dt_raise(s->cx, DT_E_AUTOGRAD, "%s", dt_buf_str(&b));
@@ -189,7 +184,7 @@ static bool is_saved (const DtSession *s, const DtVar *saved, const DtVar *v) {
 /* As node `n` kept it?  `in` and `nr`: whose output it is. */
 static DtStatus check_version (DtSession *s, const DtNode *n, const DtVar *v,
                                struct DtSavedVersion was, const DtNode *in, int nr) {
-  if (counted(v) != was.counted)
+  if (dt_tensor_writes(v->local) != was.counted)
     return version_error(s, v, was.counted, in, nr);
   if (v->local->storage->version != was.whole && dt_session_heard(s)) {
     DtVar *of = (DtVar *)v;

@@ -49,7 +49,8 @@ DtStatus dt_p2p_post (DtSession *s, const DtMesh *m, int mdim, bool send,
   DtCtx *cx = s->cx;
   void *p = NULL;
   DtLetter l = { .send = send, .peer = peer, .tag = tag,
-                 .nbytes = (size_t)dt_meta_nbytes(&t->m) };
+                 .nbytes = (size_t)dt_meta_nbytes(&t->m),
+                 .dtype = (DtDtype)t->m.dtype };
   DT_CHECK(cx, dt_meta_is_contiguous(&t->m), DT_E_RUNTIME,
            "%s tensor has to be contiguous", send ? "input" : "output");
   DT_TRY(cx, group_hash(cx, m, mdim, &l.group));

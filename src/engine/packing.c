@@ -92,12 +92,13 @@ static DtStatus pack_args (Packer *p, const char *kept, DtVar *const *in,
   while (kept != NULL && *kept != '\0') {
     size_t n = strcspn(kept, ": "), len = strcspn(kept, " ");
     char text[128];
-    if (len < sizeof text) {
-      memcpy(text, kept, len);
-      text[len] = text[n] = '\0';
-      if (n == len || wants_grad(p->n, text + n + 1))
-        DT_TRY(p->s->cx, pack_arg(p, text, in, g));
-    }
+    if (len >= sizeof text)
+      return dt_raise(p->s->cx, DT_E_INTERNAL, "what %s keeps has too long a name",
+                      p->n->op->sig->full);
+    memcpy(text, kept, len);
+    text[len] = text[n] = '\0';
+    if (n == len || wants_grad(p->n, text + n + 1))
+      DT_TRY(p->s->cx, pack_arg(p, text, in, g));
     kept += kept[len] == ' ' ? len + 1 : len;
   }
   return DT_OK;

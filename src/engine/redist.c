@@ -182,6 +182,8 @@ static DtStatus strided_positions (Step *k, int64_t size, int64_t most,
   return DT_OK;
 }
 
+/* Gather strided shards: parts are padded to the largest, rank 0's, gathered,
+** and the elements picked in the order in which the dimension has them. */
 static DtStatus gather_strided (Step *k, DtTensor *t, DtTensor **out) {
   DtSession *s = k->s;
   int dim = k->src.dim;
@@ -319,6 +321,8 @@ DtStatus dt_redist_partition (DtSession *s, DtTensor *t, const DtMesh *m,
 
 /* --- Shard to another Shard --- */
 
+/* Shard to shard by all_to_all: both the dimension that is cut now and the one
+** that will be are padded to multiples of the group. */
 static DtStatus pad_both (Step *k, DtTensor *t, DtTensor **out) {
   DtSession *s = k->s;
   int a = k->src.dim, b = k->dst.dim;

@@ -22,17 +22,23 @@ static bool saves_anything (const DtOpDef *op) {
   return keeps_output(op) || dt_saved_args(op->sig) != NULL;
 }
 
-/* The slot of the argument whose name is the first `n` bytes of `name`, -1
-** where it is none that wants a gradient: by the graph's node, or now. */
-static int slot_that_needs_grad (const DtOpDef *op, const DtArgs *args,
-                                 DtVar *const *in, const DtNode *node,
-                                 const char *name, size_t n) {
+/* The slot of the argument whose name is the first `n` bytes of `name`, or
+** -1. */
+static int slot_of (const DtOpDef *op, const DtArgs *args, const char *name,
+                    size_t n) {
   char text[64];
-  int slot;
   if (n >= sizeof text) return -1;
   memcpy(text, name, n);
   text[n] = '\0';
-  slot = dt_arg_slot(args, dt_schema_arg(op->sig, text));
+  return dt_arg_slot(args, dt_schema_arg(op->sig, text));
+}
+
+/* The same; -1 where that argument wants no gradient: by the graph's node, or
+** now. */
+static int slot_that_needs_grad (const DtOpDef *op, const DtArgs *args,
+                                 DtVar *const *in, const DtNode *node,
+                                 const char *name, size_t n) {
+  int slot = slot_of(op, args, name, n);
   if (slot < 0 || in[slot] == NULL) return -1;
   if (node != NULL) return node->next[slot].fn != NULL ? slot : -1;
   return dt_var_needs_grad(in[slot]) ? slot : -1;
@@ -53,6 +59,29 @@ DtStatus dt_saving_copies (DtSession *s, const DtOpDef *op,
       DT_TRY(s->cx, dt_detach(s, in[slot], &copy));
       dt_var_unref(copy);
     }
+    p += p[len] == ' ' ? len + 1 : len;
+  }
+  return DT_OK;
+}
+
+/* Where PyTorch makes a SavedVariable of an inference tensor it raises
+** (torch/csrc/autograd/saved_variable.cpp@2.15); one that is kept for the
+** gradient of another argument is kept only where that one is wanted. */
+DtStatus dt_saving_check (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                          DtVar *const *in) {
+  const char *p = dt_saved_args(op->sig);
+  while (p != NULL && *p != '\0') {
+    size_t n = strcspn(p, ": "), len = strcspn(p, " ");
+    int slot = slot_of(op, args, p, n);
+    bool kept = slot >= 0 && in[slot] != NULL && in[slot]->inference &&
+      (p[n] != ':' ||
+       slot_that_needs_grad(op, args, in, NULL, p + n + 1, len - n - 1) >= 0);
+    DT_CHECK(s->cx, !kept, DT_E_RUNTIME,
+             "Inference tensors cannot be saved for backward. Please do not "
+             "use Tensors created in inference mode in computation tracked by "
+             "autograd. To work around this, you can make a clone to get a "
+             "normal tensor and use it in autograd, or use `torch.no_grad()` "
+             "instead of `torch.inference_mode()`.");
     p += p[len] == ' ' ? len + 1 : len;
   }
   return DT_OK;

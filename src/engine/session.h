@@ -39,6 +39,7 @@ struct DtSession {
   void *node_seen_ud;           /* (anomaly detection); or NULL */
   int no_agree;
   const char *coll_as;          /* what the next collective is called; NULL */
+  int coll_root;                /* the root + 1 that it names besides; 0: none */
   struct DtModes modes;         /* torch.utils._python_dispatch's */
   /* state */
   DtGenerators rng;

@@ -202,6 +202,9 @@ static DtStatus rebase_view (DtSession *s, DtVar *v) {
   return DT_OK;
 }
 
+/* A write into a view becomes a node of the base: it passes the base's
+** gradient on but for the slice, which goes to the writer. The writer's input
+** that was the view hangs on the new node; the other inputs are moved over. */
 DtStatus dt_copyslices (DtSession *s, DtVar *v, DtNode *n, int nr) {
   DtVar *base = v->view_base;
   DtNode *cs;

@@ -146,6 +146,9 @@ static DtStatus replicate_plain (DtSession *s, const DtOpDef *op,
   return DT_OK;
 }
 
+/* Specs of the inputs. Plain tensors are replicated on the mesh of the first
+** distributed one where that is allowed (replicate_plain), else refused: the
+** mixed case of DT0101. */
 DtStatus dt_unwrap (DtSession *s, const DtCall *c, DtUnwrapped *u) {
   DtStatus st = DT_OK;
   u->nin = 0;

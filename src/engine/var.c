@@ -24,6 +24,7 @@ DtStatus dt_var_result (DtSession *s, DtTensor *local, DtSpec *spec,
                         DtVar **out) {
   DT_TRY(s->cx, dt_var_new(s, local, spec, out));
   (*out)->origin = dt_ev_where(s);
+  (*out)->inference = s->inference;
   return DT_OK;
 }
 
@@ -32,6 +33,7 @@ DtStatus dt_var_alias (DtVar *v, DtVar **out) {
   if (st != DT_OK) return st;
   (*out)->origin = v->origin;
   (*out)->name = v->name;
+  (*out)->inference = v->inference;
   return DT_OK;
 }
 

@@ -59,6 +59,7 @@ struct DtVar {
   DtOrigin origin;
   const char *name;             /* interned: variable or parameter name */
   bool is_param;                /* nn.Parameter */
+  bool inference;               /* made in inference mode, or a view of such */
   /* autograd */
   bool requires_grad, retains_grad;
   DtVar *grad;

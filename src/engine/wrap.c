@@ -72,6 +72,8 @@ static DtStatus wrap_new (DtSession *s, const DtCall *c, int i,
                           DtTensor *local, DtSpec *spec, DtVar **out) {
   DtStatus st;
   DT_TRY(s->cx, dt_var_result(s, local, spec, out));
+  if ((c->op->flags & DT_OP_VIEW) && c->nin > 0 && c->in[0] != NULL)
+    (*out)->inference = c->in[0]->inference;    /* as what it is a view of */
   if (!(c->op->flags & DT_OP_VIEW) || c->nin == 0 || c->in[0] == NULL ||
       !s->grad_enabled || s->inference)
     return DT_OK;
