@@ -6,13 +6,29 @@
 ** decomposition by which it propagates them. */
 #include "base/error_tool.h"
 #include "oplib/casting.h"
+#include "oplib/grading.h"
 #include "oplib/pw_rows.h"
 #include "oplib/op_unwritten.h"
 #include "oplib/second.h"
 
 /* ---- gradients ---- */
 
-GRAD(g_mish, EMIT("aten.mish_backward.default", "tt", GOUT, IN))
+/* With t = tanh(log(1 + exp x)) and s = sigmoid x: t + x s (1 - t t), written out
+** where a derivative of it is wanted: mish_backward has none. */
+static DtStatus g_mish (DtGradCall *c) {
+  DtHandle *x = IN, *s, *t, *flat;
+  if (!c->e->recorded) {
+    op_g_set(c, 0, EMIT("aten.mish_backward.default", "tt", GOUT, x));
+    return op_g_finish(c);
+  }
+  s = EMIT("aten.sigmoid.default", "t", x);
+  t = EMIT("aten.log1p.default", "t", EMIT("aten.exp.default", "t", x));
+  t = EMIT("aten.tanh.default", "t", t);
+  flat = one_minus(c, mul(c, t, t));
+  t = add(c, t, mul(c, mul(c, x, s), flat));
+  op_g_set(c, 0, mul(c, GOUT, t));
+  return op_g_finish(c);
+}
 GRAD(g_hardsigmoid, EMIT("aten.hardsigmoid_backward.default", "tt", GOUT, IN))
 GRAD(g_hardshrink, EMIT("aten.hardshrink_backward.default", "ttv", GOUT, IN,
                         ARG(1)))
@@ -320,7 +336,7 @@ static const int row_logit_backward[PWR_LEN] = { DT_B_logit_backward,
                                                  PK_SAME, 2, 0, 1, 0, 1, 2 };
 DEF(logit_backward, "logit_backward(Tensor grad_output, Tensor self, float? "
     "eps=None) -> Tensor", "Gradient of logit.", 0, NONE,
-    op_gg_logit_backward, back_samples);
+    op_g_absent, back_samples);
 
 /* The result has the input's type, whatever the gradient's. */
 static DtStatus mish_backward_meta (DtMetaCall *c) {
@@ -345,7 +361,7 @@ static DtStatus mish_backward_meta (DtMetaCall *c) {
 BACK(hardsigmoid_backward, DT_OP_NOSTRATEGY, "Gradient of hardsigmoid.", NULL,
      op_pw_meta, op_g_absent);
 BACK(mish_backward, 0, "Gradient of mish.", mish_backward_decomp,
-     mish_backward_meta, op_gg_mish_backward);
+     mish_backward_meta, op_g_absent);
 static const int row_rrelu_with_noise_backward[PWR_LEN] = {
   DT_B_leaky_relu_backward, PK_SAME, 2, 0, 1, 0, 0
 };

@@ -748,12 +748,12 @@ OP(fractional_max_pool3d, "(Tensor self, int[3] kernel_size, int[3] "
    .samples = f3, .row = row_max3);
 BACK(fractional_max_pool2d_backward, "(Tensor grad_output, Tensor self, int[2] "
      "kernel_size, int[2] output_size, Tensor indices) -> Tensor",
-     "Gradient of fractional_max_pool2d.", .grad = op_g_unwritten,
+     "Gradient of fractional_max_pool2d.", .grad = op_gg_fractional_max_pool_backward,
      .meta = frac_back_meta,
      .kernel = frac_back_kernel, .samples = fb2, .row = row_max2);
 BACK(fractional_max_pool3d_backward, "(Tensor grad_output, Tensor self, int[3] "
      "kernel_size, int[3] output_size, Tensor indices) -> Tensor",
-     "Gradient of fractional_max_pool3d.", .grad = op_g_unwritten,
+     "Gradient of fractional_max_pool3d.", .grad = op_gg_fractional_max_pool_backward,
      .meta = frac_back_meta,
      .kernel = frac_back_kernel, .samples = fb3, .row = row_max3);
 OP(max_unpool2d, "(Tensor self, Tensor indices, SymInt[2] output_size) -> "

@@ -94,17 +94,22 @@ static const char *const back_samples[] = {
 static const char *const scale_samples[] = {
   "f32[2, 8], f32[16, 8], i64[4], i64[2], i64[4], 0", NULL
 };
+static DtStatus back_no_grad (DtGradCall *c) {
+  return dt_raise(c->e->cx, DT_E_NOTIMPL, "the derivative for "
+                  "'_embedding_bag_backward' is not implemented.");
+}
+
 OP_DEF(_embedding_bag_backward, "aten::_embedding_bag_backward(Tensor grad, "
        "Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, "
        "Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, "
        "int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) "
        "-> Tensor", "Gradient of a table whose rows are put in bags.",
-       DT_OP_NOSTRATEGY, back_meta, back_kernel, op_g_unwritten, back_samples,
+       DT_OP_NOSTRATEGY, back_meta, back_kernel, back_no_grad, back_samples,
        .row = NULL);
 OP_DEF(_embedding_bag_per_sample_weights_backward,
        "aten::_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor "
        "weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, "
        "int padding_idx=-1) -> Tensor",
        "Gradient of the numbers that rows in bags are multiplied by.",
-       DT_OP_NOSTRATEGY, scale_meta, scale_kernel, op_g_unwritten,
+       DT_OP_NOSTRATEGY, scale_meta, scale_kernel, op_g_absent,
        scale_samples, .row = NULL);

@@ -69,8 +69,8 @@ static DtStatus blocks_grad (DtGradCall *c) {
                          row,
                          row + r);
       h = EMIT("aten.slice.Tensor", "tiii", h, (int64_t)1, col, col + k);
-      if (m.ndim < 2) h = EMIT("aten.reshape.default", "tI", h, m.ndim,
-                               m.shape);
+      if (m.ndim < 2)           /* one row stays: the engine reduces it */
+        h = EMIT("aten.squeeze.dim", "ti", h, (int64_t)-1);
       c->gin[i] = h;
     }
     row += r;

@@ -105,23 +105,10 @@ T0(count_nonzero_dim_IntList,
   "f32[8, 6], [1]");
 /* Back through the norm: the difference is made again for each operand. */
 static DtHandle *dist_part (DtGradCall *c) {
-  double p = dt_arg_float(c->args, 2);
-  DtHandle *g = c->gout[0], *o = c->out[0], *z;
   DtHandle *d = EMIT("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
+  double p = dt_arg_float(c->args, 2);
   if (p == 0) return EMIT("aten.mul.Scalar", "ti", d, (int64_t)0);
-  if (p == 1)
-    return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", d), g);
-  if (p == 2) {
-    d = EMIT("aten.div.Tensor", "tt", d, o);
-  } else {
-    z = EMIT("aten.pow.Tensor_Scalar", "tf", EMIT("aten.abs.default", "t", d), p - 2);
-    d = EMIT("aten.mul.Tensor", "tt", d, z);
-    d = EMIT("aten.div.Tensor", "tt", d,
-             EMIT("aten.pow.Tensor_Scalar", "tf", o, p - 1));
-  }
-  z = EMIT("aten.eq.Scalar", "ti", o, (int64_t)0);
-  d = EMIT("aten.masked_fill_.Scalar", "tti", d, z, (int64_t)0);
-  return EMIT("aten.mul.Tensor", "tt", g, d);
+  return op_g_norm(c, d, c->gout[0], c->out[0], p, 0);
 }
 static DtStatus dist_grad (DtGradCall *c) {
   if (op_g_need(c, 1))
@@ -218,10 +205,11 @@ D(lift,
   "The tensor itself.",
   "alias(self)",
   U);
-T0(lift_fresh,
+T(lift_fresh,
   "lift_fresh(Tensor(a) self) -> Tensor(a)",
   "The tensor itself.",
   "alias(self)",
+  "self: return grad",
   U);
 D(argsort,
   "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",

@@ -8,6 +8,7 @@
 ** that is distributed or has no data is compared with the class numbers, and
 ** only asked for its largest when the classes are not given. */
 #include "oplib/oplib_int.h"
+#include "oplib/second.h"
 #include "oplib/ruling_int.h"
 #include "oplib/emitting.h"
 #include "oplib/op_unwritten.h"
@@ -335,7 +336,9 @@ static DtStatus pdist_back_kernel (DtKernelCall *c) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i + 1; j < n; j++, at++)
       for (int64_t k = 0; k < m; k++) {
-        double s = share(x[i * m + k] - x[j * m + k], d[at], g[at], p);
+        double diff = x[i * m + k] - x[j * m + k];
+        if (in->m.dtype == DT_F32) diff = (float)diff;  /* as the distance is */
+        double s = share(diff, d[at], g[at], p);
         y[i * m + k] += s;
         y[j * m + k] -= s;
       }
@@ -381,5 +384,5 @@ OP_DEF(_pdist_forward, "aten::_pdist_forward(Tensor self, float p=2.) -> "
        rows_samples, .row = NULL);
 OP_DEF(_pdist_backward, "aten::_pdist_backward(Tensor grad, Tensor self, float "
        "p, Tensor pdist) -> Tensor", "Gradient of _pdist_forward.",
-       DT_OP_NOSTRATEGY | DT_OP_NOGRAD, pdist_back_meta, pdist_back_kernel,
-       NULL, back_samples, .row = NULL);
+       DT_OP_NOSTRATEGY, pdist_back_meta, pdist_back_kernel,
+       op_gg_pdist_backward, back_samples, .row = NULL);

@@ -9,6 +9,7 @@
 #include "base/sat.h"
 #include "oplib/op_spatial.h"
 #include "oplib/second.h"
+#include "tensor/dtype_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -258,6 +259,18 @@ static DtConv kernel_form (const Conv *v) {
   return k;
 }
 
+/* A weight of another type.  Bfloat16 goes to a library of its own, before
+** which whole types of tensors are compared. */
+static DtStatus other_types (DtCtx *cx, DtDtype in, DtDtype w) {
+  if (in == DT_BF16)
+    return dt_raise(cx, DT_E_RUNTIME, "Input type (%s) and weight type (%s) "
+                    "should be the same or input should be a MKLDNN tensor and "
+                    "weight is a dense tensor", dt_dtype_type_text(in),
+                    dt_dtype_type_text(w));
+  return dt_raise(cx, DT_E_RUNTIME, "expected scalar type %s but found %s",
+                  op_dtype_word(in), op_dtype_word(w));
+}
+
 static DtStatus check_types (DtKernelCall *c) {
   static const char *const name[2][2] = {
     { "slow_conv2d_cpu", "slow_conv_transpose2d_out_cpu" },
@@ -265,10 +278,8 @@ static DtStatus check_types (DtKernelCall *c) {
   };
   const DtMeta *in = &c->in[0]->m, *w = &c->in[1]->m;
   bool transposed = dt_arg_bool(c->args, A_TRANSPOSED);
-  DT_CHECK(c->cx, in->dtype == w->dtype, DT_E_RUNTIME,
-           "expected scalar type %s but found %s",
-           op_dtype_word((DtDtype)in->dtype),
-           op_dtype_word((DtDtype)w->dtype));
+  if (in->dtype != w->dtype)
+    return other_types(c->cx, (DtDtype)in->dtype, (DtDtype)w->dtype);
   return op_sp_dtype(c->cx, name[w->ndim == 5][transposed],
                      (DtDtype)in->dtype,
                      OP_T_FLOAT | (transposed ? OP_T_I64 : OP_T_INTS));

@@ -3,6 +3,7 @@
 ** of three tensors with dims of 1 inserted. */
 #include "oplib/define.h"
 #include "oplib/oplib_int.h"
+#include "oplib/second.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,6 +142,12 @@ static double cdist_slope (double p, double diff, double d, double g) {
   return diff * pow(fabs(diff), p - 2) * g / pow(d, p - 1);
 }
 
+/* x - y in the type of the rows: for p of infinity it is compared with the
+** distance, which was rounded to that. */
+static double narrow_diff (DtDtype t, double x, double y) {
+  return t == DT_F64 ? x - y : (double)((float)x - (float)y);
+}
+
 /* Element `index` of an operand that broadcasts to ndim dims, the last two of
 ** them row and column. */
 static double at (const DtTensor *t, int ndim, const int64_t *index,
@@ -159,6 +166,7 @@ static DtStatus cdist_back_kernel (DtKernelCall *c) {
   int64_t total = dt_meta_numel(&out->m), ix[DT_MAX_NDIM] = { 0 };
   int64_t rows = c->in[2]->m.shape[c->in[2]->m.ndim - 2];
   double p = dt_arg_float(c->args, 3), *v;
+  DtDtype t_in = (DtDtype)c->in[1]->m.dtype;
   void *data;
   DtStatus st = DT_OK;
   if (total == 0) return DT_OK;
@@ -171,8 +179,8 @@ static DtStatus cdist_back_kernel (DtKernelCall *c) {
     int64_t r = ix[n - 2], k = ix[n - 1];
     v[i] = 0;
     for (int64_t j = 0; j < rows; j++)
-      v[i] += cdist_slope(p, at(c->in[1], n, ix, r, k) -
-                             at(c->in[2], n, ix, j, k),
+      v[i] += cdist_slope(p, narrow_diff(t_in, at(c->in[1], n, ix, r, k),
+                                         at(c->in[2], n, ix, j, k)),
                           at(dt_kin(c, 4), n, ix, r, j),
                           at(c->in[0], n, ix, r, j));
     for (int d = n - 1; d >= 0; d--) {
@@ -274,9 +282,9 @@ static DtStatus trilinear_grad (DtGradCall *c) {
 
 MD(_cdist_backward, "_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float "
    "p, Tensor cdist) -> Tensor", "Gradient of distances by the first rows.",
-   DT_OP_NOGRAD | DT_OP_NOSTRATEGY,
+   DT_OP_NOSTRATEGY,
    "f32[4, 5], f32[4, 3], f32[5, 3], 2.0, f32[4, 5]", .meta = cdist_back_meta,
-   .kernel = cdist_back_kernel);
+   .kernel = cdist_back_kernel, .grad = op_gg_cdist_backward);
 MD(_cdist_forward, "_cdist_forward(Tensor x1, Tensor x2, float p, int? "
    "compute_mode) -> Tensor", "Distances of all pairs of rows.",
    DT_OP_SAVE_OUT | DT_OP_NOSTRATEGY, "f32[4, 3], f32[5, 3], 2.0, None",

@@ -586,7 +586,7 @@ OP_DEF(native_group_norm_backward, "aten::native_group_norm_backward(Tensor "
        "grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, "
        "SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> "
        "(Tensor, Tensor, Tensor)", "Gradient of group normalisation.", 0,
-       gn_back_meta, gn_back_kernel, op_g_unwritten, gn_back_samples,
+       gn_back_meta, gn_back_kernel, op_g_absent, gn_back_samples,
        .decomp = gn_back_decomp);
 const DtOpDef dt_op_group_norm = {
   .schema = "aten::group_norm(Tensor input, int num_groups, Tensor? "

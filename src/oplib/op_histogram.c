@@ -135,19 +135,14 @@ done:
   return st;
 }
 
-static DtStatus no_grad (DtGradCall *c) {
-  return dt_raise(c->e->cx, DT_E_NOTIMPL,
-                  "the derivative for 'histogram' is not implemented.");
-}
-
 static const char *const count_samples[] = { "f32[8, 6], 4", NULL };
 static const char *const edge_samples[] = { "f32[8, 6], f32[4]", NULL };
 #define TAIL "Tensor? weight=None, bool density=False) -> (Tensor hist, " \
              "Tensor bin_edges)"
 OP_DEF(histogram_bin_ct, "aten::histogram.bin_ct(Tensor self, int bins=100, *, "
        "float[]? range=None, " TAIL, "Counts in bins of equal width.",
-       DT_OP_NOSTRATEGY, hist_meta, hist_kernel, no_grad, count_samples,
+       DT_OP_NOSTRATEGY, hist_meta, hist_kernel, op_g_absent, count_samples,
        .row = NULL);
 OP_DEF(histogram_bins_tensor, "aten::histogram.bins_tensor(Tensor self, Tensor "
        "bins, *, " TAIL, "Counts between given edges.", DT_OP_NOSTRATEGY,
-       hist_meta, hist_kernel, no_grad, edge_samples, .row = NULL);
+       hist_meta, hist_kernel, op_g_absent, edge_samples, .row = NULL);

@@ -315,6 +315,8 @@ static DtStatus iadd_kernel (DtKernelCall *c) {
   int d;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
   if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
+  DT_TRY(c->cx, op_number_fits(c->cx, dt_arg_scalar(c->args, 4),
+                               (DtDtype)c->in[0]->m.dtype));
   return dt_k_index_add(c->cx, c->out[0], d, dt_kin(c, 2), dt_kin(c, 3),
                         dt_arg_scalar(c->args, 4));
 }
@@ -344,8 +346,10 @@ static DtStatus iadd_grad (DtGradCall *c) {
   op_g_set(c, 0, GOUT);
   if (op_g_need(c, 3)) {
     const DtMeta *src = dt_emit_meta(c->e, dt_gin(c, 3));
-    DtHandle *g = EMIT("aten.index_select.default", "tvt", GOUT, c->args->v[1],
-                       dt_gin(c, 2));
+    DtHandle *x = dt_gin(c, 2), *g;
+    if (src->ndim == 0)
+      x = EMIT("aten.squeeze.dim", "ti", x, (int64_t)0);
+    g = EMIT("aten.index_select.default", "tvt", GOUT, c->args->v[1], x);
     if (src->ndim > 0)
       g = EMIT("aten.expand.default", "tI", g, (int)src->ndim, src->shape);
     op_g_set(c, 3, op_g_scale(c, g, 4));

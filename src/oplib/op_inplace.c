@@ -129,24 +129,21 @@ C(tensor_split_tensor_indices_or_sections,
   "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
   "Pieces whose ends or number a tensor holds.", tensor_split_decomp,
   "f32[8, 6], i64[1]");
-T(as_strided_copy, "as_strided_copy(Tensor self, SymInt[] size, SymInt[] "
-  "stride, SymInt? storage_offset=None) -> Tensor",
-  "A copy of elements at places of the storage.",
-  "x = as_strided(self, size, stride, storage_offset); clone(x, "
-  "memory_format=!contiguous_format)",
-  "self: z = zeros_like(self); x = as_strided(z, size, stride, "
-  "storage_offset); copy_(x, grad); return z", "f32[12], [2, 3], [3, 1]");
 T(as_strided_scatter, "as_strided_scatter(Tensor self, Tensor src, SymInt[] "
   "size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
   "A copy with elements written at places of the storage.",
   "x = clone(self); y = as_strided(x, size, stride, storage_offset); "
   "copy_(y, src); return x",
-  "self: z = zeros_like(self); y = as_strided(z, size, stride, "
-  "storage_offset); g = as_strided(grad, size, stride, storage_offset); "
-  "copy_(y, g); return z | src: as_strided(grad, size, stride, storage_offset)",
+  "self: g = as_strided(grad, size, stride, storage_offset); z = "
+  "new_zeros(grad, shape(self)); x = as_strided(z, shape(self), "
+  "strides(self)); y = as_strided(z, size, stride, storage_offset); "
+  "copy_(y, g); return x | src: as_strided(grad, size, stride, storage_offset)",
   "f32[12], f32[2, 3], [2, 3], [3, 1]");
-T(permute_copy, "permute_copy(Tensor self, int[] dims) -> Tensor",
-  "A copy with its dims in another order.",
-  "x = permute(self, dims); clone(x, memory_format=!contiguous_format)",
-  "self: z = zeros_like(self); x = permute(z, dims); copy_(x, grad); return z",
-  "f32[8, 6], [1, 0]");
+static const char *const permute_copy_samples[] = { "f32[8, 6], [1, 0]", NULL };
+const DtOpDef dt_op_permute_copy = {
+  .schema = "aten::permute_copy(Tensor self, int[] dims) -> Tensor",
+  .brief = "A copy with its dims in another order.", .decomp = op_d_program,
+  .program = "x = permute(self, dims); clone(x, "
+             "memory_format=!contiguous_format)",
+  .grad = op_g_permute, .samples = permute_copy_samples
+};

@@ -6,6 +6,7 @@
 ** too: partial sums become replicated where the new values do not depend on
 ** the old (ones_like of P is 1 everywhere, not 1 per rank). */
 #include "oplib/fill.h"
+#include "oplib/op_unwritten.h"
 
 #include <math.h>
 #include <string.h>
@@ -380,6 +381,16 @@ static DtStatus native_dropout_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* The mask in the gradient's type, scaled once more. */
+static DtStatus dropout_backward_grad (DtGradCall *c) {
+  const DtMeta *m = dt_emit_meta(c->e, GOUT);
+  DtHandle *h = EMIT("aten._to_copy.default", "t dtype=d", TENSOR(1),
+                     m ? (int)m->dtype : 0);
+  h = EMIT("aten.mul.Scalar", "tv", h, ARG(2));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, h));
+  return op_g_finish(c);
+}
+
 /* ---- samples ---- */
 
 static const char *const to_samples[] = {
@@ -430,11 +441,14 @@ static const char *const dropout_back_samples[] = {
 
 #define LIKE_ARGS "ScalarType? dtype=None, Layout? layout=None, " \
                   "Device? device=None, bool? pin_memory=None"
-#define LIKE(id, head_, brief_, flags_, kernel_, strat_, samples_, row_) \
+#define LIKE(id, head_, brief_, flags_, ...) \
+  LIKE_G(id, head_, brief_, (flags_) | DT_OP_NOGRAD, NULL, __VA_ARGS__)
+#define LIKE_G(id, head_, brief_, flags_, grad_, kernel_, strat_, samples_, \
+               row_) \
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" head_ ", *, " LIKE_ARGS ", " \
               "MemoryFormat? memory_format=None) -> Tensor", \
-    .brief = brief_, .flags = DT_OP_NODATA | DT_OP_NOGRAD | (flags_), \
+    .brief = brief_, .flags = DT_OP_NODATA | (flags_), .grad = grad_, \
     .meta = like_meta, .kernel = kernel_, .strategy = strat_, \
     .samples = samples_, .row = row_ }
 LIKE(ones_like, "ones_like(Tensor self", "Ones of a tensor's shape.", 0,
@@ -477,13 +491,13 @@ static const char *const high_samples[] = { "f32[8, 6], 5", "i64[7], 3",
                                             NULL };
 static const char *const low_samples[] = { "f32[8, 6], 2, 5", "i64[7], 1, 3",
                                            NULL };
-LIKE(randint_like, "randint_like(Tensor self, SymInt high",
-     "Random integers in a tensor's shape.", DT_OP_RANDOM, randint_like_kernel,
-     like_strategy, high_samples, row_high);
-LIKE(randint_like_low_dtype,
+LIKE_G(randint_like, "randint_like(Tensor self, SymInt high",
+     "Random integers in a tensor's shape.", DT_OP_RANDOM, op_g_absent,
+     randint_like_kernel, like_strategy, high_samples, row_high);
+LIKE_G(randint_like_low_dtype,
      "randint_like.low_dtype(Tensor self, SymInt low, SymInt high",
      "Random integers of a range in a tensor's shape.", DT_OP_RANDOM,
-     randint_like_kernel, like_strategy, low_samples, row_low);
+     op_g_absent, randint_like_kernel, like_strategy, low_samples, row_low);
 static const char *const low_out_samples[] = {
   "f32[8, 6], 2, 5, out=f32[8, 6]", "i64[7], 1, 3, out=i64[7]", NULL
 };
@@ -683,7 +697,7 @@ const DtOpDef dt_op_native_dropout_backward = {
   .schema = "aten::native_dropout_backward(Tensor grad_output, Tensor mask, "
             "float scale) -> Tensor",
   .brief = "Gradient of native_dropout.",
-  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_NOGRAD,
+  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN, .grad = dropout_backward_grad,
   .meta = dropout_backward_meta, .kernel = dropout_backward_kernel,
   .samples = dropout_back_samples
 };

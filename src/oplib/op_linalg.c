@@ -184,6 +184,19 @@ static DtStatus matrix_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* Of a Hermitian matrix eigh computes, which asks in its own name. */
+static DtStatus pinv_meta (DtMetaCall *c) {
+  enum { A_HERMITIAN = 3 };
+  const DtMeta *m = c->in[0];
+  DT_TRY(c->cx, matrix_meta(c));
+  if (!dt_arg_bool(c->args, A_HERMITIAN) || dt_meta_numel(m) == 0) return DT_OK;
+  int64_t rows = m->shape[m->ndim - 2], cols = m->shape[m->ndim - 1];
+  DT_CHECK(c->cx, rows == cols, DT_E_RUNTIME, "linalg.eigh: A must be batches of "
+           "square matrices, but they are %lld by %lld matrices", (long long)rows,
+           (long long)cols);
+  return DT_OK;
+}
+
 /* Q and R in the modes of qr. */
 static DtStatus qr_meta (DtMetaCall *c) {
   const char *mode = dt_arg_str(c->args, 1);
@@ -594,7 +607,7 @@ L(cholesky_inverse, cholesky_inverse, cholesky_inverse, "cholesky_inverse(Tensor
 L(cholesky_solve, cholesky_solve, cholesky_solve, "cholesky_solve(Tensor self, Tensor input2, bool "
   "upper=False) -> Tensor", "Solution from a Cholesky factor.", solve_meta,
   first_rules, rhs_first_samples, 1, 0, 0, 0);
-L(geqrf, geqrf, none, "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+L(geqrf, geqrf, geqrf, "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
   "QR as LAPACK stores it.", matrix_meta, batch_rules, matrix_samples, 0, 2,
   MAT_F, LD_K, LD_NONE, LL_C, LT_SAME);
 L(linalg_cholesky_ex, cholesky_ex, cholesky_ex, "linalg_cholesky_ex(Tensor self, *, bool upper=False, "
@@ -604,7 +617,7 @@ L(linalg_eig, eig, eig, "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor 
   "eigenvectors)", "Eigenvalues and vectors.", matrix_meta, batch_rules,
   square_samples, 1, 2, LD_M, LD_NONE, LL_C, LT_COMPLEX, LD_M, LD_N, LL_F,
   LT_COMPLEX);
-L(linalg_householder_product, householder, none, "linalg_householder_product(Tensor input, "
+L(linalg_householder_product, householder, householder, "linalg_householder_product(Tensor input, "
   "Tensor tau) -> Tensor", "Product of Householder reflections.", householder_meta,
   batch_rules, tau_samples, 0, 1, MAT_F);
 L(linalg_inv_ex, inv_ex, inv_ex, "linalg_inv_ex(Tensor A, *, " CX_ "(Tensor inverse, Tensor "
@@ -638,7 +651,7 @@ L(lu_unpack, lu_unpack, lu_unpack, "lu_unpack(Tensor LU_data, Tensor LU_pivots, 
   "unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor "
   "U)", "P, L, U from what LAPACK stores.", lu_meta, batch_rules,
   unpack_samples, 3, 2);
-L(ormqr, ormqr, none, "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, "
+L(ormqr, ormqr, ormqr, "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, "
   "bool transpose=False) -> Tensor", "Product with the Q of geqrf.",
   ormqr_meta, last_rules, ormqr_samples, 0);
 L(triangular_solve, triangular_solve, triangular_solve, "triangular_solve(Tensor self, Tensor A, bool "
@@ -651,5 +664,5 @@ L(linalg_cross, cross, cross, "linalg_cross(Tensor self, Tensor other, *, int di
   cross_samples, 0);
 L(linalg_pinv_atol_rtol_tensor, pinv, pinv, "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? "
   "atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
-  "Pseudo-inverse.", matrix_meta, pinv_rules, matrix_samples, 0, 1, LD_N,
+  "Pseudo-inverse.", pinv_meta, pinv_rules, matrix_samples, 0, 1, LD_N,
   LD_M, LL_C, LT_SAME);

@@ -5,7 +5,7 @@
 ** FunctionsManual.cpp: backward is dispatched call by call, so a sharded or
 ** traced backward shows the same program.  In C the operands of a product are
 ** written in the order PyTorch's compiler evaluates them: last one first. */
-#include "oplib/grading.h"
+#include "oplib/grading_matrix.h"
 #include "oplib/op_linalg_int.h"
 #include "oplib/op_unwritten.h"
 
@@ -13,60 +13,6 @@
 #include <string.h>
 
 #define ST "aten.linalg_solve_triangular.default"
-
-static DtMeta meta_of (DtGradCall *c, DtHandle *h) {
-  DtMeta m;
-  dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-/* Conjugate transpose. */
-static DtHandle *mh (DtGradCall *c, DtHandle *h) {
-  DtMeta m = meta_of(c, h);
-  h = EMIT("aten.transpose.int", "tii", h, (int64_t)-2, (int64_t)-1);
-  if (dt_dtype_is_complex((DtDtype)m.dtype)) h = EMIT("aten._conj.default",
-                                                      "t",
-                                                      h);
-  return h;
-}
-static DtHandle *mm (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  DtMeta m = meta_of(c, a);
-  return EMIT(m.ndim == 2 ? "aten.mm.default" : "aten.matmul.default", "tt", a,
-              b);
-}
-static DtHandle *div_by (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return EMIT("aten.div.Tensor", "tt", a, b);
-}
-static DtHandle *unsq (DtGradCall *c, DtHandle *h, int64_t d) {
-  return EMIT("aten.unsqueeze.default", "ti", h, d);
-}
-static DtHandle *diagonal (DtGradCall *c, DtHandle *h) {
-  return EMIT("aten.diagonal.default", "tiii", h, (int64_t)0, (int64_t)-2,
-              (int64_t)-1);
-}
-static DtHandle *tril (DtGradCall *c, DtHandle *h, int64_t k) {
-  return k ? EMIT("aten.tril.default", "ti", h, k)
-           : EMIT("aten.tril.default", "t", h);
-}
-static DtHandle *triu (DtGradCall *c, DtHandle *h, int64_t k) {
-  return k ? EMIT("aten.triu.default", "ti", h, k)
-           : EMIT("aten.triu.default", "t", h);
-}
-static DtHandle *slice (DtGradCall *c, DtHandle *h, int64_t d, int64_t from,
-                        int64_t to) {
-  return EMIT("aten.slice.Tensor", "tiii", h, d, from, to);
-}
-static DtHandle *cat (DtGradCall *c, DtHandle *a, DtHandle *b, int64_t d) {
-  DtHandle *two[2] = { a, b };
-  return EMIT("aten.cat.default", "Ti", 2, two, d);
-}
-static int64_t rows (DtGradCall *c, DtHandle *h) {
-  DtMeta m = meta_of(c, h);
-  return m.ndim < 2 ? 0 : m.shape[m.ndim - 2];
-}
-static int64_t cols (DtGradCall *c, DtHandle *h) {
-  DtMeta m = meta_of(c, h);
-  return m.ndim < 1 ? 0 : m.shape[m.ndim - 1];
-}
 
 /* ---- determinants ---- */
 
@@ -542,15 +488,48 @@ static Svd svd_read (DtGradCall *c) {
   return v;
 }
 
+/* Imaginary parts of the diagonal; zeros of what is missing. */
+static DtHandle *phases (DtGradCall *c, DtHandle *x, DtHandle *s) {
+  DtMeta m = meta_of(c, s);
+  if (x == NULL) return EMIT("aten.zeros_like.default", "t", s);
+  x = EMIT("aten.view_as_real.default", "t", diagonal(c, x));
+  return EMIT("aten.select.int", "tii", x, (int64_t)m.ndim, (int64_t)1);
+}
+
+/* Complex singular vectors are known up to a phase, on which a loss must not
+** depend: what `a` and `b`, of U and of V, have on their diagonals cancels. */
+static void svd_check_phases (DtGradCall *c, const Svd *v, DtHandle *a,
+                              DtHandle *b) {
+  DtHandle *pa = phases(c, a, v->s), *pb = neg(c, phases(c, b, v->s));
+  bool same = dt_emit_told(c->e, "aten.allclose.default", pa, pb, 1e-2, 1e-2,
+                           true);
+  if (!same && dt_emit_ok(c->e))
+    c->e->st = dt_raise(c->e->cx, DT_E_RUNTIME, "svd_backward: The singular "
+                        "vectors in the complex case are specified up to "
+                        "multiplication by e^{i phi}. The specified loss "
+                        "function depends on this phase term, making it "
+                        "ill-defined.");
+}
+
+/* The part of the gradient that turns both phases at once: the diagonal of `a`
+** over twice the singular values. */
+static DtHandle *svd_turn (DtGradCall *c, const Svd *v, DtHandle *a) {
+  DtHandle *twice = scale(c, v->s, 2.0);
+  return EMIT("aten.diag_embed.default", "t", div_by(c, diagonal(c, a), twice));
+}
+
 /* The part of the gradient between singular vectors. */
 static DtHandle *svd_middle (DtGradCall *c, const Svd *v) {
   DtHandle *s = v->s, *gu = v->gu, *gs = v->gs, *gv = v->gv;
   DtHandle *a = NULL, *b = NULL, *e, *x = NULL, *r;
+  DtMeta m = meta_of(c, v->u);
+  bool cplx = dt_dtype_is_complex((DtDtype)m.dtype);
   if (gu) a = skew(c, mm(c, mh(c, v->u), gu));
   if (gv) {
     r = mh(c, gv);
     b = skew(c, mm(c, v->vh, r));
   }
+  if (cplx) svd_check_phases(c, v, a, b);
   e = differences(c, mul(c, s, s), 1.0);
   if (a && b) {
     r = mul(c, unsq(c, s, -1), b);
@@ -563,7 +542,8 @@ static DtHandle *svd_middle (DtGradCall *c, const Svd *v) {
     x = div_by(c, b, e);
     x = mul(c, unsq(c, s, -1), x);
   }
-  return gs ? add(c, x, EMIT("aten.diag_embed.default", "t", gs)) : x;
+  if (gs) x = add(c, x, EMIT("aten.diag_embed.default", "t", gs));
+  return cplx && a && b ? add(c, x, svd_turn(c, v, a)) : x;
 }
 DtStatus op_g_la_svd (DtGradCall *c) {
   DtHandle *u, *s, *vh, *gu, *gs, *gv, *x, *y, *z;
@@ -615,11 +595,6 @@ DtStatus op_g_la_matrix_exp (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-static DtHandle *conj_of (DtGradCall *c, DtHandle *h) {
-  DtMeta m = meta_of(c, h);
-  if (!dt_dtype_is_complex((DtDtype)m.dtype)) return h;
-  return EMIT("aten._conj.default", "t", h);
-}
 DtStatus op_g_la_cross (DtGradCall *c) {
   DtHandle *g = c->gout[0];
   int64_t d = dt_arg_int(c->args, 2);
@@ -657,3 +632,8 @@ DtStatus op_g_la_pinv (DtGradCall *c) {
 }
 
 DtStatus op_g_la_none (DtGradCall *c) { return op_g_absent(c); }
+
+DtStatus op_g_la_geqrf (DtGradCall *c) {
+  return dt_raise(c->e->cx, DT_E_NOTIMPL,
+                  "the derivative for 'geqrf' is not implemented.");
+}

@@ -18,7 +18,8 @@
   X(svd) X(qr) X(eigh) X(det) X(slogdet) X(solve_ex) X(cholesky) \
   X(cholesky_ex) X(cholesky_inverse) X(cholesky_solve) X(eig) \
   X(inv_ex) X(lu) X(lu_factor) X(lu_solve) X(matrix_exp) \
-  X(solve_triangular) X(lu_unpack) X(triangular_solve) X(cross) X(pinv) X(none)
+  X(solve_triangular) X(lu_unpack) X(triangular_solve) X(cross) X(pinv) X(none) \
+  X(geqrf) X(householder) X(ormqr)
 #define X(name) DtStatus op_k_la_##name (DtKernelCall *c);
 OP_LINALG_KERNELS(X)
 #undef X

@@ -274,6 +274,19 @@ static DtHandle *matrix_norm (Norm *n, DtHandle *h) {
 static const char *float_word (DtDtype t) {
   return op_dtype_word(t);
 }
+/* Another number of dims than two; PyTorch writes them without brackets. */
+static DtStatus dims_refused (DtCtx *cx, int n, const int64_t *dims) {
+  DtBuf b;
+  DtStatus st;
+  dt_buf_init(&b, cx);
+  for (int i = 0; i < n; i++)
+    dt_buf_addf(&b, "%s%lld", i > 0 ? " " : "", (long long)dims[i]);
+  st = dt_raise(cx, DT_E_RUNTIME, "linalg.matrix_norm: dim must be a 2-tuple. "
+                "Got %s", n > 0 ? dt_buf_str(&b) : "");
+  dt_buf_fini(&b);
+  return st;
+}
+
 /* What matrix_norm refuses. */
 static DtStatus norm_check (Norm *n, const DtMeta *m, int nd,
                             const int64_t *dims) {
@@ -284,8 +297,7 @@ static DtStatus norm_check (Norm *n, const DtMeta *m, int nd,
   DT_CHECK(cx, !dt_dtype_is_integral((DtDtype)m->dtype, true), DT_E_RUNTIME,
            "linalg.matrix_norm: Expected a floating point or complex tensor "
            "as input. Got %s", float_word((DtDtype)m->dtype));
-  DT_CHECK(cx, nd == 2, DT_E_RUNTIME, "linalg.matrix_norm: dim must be a "
-           "2-tuple. Got %s", op_ints_text(nd, dims).s);
+  if (nd != 2) return dims_refused(cx, nd, dims);
   DT_TRY(cx, dt_meta_wrap_dim(cx, dims[0], m->ndim, &n->d0));
   DT_TRY(cx, dt_meta_wrap_dim(cx, dims[1], m->ndim, &n->d1));
   DT_CHECK(cx, n->d0 != n->d1, DT_E_RUNTIME, "linalg.matrix_norm: dims must "
@@ -318,6 +330,21 @@ static DtStatus matrix_norm_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   Norm n;
   norm_read(&n, c);
+  DT_TRY(c->e->cx, norm_check(&n, &m, nd, dims));
+  return finish(c, matrix_norm(&n, c->in[0]));
+}
+
+/* The same norm by an older name, of the last two dims or of those given. */
+static DtStatus nuclear_decomp (DtDecompCall *c) {
+  int64_t dims[DT_MAX_NDIM] = { -2, -1 };
+  int keep = dt_schema_arg(c->args->schema, "keepdim");
+  int nd = keep == 2 ? op_ints(c->args, 1, dims) : 2;
+  DtMeta m = meta_of(c, c->in[0]);
+  Norm n;
+  memset(&n, 0, sizeof n);
+  n.c = c;
+  n.name = "nuc";
+  n.keep = dt_arg_bool(c->args, keep);
   DT_TRY(c->e->cx, norm_check(&n, &m, nd, dims));
   return finish(c, matrix_norm(&n, c->in[0]));
 }
@@ -692,6 +719,11 @@ LP(linalg_vander, "linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor",
 LP(linalg_vecdot, "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> "
    "Tensor", "Inner products of vectors.", vecdot_decomp,
    "f32[4, 3], f32[4, 3]");
+LP(nuclear_norm, "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
+   "Sum of the singular values.", nuclear_decomp, "f32[4, 6]", "f32[2, 3, 4]");
+LP(nuclear_norm_dim, "nuclear_norm.dim(Tensor self, int[2] dim, bool "
+   "keepdim=False) -> Tensor", "Sum of the singular values over two dims.",
+   nuclear_decomp, "f32[2, 3, 4], [0, 2]");
 LP(logdet, "logdet(Tensor self) -> Tensor", "Logarithm of the determinant.",
    logdet_decomp, SQUARE);
 LP(qr, "qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",

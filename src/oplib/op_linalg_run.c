@@ -451,6 +451,21 @@ done:
   return st;
 }
 
+/* Numbers on the diagonal of Hermitian matrices are real: what else stands there
+** is not looked at.  `t` is contiguous. */
+static DtStatus real_diagonal (DtCtx *cx, DtTensor *t) {
+  int64_t n = t->m.shape[t->m.ndim - 1];
+  int64_t all = n > 0 ? dt_meta_numel(&t->m) / (n * n) : 0;
+  size_t size = dt_dtype_size((DtDtype)t->m.dtype);
+  void *p;
+  DT_TRY(cx, dt_tensor_data(cx, t, &p));
+  for (int64_t b = 0; b < all; b++)
+    for (int64_t i = 0; i < n; i++)
+      memset((char *)p + (size_t)((b * n + i) * n + i) * size + size / 2, 0,
+             size / 2);
+  return DT_OK;
+}
+
 /* The Hermitian matrices whose lower triangles are those of `a`: PyTorch does
 ** not look at the upper ones. */
 static DtStatus from_lower (DtKernelCall *c, const DtTensor *a,
@@ -466,6 +481,7 @@ static DtStatus from_lower (DtKernelCall *c, const DtTensor *a,
     DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_conj_physical, t, NULL, low, low));
   flip_view(low);
   DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_add, t, NULL, *out, low, *out));
+  if (dt_dtype_is_complex(t)) DT_TRYG(c->cx, real_diagonal(c->cx, *out));
 done:
   dt_tensor_unref(c->cx, low);
   return st;
@@ -480,7 +496,7 @@ DtStatus op_k_la_pinv (DtKernelCall *c) {
   DtDtype t = (DtDtype)a->m.dtype;
   DtStatus st = DT_OK;
   if (dt_meta_numel(&c->out[0]->m) == 0) return DT_OK;
-  if (dt_arg_bool(c->args, 3) && m == l) {
+  if (dt_arg_bool(c->args, 3)) {
     DT_TRYG(c->cx, from_lower(c, a, &whole));
     a = whole;
   }

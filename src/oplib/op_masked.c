@@ -5,6 +5,7 @@
 **
 ** The first four have results whose shapes depend on data: their kernels make
 ** them, and they cannot be propagated. */
+#include "oplib/grading.h"
 #include "oplib/op_unwritten.h"
 
 #include <math.h>
@@ -107,7 +108,9 @@ static DtStatus select_grad (DtGradCall *c) {
 /* The distinct elements in order, where each stands among them, how many. */
 static DtStatus unique_kernel (DtKernelCall *c) {
   DtTensor *in = c->in[0], *flat = NULL, *view = NULL, *v = NULL, *ix = NULL;
-  bool inverse = dt_arg_bool(c->args, 2), counts = dt_arg_bool(c->args, 3);
+  int counted = dt_schema_arg(c->op->sig, "return_counts");
+  bool inverse = dt_arg_bool(c->args, 2);
+  bool counts = counted >= 0 && dt_arg_bool(c->args, counted);
   int64_t n = dt_meta_numel(&in->m), zero = 0, one = 1, k = 0;
   DtDtype t = (DtDtype)in->m.dtype;
   size_t es = dt_dtype_size(t);
@@ -135,16 +138,19 @@ static DtStatus unique_kernel (DtKernelCall *c) {
   DT_TRYG(c->cx, make(c, 0, t, 1, &k));
   DT_TRYG(c->cx, make(c, 1, DT_I64, inverse ? in->m.ndim : 1,
                       inverse ? in->m.shape : &zero));
-  DT_TRYG(c->cx, make(c, 2, DT_I64, 1, counts ? &k : &zero));
+  if (counted >= 0)
+    DT_TRYG(c->cx, make(c, 2, DT_I64, 1, counts ? &k : &zero));
   DT_TRYG(c->cx, dt_tensor_data(c->cx, c->made[0], &p));
   for (int64_t i = 0; i < n; i++)
     if (i == 0 || group[i] != group[i - 1])
       memcpy((char *)p + (size_t)group[i] * es, s + (size_t)i * es, es);
   DT_TRYG(c->cx, dt_tensor_data(c->cx, c->made[1], &p));
   inv = p;
-  DT_TRYG(c->cx, dt_tensor_data(c->cx, c->made[2], &p));
-  cnt = p;
-  for (int64_t i = 0; counts && i < k; i++) cnt[i] = 0;
+  if (counts) {
+    DT_TRYG(c->cx, dt_tensor_data(c->cx, c->made[2], &p));
+    cnt = p;
+    if (k > 0) memset(cnt, 0, (size_t)k * sizeof *cnt);
+  }
   for (int64_t i = 0; i < n; i++) {
     if (inverse) inv[at[i]] = group[i];
     if (counts) cnt[group[i]]++;
@@ -203,7 +209,8 @@ done:
 
 static DtStatus unique_grad (DtGradCall *c) {
   return dt_raise(c->e->cx, DT_E_NOTIMPL,
-                  "the derivative for '_unique2' is not implemented.");
+                  "the derivative for '%s' is not implemented.",
+                  c->op->sig->base);
 }
 
 /* ---- masked_scatter, put ---- */
@@ -325,7 +332,10 @@ static DtStatus put_grad (DtGradCall *c) {
   if (op_g_need(c, 0)) {
     DtHandle *g = GOUT;
     if (!dt_arg_bool(c->args, 3)) {
-      DtHandle *z = EMIT("aten.zeros_like.default", "t", dt_gin(c, 2));
+      DtMeta s;
+      dt_meta_copy(&s, dt_emit_meta(c->e, dt_gin(c, 2)));
+      DtHandle *z = EMIT("aten.zeros.default", "I dtype=d", (int)s.ndim, s.shape,
+                         (int)s.dtype);
       g = EMIT("aten.put.default", "tttb", GOUT, x, z, 0);
     }
     op_g_set(c, 0, g);
@@ -434,10 +444,10 @@ static DtStatus icopy_grad (DtGradCall *c) {
   if (op_g_need(c, 3)) {
     DtMeta m;
     dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 3)));
+    if (m.ndim == 0) x = EMIT("aten.squeeze.dim", "ti", x, (int64_t)0);
     DtHandle *g = EMIT("aten.index_select.default", "tvt", GOUT, c->args->v[1],
                        x);
     if (m.ndim > 0) g = op_g_expand(c->e, g, &m);
-    else g = EMIT("aten.squeeze.default", "t", g);
     op_g_set(c, 3, g);
   }
   return op_g_finish(c);
@@ -650,6 +660,10 @@ OP_DEF(_unique2, "aten::_unique2(Tensor self, bool sorted=True, bool "
        "Tensor)", "Distinct elements, their places and counts.",
        DATA, NULL, unique_kernel, unique_grad, op_samples_unary,
        .row = NULL);
+OP_DEF(_unique, "aten::_unique(Tensor self, bool sorted=True, bool "
+       "return_inverse=False) -> (Tensor, Tensor)",
+       "Distinct elements and their places.", DATA, NULL, unique_kernel,
+       unique_grad, op_samples_unary, .row = NULL);
 OP_DEF(bincount, "aten::bincount(Tensor self, Tensor? weights=None, SymInt "
        "minlength=0) -> Tensor", "How often each small integer stands there.",
        DATA | DT_OP_NOGRAD, NULL, bincount_kernel, NULL, count_samples,
@@ -658,10 +672,17 @@ OP_DEF(masked_scatter, "aten::masked_scatter(Tensor self, Tensor mask, Tensor "
        "source) -> Tensor", "A copy with elements of source, in order, where "
        "a mask is true.", DT_OP_NOSTRATEGY, mscatter_meta, mscatter_kernel,
        mscatter_grad, mscatter_samples, .row = NULL);
+/* Back at the places, 0 elsewhere. */
+static DtStatus mback_grad (DtGradCall *c) {
+  op_g_set(c, 0, EMIT("aten.masked_scatter.default", "ttt",
+                      zeros_of(c, TENSOR(0)), TENSOR(1), GOUT));
+  return op_g_finish(c);
+}
+
 OP_DEF(masked_scatter_backward, "aten::masked_scatter_backward(Tensor "
        "grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
        "Gradient of masked_scatter for its source.", DT_OP_NOSTRATEGY,
-       mback_meta, mback_kernel, op_g_unwritten, mback_samples, .row = NULL);
+       mback_meta, mback_kernel, mback_grad, mback_samples, .row = NULL);
 OP_DEF(put, "aten::put(Tensor self, Tensor index, Tensor source, bool "
        "accumulate=False) -> Tensor", "A copy with elements written at places "
        "of the flattened tensor.", DT_OP_NOSTRATEGY, put_meta, put_kernel,

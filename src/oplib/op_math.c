@@ -5,6 +5,7 @@
 ** One row each.  What differs in more than its row: nan_to_num (the numbers
 ** it writes depend on the type), frexp (two results), mvlgamma (a sum). */
 #include "oplib/casting.h"
+#include "oplib/grading.h"
 #include "oplib/pw_rows.h"
 
 #include <math.h>
@@ -32,7 +33,28 @@ GRAD(g_log10, EMIT("aten.div.Tensor", "tt", GOUT,
 GRAD(g_exp2, EMIT("aten.mul.Scalar", "tf",
                   EMIT("aten.mul.Tensor", "tt", GOUT, CONJ(OUT)),
                   0.6931471805599453))
-GRAD(g_logit, EMIT("aten.logit_backward.default", "ttv", GOUT, IN, ARG(1)))
+/* g / x (1 - x) within [eps, 1 - eps], outside it 0, or no number where there is
+** no eps; written out where a derivative is wanted: logit_backward has none. */
+static DtStatus g_logit (DtGradCall *c) {
+  bool cut = !dt_arg_is_none(c->args, 1);
+  double eps = cut ? dt_arg_float(c->args, 1) : 0;
+  const DtMeta *m = dt_emit_meta(c->e, GOUT);
+  DtHandle *x = IN, *out, *q, *high, *low;
+  if (!c->e->recorded) {
+    op_g_set(c, 0, EMIT("aten.logit_backward.default", "ttv", GOUT, x, ARG(1)));
+    return op_g_finish(c);
+  }
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  out = EMIT(cut ? "aten.zeros.default" : "aten.empty.memory_format",
+             "I dtype=d", 0, (const int64_t *)NULL, (int)m->dtype);
+  if (!cut) out = EMIT("aten.fill_.Scalar", "tf", out, (double)NAN);
+  q = EMIT("aten.div.Tensor", "tt", GOUT, mul(c, x, one_minus(c, x)));
+  high = EMIT("aten.le.Scalar", "tf", x, 1 - eps);
+  low = EMIT("aten.ge.Scalar", "tf", x, eps);
+  low = EMIT("aten.logical_and.default", "tt", low, high);
+  op_g_set(c, 0, EMIT("aten.where.self", "ttt", low, q, out));
+  return op_g_finish(c);
+}
 GRAD(g_atan, EMIT("aten.div.Tensor", "tt", GOUT,
                   CONJ(EMIT("aten.add.Scalar", "ti",
                             EMIT("aten.mul.Tensor", "tt", IN, IN), ONE))))

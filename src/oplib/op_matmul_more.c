@@ -131,17 +131,29 @@ static DtStatus addr_meta (DtMetaCall *c) {
   return follows ? op_broadcast(c->cx, 1, o, t, &c->out[0]) : DT_OK;
 }
 
+/* Types of 16 bits hold the factors and each product: alpha * vec1 comes first. */
 static DtStatus addr_kernel (DtKernelCall *c) {
-  DtTensor *a = c->in[1], *col = NULL;
+  DtTensor *a = c->in[1], *col = NULL, *scaled = NULL;
   int64_t shape[2] = { a->m.shape[0], 1 }, stride[2] = { a->m.stride[0], 1 };
+  DtScalar beta = dt_arg_scalar(c->args, 3), alpha = dt_arg_scalar(c->args, 4);
+  DtDtype t = (DtDtype)c->out[0]->m.dtype;
   DtStatus st;
   DT_TRYG(c->cx, op_restride(c->cx, a, 2, shape, stride, 0, &col));
-  DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_mul, (DtDtype)c->out[0]->m.dtype,
-                             NULL, col, c->in[2], c->out[0]));
-  DT_TRYG(c->cx, op_k_combine(c, c->in[0], dt_arg_scalar(c->args, 3),
-                         dt_arg_scalar(c->args, 4)));
+  if (t == DT_BF16 || t == DT_F16) {
+    DT_TRYG(c->cx, op_number_fits(c->cx, beta, t));
+    DT_TRYG(c->cx, op_number_fits(c->cx, alpha, t));
+    beta = dt_scalar_float(op_held(t, dt_arg_float(c->args, 3)));
+    alpha = dt_scalar_float(op_held(t, dt_arg_float(c->args, 4)));
+    DT_TRYG(c->cx, op_temp(c->cx, t, 2, shape, &scaled));
+    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, t, &alpha, col, scaled));
+    alpha = dt_scalar_int(1);
+  }
+  DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_mul, t, NULL, scaled ? scaled : col,
+                             c->in[2], c->out[0]));
+  DT_TRYG(c->cx, op_k_combine(c, c->in[0], beta, alpha));
 done:
   dt_tensor_unref(c->cx, col);
+  dt_tensor_unref(c->cx, scaled);
   return st;
 }
 

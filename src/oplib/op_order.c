@@ -178,7 +178,7 @@ static DtStatus cum_strategy (DtStratCall *c) {
 static DtStatus cum_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
-  if (m.ndim == 0 || dt_meta_numel(&m) == 0) {
+  if (dt_meta_numel(&m) == 0) {
     op_g_set(c, 0, GOUT);
     return op_g_finish(c);
   }
@@ -414,7 +414,7 @@ static DtStatus var_mean_grad (DtGradCall *c) {
       z = EMIT("aten.eq.Scalar", "ti", c->out[0], (int64_t)0);
       g = EMIT("aten.masked_fill_.Scalar", "tti", g, z, (int64_t)0);
     }
-    g = op_g_unsqueeze(c->e, g, m.ndim, mask, keep, all);
+    g = op_g_unsqueeze(c->e, g, m.ndim, mask, keep, all || m.ndim == 1);
     u = all ? EMIT("aten.mean.default", "t", IN)
             : EMIT("aten.mean.dim", "tvb", IN, c->args->v[1], 1);
     u = EMIT("aten.sub.Tensor", "tt", IN, u);

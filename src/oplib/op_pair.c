@@ -5,6 +5,7 @@
 **
 ** One row each.  Composites have rules of their own besides: they hold when
 ** the composite itself is propagated. */
+#include "oplib/grading.h"
 #include "oplib/pw_rows.h"
 
 #include <math.h>
@@ -110,12 +111,7 @@ static DtStatus g_fmod (DtGradCall *c) {
 
 /* out / self, 0 at 0; the sign's operand gets zeros. */
 static DtStatus g_copysign (DtGradCall *c) {
-  if (op_g_need(c, 1)) {
-    const DtMeta *m = dt_emit_meta(c->e, TENSOR(1));
-    op_g_set(c, 1, EMIT("aten.zeros.default", "I dtype=d", (int)m->ndim,
-                        m->shape,
-                        (int)m->dtype));
-  }
+  if (op_g_need(c, 1)) op_g_set(c, 1, zeros_of(c, TENSOR(1)));
   if (op_g_need(c, 0)) {
     DtHandle *h = EMIT("aten.div.Tensor", "tt", OUT, TENSOR(0));
     DtHandle *z = EMIT("aten.eq.Scalar", "ti", TENSOR(0), (int64_t)0);
@@ -140,14 +136,10 @@ static DtStatus g_ldexp (DtGradCall *c) {
 /* nextafter: the gradient passes where a step is made, or to the second
 ** operand where none is. */
 static DtStatus g_nextafter (DtGradCall *c) {
-  const DtMeta *m = dt_emit_meta(c->e, GOUT);
-  if (op_g_need(c, 1))
-    op_g_set(c, 1, EMIT("aten.zeros.default", "I dtype=d", (int)m->ndim,
-                        m->shape,
-                        (int)m->dtype));
+  if (op_g_need(c, 1)) op_g_set(c, 1, zeros_of(c, TENSOR(1)));
   if (op_g_need(c, 0)) {
     DtHandle *k = EMIT("aten.ne.Tensor", "tt", TENSOR(0), TENSOR(1));
-    DtHandle *z = op_e_scalar(c->e, 0, m);
+    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
     op_g_set(c, 0, EMIT("aten.where.self", "ttt", k, GOUT, z));
   }
   return op_g_finish(c);

@@ -388,6 +388,28 @@ DtStatus op_pw_run (DtCtx *cx, const DtOpDef *op, int fn, DtDtype ct,
   return st;
 }
 
+/* The i-th number of a call in the type in which PyTorch reads it: that of the
+** arithmetic, or the elements' own: alpha, what shrinks, what threshold puts. */
+static DtDtype number_type (const int *row, int n, int i, DtDtype ct) {
+  int fn = row[PWR_FN];
+  bool own = n == 1 ? fn == DT_U_hardshrink || fn == DT_U_softshrink ||
+                      (fn == DT_U_threshold && i == 1)
+           : n == 2 && (fn == DT_B_add || fn == DT_B_sub || fn == DT_B_rsub ||
+                        fn == DT_B_hardshrink_backward ||
+                        fn == DT_B_softshrink_backward);
+  return own ? ct : dt_dtype_acc(ct);
+}
+
+/* A number that the schema calls a Scalar must fit; others are doubles. */
+static DtStatus number_allowed (DtKernelCall *c, int n, int i, DtScalar v,
+                                DtDtype ct) {
+  int at = c->op->row[PWR_PAR + i];
+  if (dt_dtype_is_complex(ct) || ct == DT_BOOL ||
+      c->op->sig->arg[at].type != DT_T_SCALAR)
+    return DT_OK;
+  return op_number_fits(c->cx, v, number_type(c->op->row, n, i, ct));
+}
+
 DtStatus op_pw_kernel (DtKernelCall *c) {
   OpOperand o[PWR_MAXN];
   DtScalar p[4];
@@ -399,10 +421,12 @@ DtStatus op_pw_kernel (DtKernelCall *c) {
     DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct,
                                    n > 1 && by_one(c->op, o)));
   for (int i = 0; i < 4; i++) {
-    p[i] = i < row[PWR_NPAR] ? pw_param(c->args, row[PWR_PAR + i])
-                             : dt_scalar_int(0);
-    if (p[i].kind == DT_K_COMPLEX && dt_dtype_is_float(ct))
-      DT_TRY(c->cx, op_number_fits(c->cx, p[i], dt_dtype_acc(ct)));
+    if (i >= row[PWR_NPAR]) {
+      p[i] = dt_scalar_int(0);
+      continue;
+    }
+    p[i] = pw_param(c->args, row[PWR_PAR + i]);
+    DT_TRY(c->cx, number_allowed(c, n, i, p[i], ct));
   }
   return op_pw_run(c->cx, c->op, row[PWR_FN], ct, p, n, o, c->out[0]);
 }

@@ -5,7 +5,8 @@
 ** "return x, y"; the last call's results are the results unless it returns.
 ** Arguments are variables, arguments of the operator by name, numbers, lists,
 ** none, true, false, 'text', :dtype, !memory_format, name=value; '*' is every
-** argument as given, 2*name a product.  "exp" is aten.exp.default.  Losses have
+** argument as given, 2*name a product, shape(x) and strides(x) those of an
+** argument.  "exp" is aten.exp.default.  Losses have
 ** "reduced(x)", which does what the argument reduction says, and the number
 ** norm, 1/elements of self under a mean.  There are no branches: where calls
 ** depend on values, C picks the text (op_program).  unless(flag),
@@ -191,6 +192,24 @@ static DtStatus text (Prog *p, DtValue *v) {
   return DT_OK;
 }
 
+/* shape(x) or strides(x) of an argument. */
+static DtStatus numbers_of (Prog *p, const char *what, DtValue *v) {
+  char name[NAME_LEN];
+  if (!word(p, name, sizeof name) || !eat(p, ')')) return bad(p, "a name expected");
+  int i = dt_schema_arg(p->c->args->schema, name);
+  bool shape = strcmp(what, "shape") == 0;
+  if (i < 0 || (!shape && strcmp(what, "strides") != 0))
+    return bad(p, "no shape or strides of an argument");
+  const DtMeta *m = dt_emit_meta(p->c->e, dt_hin(p->c, i));
+  DtValue *e = DT_ANEWN(p->c->e->cx, p->c->e->arena, DtValue, DT_MAX_NDIM);
+  if (e == NULL) return DT_E_NOMEM;
+  if (!dt_emit_ok(p->c->e)) return p->c->e->st;
+  for (int d = 0; d < m->ndim; d++)
+    e[d] = dt_v_int(shape ? m->shape[d] : m->stride[d]);
+  *v = dt_v_list(m->ndim, e);
+  return DT_OK;
+}
+
 static DtStatus value (Prog *p, Call *k, DtValue *v) {
   char name[NAME_LEN];
   if (eat(p, '[')) return list(p, k, v);
@@ -205,8 +224,9 @@ static DtStatus value (Prog *p, Call *k, DtValue *v) {
     *v = dt_v_code(DT_V_MEMFMT, (int64_t)dt_memfmt_find(name));
     return DT_OK;
   }
-  if (word(p, name, sizeof name)) return named_value(p, k, name, v);
-  return product(p, k, v);
+  if (!word(p, name, sizeof name)) return product(p, k, v);
+  if (eat(p, '(')) return numbers_of(p, name, v);
+  return named_value(p, k, name, v);
 }
 
 /* ---- calls ---- */
@@ -287,7 +307,7 @@ static DtStatus call (Prog *p, const char *name, DtHandle **out, int max,
   }
   if (strcmp(full, "aten.copy_.default") == 0 && k->nin == 2 && !e->pretend)
     DT_TRY(e->cx, check_out_type(p, k->in[0], k->in[1]));
-  DtOutputs got = { out, max, 0 };
+  DtOutputs got = { out, max, 0, NULL };
   DtGiven given = { k->npos, k->pos, k->nkw, k->kwname, k->kw };
   DtStatus st = e->vt->call(e, full, &given, k->nin, k->in, &got);
   *nout = got.n;

@@ -327,7 +327,8 @@ static DtHandle *restore (DtGradCall *c, DtHandle *h, const DtMeta *m,
   if (dt_arg_len(c->args, 1) == 0)      /* of no dims given: as it is */
     return EMIT("aten.view.default", "tI", h, 0, shape);
   for (int d = 0; d < m->ndim; d++) shape[d] = mask >> d & 1u ? 1 : m->shape[d];
-  return EMIT("aten.view.default", "tI", h, (int)m->ndim, shape);
+  shape[m->ndim] = 1;           /* a number has the dim 0 here */
+  return EMIT("aten.view.default", "tI", h, m->ndim ? (int)m->ndim : 1, shape);
 }
 
 /* amax, amin: shared between equal elements. */
@@ -435,7 +436,8 @@ static DtHandle *var_part (DtGradCall *c, DtHandle *g) {
     n *= mask >> d & 1u ? (double)m.shape[d] : 1;
   if ((m.ndim == 0 || dt_arg_is_none(c->args, 1)) && n <= k)
     return var_of_few(c, g, (DtDtype)m.dtype);
-  g = op_g_unsqueeze(c->e, g, m.ndim, mask, red_keep(c->op, c->args), all);
+  g = op_g_unsqueeze(c->e, g, m.ndim, mask, red_keep(c->op, c->args),
+                     all || m.ndim == 1);
   DtHandle *u = all ? EMIT("aten.mean.default", "t", IN)
                     : EMIT("aten.mean.dim", "tvb", IN, c->args->v[1], 1);
   u = EMIT("aten.sub.Tensor", "tt", IN, u);
@@ -469,54 +471,60 @@ static DtStatus logsumexp_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-/* x |x|^(p-2) g / norm^(p-1), 0 where the norm is 0 */
-static DtHandle *norm_p (DtGradCall *c, DtHandle *g, DtHandle *o, double p) {
-  DtHandle *x;
-  if (p < 2) {
-    x = EMIT("aten.sgn.default", "t", IN);
-    DtHandle *a = EMIT("aten.abs.default", "t", IN);
-    a = EMIT("aten.pow_.Scalar", "tf", a, p - 1);
-    x = EMIT("aten.mul.Tensor", "tt", x, a);
-    if (p < 1) {
-      a = EMIT("aten.eq.Scalar", "ti", IN, (int64_t)0);
-      x = EMIT("aten.masked_fill_.Scalar", "tti", x, a, (int64_t)0);
-    }
-  } else {
-    x = EMIT("aten.abs.default", "t", IN);
-    x = EMIT("aten.pow_.Scalar", "tf", x, p - 2);
-    x = EMIT("aten.mul.Tensor", "tt", IN, x);
+/* |x|^(p-1) with the sign of x; 0 where x is, for a p below 1, too. */
+static DtHandle *signed_power (DtGradCall *c, DtHandle *x, double p) {
+  DtHandle *a = EMIT("aten.abs.default", "t", x), *z;
+  if (p >= 2)
+    return EMIT("aten.mul.Tensor", "tt", x,
+                EMIT("aten.pow_.Scalar", "tf", a, p - 2));
+  a = EMIT("aten.pow_.Scalar", "tf", a, p - 1);
+  if (p < 1) {
+    z = EMIT("aten.eq.Scalar", "ti", x, (int64_t)0);
+    a = EMIT("aten.masked_fill_.Scalar", "tti", a, z, (int64_t)0);
   }
-  DtHandle *s = EMIT("aten.pow.Tensor_Scalar", "tf", o, p - 1);
+  return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", x), a);
+}
+
+/* x |x|^(p-2) g / norm^(p-1), 0 where the norm is 0 */
+static DtHandle *norm_p (DtGradCall *c, DtHandle *x, DtHandle *g, DtHandle *o,
+                         double p) {
+  DtHandle *s;
+  x = signed_power(c, x, p);
+  if (p < 1) {                  /* the norm's power is no divisor here */
+    s = EMIT("aten.pow.Tensor_Scalar", "tf", o, 1 - p);
+    return EMIT("aten.mul.Tensor", "tt", EMIT("aten.mul.Tensor", "tt", x, g), s);
+  }
+  s = EMIT("aten.pow.Tensor_Scalar", "tf", o, p - 1);
   s = EMIT("aten.div.Tensor", "tt", g, s);
   DtHandle *z = EMIT("aten.eq.Scalar", "ti", o, (int64_t)0);
   s = EMIT("aten.masked_fill_.Scalar", "tti", s, z, (int64_t)0);
   return EMIT("aten.mul.Tensor", "tt", x, s);
 }
 
-static DtHandle *norm_inf (DtGradCall *c, DtHandle *g, DtHandle *o,
+static DtHandle *norm_inf (DtGradCall *c, DtHandle *x, DtHandle *g, DtHandle *o,
                            uint32_t mask) {
   int64_t dims[DT_MAX_NDIM];
   int n = 0;
   for (int d = 0; d < DT_MAX_NDIM; d++)
     if (mask >> d & 1u) dims[n++] = d;
-  DtHandle *a = EMIT("aten.abs.default", "t", IN);
+  DtHandle *a = EMIT("aten.abs.default", "t", x);
   DtHandle *k = EMIT("aten.eq.Tensor", "tt", a, o);
   k = EMIT("aten.logical_or.default", "tt", k, EMIT("aten.isnan.default", "t",
                                                     a));
   DtHandle *s = EMIT("aten.sum.dim_IntList", "tIb", k, n, dims, 1);
   s = EMIT("aten.div.Tensor", "tt", g, s);
   s = EMIT("aten.mul.Tensor", "tt", s, k);
-  return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", IN), s);
+  return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", x), s);
 }
 
-DtHandle *op_g_norm (DtGradCall *c, DtHandle *g, DtHandle *o, double p,
-                     uint32_t mask) {
+DtHandle *op_g_norm (DtGradCall *c, DtHandle *x, DtHandle *g, DtHandle *o,
+                     double p, uint32_t mask) {
   if (p == 0) return NULL;
   if (p == 1)
-    return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", IN), g);
-  if (isinf(p)) return norm_inf(c, g, o, mask);
-  if (p != 2) return norm_p(c, g, o, p);
-  DtHandle *q = EMIT("aten.div.Tensor", "tt", IN, o);
+    return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", x), g);
+  if (isinf(p)) return norm_inf(c, x, g, o, mask);
+  if (p != 2) return norm_p(c, x, g, o, p);
+  DtHandle *q = EMIT("aten.div.Tensor", "tt", x, o);
   DtHandle *z = EMIT("aten.eq.Scalar", "ti", o, (int64_t)0);
   q = EMIT("aten.masked_fill_.Scalar", "tti", q, z, (int64_t)0);
   return EMIT("aten.mul.Tensor", "tt", g, q);
@@ -534,7 +542,7 @@ static DtStatus norm_grad (DtGradCall *c) {
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
   DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask, keep, all);
   DtHandle *o = op_g_unsqueeze(c->e, OUT, m.ndim, mask, keep, all);
-  op_g_set(c, 0, op_g_norm(c, g, o, p, all ? 0 : mask));
+  op_g_set(c, 0, op_g_norm(c, IN, g, o, p, all ? 0 : mask));
   return op_g_finish(c);
 }
 

@@ -56,9 +56,15 @@ static DtHandle *extreme_share (DtGradCall *c, int k) {
     shape[d] = gone ? 1 : m.shape[d];
     if (gone) dims[n++] = d;
   }
-  if (!keep && m.ndim > 0) {
-    g = EMIT("aten.view.default", "tI", g, (int)m.ndim, shape);
-    r = EMIT("aten.view.default", "tI", r, (int)m.ndim, shape);
+  int lead = m.ndim;
+  if (m.ndim == 0 && !all) {    /* a number has the dim 0 here */
+    shape[0] = 1;
+    lead = n = 1;
+    dims[0] = 0;
+  }
+  if (!keep) {
+    g = EMIT("aten.view.default", "tI", g, lead, shape);
+    r = EMIT("aten.view.default", "tI", r, lead, shape);
   }
   x = EMIT("aten.eq.Tensor", "tt", c->in[0], r);
   r = EMIT("aten.sum.dim_IntList", "tIb", x, n, dims, 1);

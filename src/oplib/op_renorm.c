@@ -21,7 +21,7 @@ static DtStatus renorm_kernel (DtKernelCall *c) {
 
 static DtStatus no_grad (DtGradCall *c) {
   return dt_raise(c->e->cx, DT_E_NOTIMPL,
-                  "the derivative for 'embedding_renorm_' is not implemented.");
+                  "the derivative for 'embedding_renorm' is not implemented.");
 }
 
 static const char *const samples[] = { "f32[8, 6], i64[4], 1.0, 2.0", NULL };

@@ -409,8 +409,8 @@ static DtStatus fill_grad (DtGradCall *c) {
                         dt_gin(c, 2), (int64_t)0));
   if (op_g_need(c, 3)) {
     /* An index that occurs twice wrote one element. */
-    DtHandle *u[3] = { NULL, NULL, NULL };
-    dt_emit_n(c->e, "aten._unique2.default", u, 3, "t", dt_gin(c, 2));
+    DtHandle *u[2] = { NULL, NULL };
+    dt_emit_n(c->e, "aten._unique.default", u, 2, "tb", dt_gin(c, 2), 0);
     DtHandle *g = EMIT("aten.index_select.default", "tvt", GOUT, c->args->v[1], u[0]);
     op_g_set(c, 3, EMIT("aten.sum.default", "t", g));
   }

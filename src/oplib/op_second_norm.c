@@ -90,6 +90,10 @@ DtStatus op_gg_layer_norm_backward (DtGradCall *c) {
   op_g_set(c, 0, v.to_g);
   op_g_set(c, 1, v.to_x);
   op_g_set(c, 5, v.to_weight);
+  for (int i = 3; i <= 4; i++)
+    DT_CHECK(c->e->cx, !op_g_need(c, i), DT_E_NOTIMPL, "the derivative for "
+             "'native_layer_norm_backward %s' is not implemented.",
+             i == 3 ? "mean" : "rstd");
   return op_g_finish(c);
 }
 

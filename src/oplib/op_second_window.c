@@ -5,14 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "oplib/grading.h"
 #include "oplib/oplib_int.h"
 #include "oplib/second.h"
 
-/* The input is read for its shape and places alone. */
+/* The input is read for its shape and places alone: zeros, made of its shape as
+** PyTorch keeps it (TypeAndSize), so that the input itself is not kept. */
 static DtStatus finish_linear (DtGradCall *c, DtHandle *h) {
   if (op_g_need(c, 0)) op_g_set(c, 0, h);
-  if (op_g_need(c, 1))
-    op_g_set(c, 1, EMIT("aten.zeros_like.default", "t", TENSOR(1)));
+  if (op_g_need(c, 1)) op_g_set(c, 1, zeros_of(c, TENSOR(1)));
   return op_g_finish(c);
 }
 
@@ -26,11 +27,9 @@ static DtHandle *pick (DtGradCall *c, DtHandle *index, int nd) {
   int lead = m.ndim - nd;
   memcpy(shape, m.shape, sizeof(int64_t) * (size_t)lead);
   shape[lead] = -1;
-  DtHandle *flat = EMIT("aten.view.default", "tI",
-                        EMIT("aten.clone.default", "t", GOUT), lead + 1, shape);
-  DtHandle *at = EMIT("aten.view.default", "tI",
-                      EMIT("aten.clone.default", "t", index), lead + 1, shape);
-  flat = EMIT("aten.gather.default", "tit", flat, (int64_t)lead, at);
+  DtHandle *at = EMIT("aten.reshape.default", "tI", index, lead + 1, shape);
+  DtHandle *flat = EMIT("aten.reshape.default", "tI", GOUT, lead + 1, shape);
+  flat = EMIT("aten.gather.default", "tit", flat, (int64_t)-1, at);
   return EMIT("aten.view.default", "tI", flat, (int)m.ndim, m.shape);
 }
 
@@ -47,6 +46,10 @@ DtStatus op_gg_max_pool_backward (DtGradCall *c) {
 
 DtStatus op_gg_adaptive_max_pool_backward (DtGradCall *c) {
   return finish_linear(c, pick(c, TENSOR(2), window_dims(c)));
+}
+
+DtStatus op_gg_fractional_max_pool_backward (DtGradCall *c) {
+  return finish_linear(c, pick(c, TENSOR(4), window_dims(c)));
 }
 
 DtStatus op_gg_avg_pool_backward (DtGradCall *c) {
@@ -82,7 +85,7 @@ DtStatus op_gg_pad_backward (DtGradCall *c) {
 DtStatus op_gg_upsample_backward (DtGradCall *c) {
   DtValue pos[8];
   DtHandle *in = GOUT, *out = NULL;
-  DtOutputs got = { &out, 1, 0 };
+  DtOutputs got = { &out, 1, 0, NULL };
   char name[80];
   int n = 0;
   name_forward(c, sizeof name, name);

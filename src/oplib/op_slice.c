@@ -670,9 +670,9 @@ static DtStatus other_mesh (DtStratCall *c, const DtMesh *m) {
   DtBuf b;
   DtStatus st;
   dt_buf_init(&b, c->cx);
-  dt_mesh_repr(m, NULL, &b);
+  dt_mesh_repr(m, &b);
   dt_buf_add(&b, " and ");
-  dt_mesh_repr(c->in[0]->mesh, NULL, &b);
+  dt_mesh_repr(c->in[0]->mesh, &b);
   st = dt_raise_as(c->cx, DT_E_CROSSMESH, "ValueError", "All operands in %s "
                    "must have the same mesh, but got %s.", c->op->sig->full,
                    dt_buf_str(&b));

@@ -88,7 +88,8 @@ DtStatus op_g_index_reduce (DtGradCall *c) {
 
 /* ---- renorm(self, p, dim, maxnorm) ---- */
 
-/* Slices that are scaled lose what lies along them; others pass. */
+/* Slices that are scaled lose what lies along them; others pass.  Norms are in
+** the type that sums are in, which float32 has wider than itself on a CPU. */
 DtStatus op_g_renorm (DtGradCall *c) {
   double p = dt_arg_float(c->args, 1), most = dt_arg_float(c->args, 3);
   int64_t dims[DT_MAX_NDIM];
@@ -100,17 +101,20 @@ DtStatus op_g_renorm (DtGradCall *c) {
   uint32_t mask = ((1u << m.ndim) - 1) & ~(1u << d);
   for (int i = 0; i < m.ndim; i++)
     if (i != d) dims[n++] = i;
-  DtHandle *norm = EMIT("aten.linalg_vector_norm.default", "tfIb", SELF, p, n,
-                        dims, 1);
+  DtDtype t = (DtDtype)m.dtype, wide = t == DT_F32 ? DT_F64 : dt_dtype_acc(t);
+  DtHandle *norm = EMIT("aten.linalg_vector_norm.default", "tfIb dtype=d", SELF,
+                        p, n, dims, 1, (int)wide);
   DtHandle *along = EMIT("aten.mul.Tensor", "tt", SELF, GOUT);
-  along = EMIT("aten.sum.dim_IntList", "tIb", along, n, dims, 1);
-  along = op_g_norm(c, along, norm, p, mask);
+  along = EMIT("aten.sum.dim_IntList", "tIb dtype=d", along, n, dims, 1,
+               (int)wide);
+  along = op_g_norm(c, SELF, along, norm, p, mask);
   DtHandle *inv = EMIT("aten.add.Scalar", "tf", norm, 1e-7);
   inv = EMIT("aten.reciprocal.default", "t", inv);
   DtHandle *g = EMIT("aten.mul.Tensor", "tt", inv, along);
   g = EMIT("aten.sub.Tensor", "tt", GOUT, g);
   g = EMIT("aten.mul.Tensor", "tt", EMIT("aten.mul.Scalar", "tf", inv, most),
            g);
+  if (t != wide) g = EMIT("aten._to_copy.default", "t dtype=d", g, (int)t);
   DtHandle *large = EMIT("aten.gt.Scalar", "tf", norm, most);
   op_g_set(c, 0, EMIT("aten.where.self", "ttt", large, g, GOUT));
   return op_g_finish(c);

@@ -6,6 +6,7 @@
 ** here. */
 #include "kernel/special.h"
 #include "oplib/oplib_int.h"
+#include "oplib/op_unwritten.h"
 
 #include <math.h>
 #include <string.h>
@@ -252,7 +253,7 @@ static const char *const tt_samples[] = { "f32[], f32[], 5", NULL };
 #define SPACED(id, flags_, schema_, brief_, samples_) \
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" schema_ ARGS, .brief = brief_, \
-    .flags = (flags_) | DT_OP_NOGRAD, .meta = spaced_meta, \
+    .flags = (flags_), .meta = spaced_meta, .grad = op_g_absent, \
     .kernel = spaced_kernel, .samples = samples_ }
 #define SPACED3(name, more, brief_) \
   SPACED(name##_Tensor_Tensor, DT_OP_NOSTRATEGY, #name ".Tensor_Tensor(Tensor " \
@@ -262,11 +263,11 @@ static const char *const tt_samples[] = { "f32[], f32[], 5", NULL };
   SPACED(name##_Scalar_Tensor, DT_OP_NOSTRATEGY, #name ".Scalar_Tensor(Scalar " \
          "start, Tensor end, int steps" more, brief_, st_samples)
 
-SPACED(linspace, DT_OP_FACTORY, "linspace(Scalar start, Scalar end, int "
+SPACED(linspace, DT_OP_FACTORY | DT_OP_NOGRAD, "linspace(Scalar start, Scalar end, int "
        "steps", "Numbers at equal steps, both ends included.", lin_samples);
 SPACED3(linspace, "", "Numbers at equal steps, both ends included.");
 SPACED3(logspace, ", float base=10.", "Powers of a base, exponents at equal "
         "steps.");
-SPACED(logspace, DT_OP_FACTORY, "logspace(Scalar start, Scalar end, int "
+SPACED(logspace, DT_OP_FACTORY | DT_OP_NOGRAD, "logspace(Scalar start, Scalar end, int "
        "steps, float base=10.", "Powers of a base, exponents at equal steps.",
        log_samples);

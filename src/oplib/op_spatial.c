@@ -116,7 +116,7 @@ DtStatus op_sp_as_2d (DtDecompCall *c, const char *op, int nargs,
   DtHandle *x = dt_emit(e, "aten.unsqueeze.default", "ti", c->in[0],
                         (int64_t)-2);
   DtHandle *out[2] = { NULL, NULL };
-  DtOutputs got = { out, 2, 0 };
+  DtOutputs got = { out, 2, 0, NULL };
   DtValue pos[8];
   if (!dt_emit_ok(e)) return e->st;
   pos[0] = dt_v_slot(0);

@@ -2,7 +2,7 @@
 ** oplib/op_special.c: the special functions: Bessel functions, entropies,
 ** normal distribution, zeta, incomplete gamma, orthogonal polynomials.
 **
-** One row each; the functions themselves are in kernel/special.c.  Most have
+** One row each; the functions themselves are in kernel/special.c.  Many have
 ** no gradient in PyTorch.  Forms with a number in the place of a tensor are
 ** derived (forms in op_special.ops). */
 #include "oplib/pw_rows.h"
@@ -70,6 +70,54 @@ static DtStatus g_i1 (DtGradCall *c) {
 }
 static DtStatus g_i1e (DtGradCall *c) {
   return near_zero(c, "aten.special_i0e.default", true);
+}
+
+
+/* ---- Bessel functions, whose gradients came with 2.15 ---- */
+
+static DtStatus minus (DtGradCall *c, const char *fn) {
+  DtHandle *h = EMIT("aten.neg.default", "t", EMIT(fn, "t", IN));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, h));
+  return op_g_finish(c);
+}
+static DtStatus g_bessel_j0 (DtGradCall *c) {
+  return minus(c, "aten.special_bessel_j1.default");
+}
+static DtStatus g_bessel_j1 (DtGradCall *c) {
+  return near_zero(c, "aten.special_bessel_j0.default", false);
+}
+static DtStatus g_bessel_y0 (DtGradCall *c) {
+  return minus(c, "aten.special_bessel_y1.default");
+}
+/* out / x */
+static DtHandle *by_input (DtGradCall *c) {
+  return EMIT("aten.mul.Tensor", "tt", OUT, EMIT("aten.reciprocal.default", "t",
+                                                 IN));
+}
+/* y0 - out / x; infinite at 0, where that is no number. */
+static DtStatus g_bessel_y1 (DtGradCall *c) {
+  DtHandle *h = by_input(c);
+  h = EMIT("aten.sub.Tensor", "tt", EMIT("aten.special_bessel_y0.default", "t",
+                                         IN), h);
+  DtHandle *inf = op_e_scalar(c->e, INFINITY, dt_emit_meta(c->e, IN));
+  DtHandle *zero = EMIT("aten.eq.Scalar", "ti", IN, (int64_t)0);
+  h = EMIT("aten.where.self", "ttt", zero, inf, h);
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, h));
+  return op_g_finish(c);
+}
+GRAD(g_bessel_i0, EMIT("aten.mul.Tensor", "tt", GOUT,
+                       EMIT("aten.special_modified_bessel_i1.default", "t",
+                            IN)))
+static DtStatus g_bessel_k0 (DtGradCall *c) {
+  return minus(c, "aten.special_modified_bessel_k1.default");
+}
+static DtStatus g_bessel_k1 (DtGradCall *c) {
+  DtHandle *h = by_input(c);
+  h = EMIT("aten.add.Tensor", "tt", EMIT("aten.special_modified_bessel_k0."
+                                         "default", "t", IN), h);
+  h = EMIT("aten.neg.default", "t", h);
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, h));
+  return op_g_finish(c);
 }
 
 /* h / d, which since 2.14 is a product with 1/d. */
@@ -198,13 +246,13 @@ SP(i0, i0, "self", "Modified Bessel function of order 0.", 0, NONE, g_i0);
 SP(special_airy_ai, special_airy_ai, "x", "Airy function.", NOGRAD, NONE,
   NULL);
 SP(special_bessel_j0, special_bessel_j0, "self",
-  "Bessel function of the first kind, order 0.", NOGRAD, NONE, NULL);
+  "Bessel function of the first kind, order 0.", NOGRAD, NONE, g_bessel_j0);
 SP(special_bessel_j1, special_bessel_j1, "self",
-  "Bessel function of the first kind, order 1.", NOGRAD, NONE, NULL);
+  "Bessel function of the first kind, order 1.", NOGRAD | SAVE, NONE, g_bessel_j1);
 SP(special_bessel_y0, special_bessel_y0, "self",
-  "Bessel function of the second kind, order 0.", NOGRAD, NONE, NULL);
+  "Bessel function of the second kind, order 0.", NOGRAD, NONE, g_bessel_y0);
 SP(special_bessel_y1, special_bessel_y1, "self",
-  "Bessel function of the second kind, order 1.", NOGRAD, NONE, NULL);
+  "Bessel function of the second kind, order 1.", NOGRAD | SAVE, NONE, g_bessel_y1);
 SP(special_entr, special_entr, "self", "-x log(x).", 0, NONE, g_entr);
 SP(special_erfcx, special_erfcx, "self", "exp(x^2) erfc(x).", SAVE,
   NONINCREASING, g_erfcx);
@@ -219,13 +267,13 @@ SP(special_log_ndtr, special_log_ndtr, "self",
 SP(special_ndtri, special_ndtri, "self", "Inverse of the normal distribution.",
   SAVE, NONE, g_ndtri);
 SP(special_modified_bessel_i0, special_modified_bessel_i0, "self",
-  "Modified Bessel function I0.", NOGRAD, NONE, NULL);
+  "Modified Bessel function I0.", NOGRAD, NONE, g_bessel_i0);
 SP(special_modified_bessel_i1, special_modified_bessel_i1, "self",
-  "Modified Bessel function I1.", NOGRAD, NONDECREASING, NULL);
+  "Modified Bessel function I1.", NOGRAD | SAVE, NONDECREASING, g_i1);
 SP(special_modified_bessel_k0, special_modified_bessel_k0, "self",
-  "Modified Bessel function K0.", NOGRAD, BESSEL_K, NULL);
+  "Modified Bessel function K0.", NOGRAD, BESSEL_K, g_bessel_k0);
 SP(special_modified_bessel_k1, special_modified_bessel_k1, "self",
-  "Modified Bessel function K1.", NOGRAD, BESSEL_K, NULL);
+  "Modified Bessel function K1.", NOGRAD | SAVE, BESSEL_K, g_bessel_k1);
 SP(special_scaled_modified_bessel_k0, special_scaled_modified_bessel_k0, "x",
   "Modified Bessel function K0, scaled by exp(x).", NOGRAD, BESSEL_K, NULL);
 SP(special_scaled_modified_bessel_k1, special_scaled_modified_bessel_k1, "x",

@@ -238,6 +238,8 @@ static DtStatus masked_fill_meta (DtMetaCall *c) {
 static DtStatus masked_fill_kernel (DtKernelCall *c) {
   static const int64_t at[1] = { 0 };
   DtTensor *v = dt_kin(c, 2);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL,
+                                 (DtDtype)c->in[0]->m.dtype, false));
   if (v == NULL || dt_meta_numel(&v->m) == 1)
     DT_TRY(c->cx, op_number_fits(c->cx, v ? dt_tensor_get(v, at)
                                           : dt_arg_scalar(c->args, 2),

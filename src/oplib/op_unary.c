@@ -6,6 +6,8 @@
 ** promotion, class of partial rules, gradient, samples).  Gradients write the
 ** sequence of aten calls of PyTorch's derivatives.yaml. */
 #include "oplib/casting.h"
+#include "oplib/grading.h"
+#include "oplib/op_unwritten.h"
 #include "oplib/pw_rows.h"
 #include "oplib/second.h"
 
@@ -34,7 +36,6 @@ GRAD(g_sigmoid, EMIT("aten.sigmoid_backward.default", "tt", GOUT, OUT))
 GRAD(g_tanh, EMIT("aten.tanh_backward.default", "tt", GOUT, OUT))
 GRAD(g_relu, EMIT("aten.threshold_backward.default", "tti", GOUT, OUT,
                   (int64_t)0))
-GRAD(g_silu, EMIT("aten.silu_backward.default", "tt", GOUT, IN))
 GRAD(g_gelu, EMIT("aten.gelu_backward.default", "tt approximate=v", GOUT, IN,
                   ARG(1)))
 GRAD(g_leaky, EMIT("aten.leaky_relu_backward.default", "ttvb", GOUT, IN,
@@ -48,6 +49,20 @@ GRAD(g_softplus, EMIT("aten.softplus_backward.default", "ttvv", GOUT, IN,
 GRAD(g_elu, EMIT("aten.elu_backward.default", "tvvvbt", GOUT, ARG(1), ARG(2),
                  ARG(3), 0,
                  IN))
+
+/* silu_backward has no derivative of its own: where one is wanted, the gradient is
+** written out, s (1 + x (1 - s)) (infinitely_differentiable_silu_backward@2.15). */
+static DtStatus g_silu (DtGradCall *c) {
+  DtHandle *x = IN, *s, *d;
+  if (!c->e->recorded) {
+    op_g_set(c, 0, EMIT("aten.silu_backward.default", "tt", GOUT, x));
+    return op_g_finish(c);
+  }
+  s = EMIT("aten.sigmoid.default", "t", x);
+  d = EMIT("aten.add.Scalar", "tf", mul(c, x, one_minus(c, s)), 1.0);
+  op_g_set(c, 0, mul(c, mul(c, GOUT, s), d));
+  return op_g_finish(c);
+}
 
 static DtStatus g_rsqrt (DtGradCall *c) {
   DtHandle *p = CONJ(EMIT("aten.pow.Tensor_Scalar", "ti", OUT, (int64_t)3));
@@ -195,6 +210,7 @@ static int64_t most (DtDtype t) {
 ** and else cut to the type's range. */
 static DtStatus fit_bound (const DtKernelCall *c, DtDtype t, bool upper,
                            DtScalar *v) {
+  if (dt_dtype_is_float(t)) return op_number_fits(c->cx, *v, t);
   if (!dt_dtype_is_integral(t, false)) return DT_OK;
   if ((c->op->flags & DT_OP_LATEST) == 0) {
     DT_TRY(c->cx, op_number_fits(c->cx, *v, t));
@@ -436,7 +452,7 @@ DEF(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> "
     back_samples);
 BROW(silu_backward, 0, 1, 0, 0);
 DEF(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
-    "Gradient of silu.", 0, NONE, op_gg_silu_backward, back_samples);
+    "Gradient of silu.", 0, NONE, op_g_absent, back_samples);
 BROW(gelu_backward, 0, 1, 1, 2);
 const DtOpDef dt_op_gelu_backward = {
   .schema = "aten::gelu_backward(Tensor grad_output, Tensor self, *, "

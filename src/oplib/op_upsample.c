@@ -364,7 +364,7 @@ static DtStatus up_grad (DtGradCall *c) {
   DtMeta m;
   DtValue pos[8], sizes[DT_MAX_NDIM];
   DtHandle *in = c->gout[0], *out = NULL;
-  DtOutputs got = { &out, 1, 0 };
+  DtOutputs got = { &out, 1, 0, NULL };
   char name[80];
   int n = 0;
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
@@ -416,7 +416,7 @@ static DtStatus vec_sizes (DtDecompCall *c, const DtMeta *m, int factors,
 
 static DtStatus vec_decomp (DtDecompCall *c) {
   int nd = ND, factors = has_align(MODE) ? 3 : 2, n = 0;
-  DtOutputs got = { c->out, c->maxout, 0 };
+  DtOutputs got = { c->out, c->maxout, 0, NULL };
   int64_t size[DT_MAX_NDIM];
   DtValue pos[8], sizes[3];
   char name[80];

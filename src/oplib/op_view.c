@@ -233,7 +233,7 @@ static DtStatus transpose_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-static DtStatus permute_grad (DtGradCall *c) {
+DtStatus op_g_permute (DtGradCall *c) {
   int p[DT_MAX_NDIM];
   int64_t back[DT_MAX_NDIM];
   int n = dt_emit_meta(c->e, dt_gin(c, 0))->ndim;
@@ -455,7 +455,7 @@ VIEW(transpose_int,
      "Two dims exchanged.", 0, perm_meta, perm_strategy, transpose_grad,
      transpose_samples, .row = row_swap);
 VIEW(permute, "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
-     "Dims in another order.", 0, perm_meta, perm_strategy, permute_grad,
+     "Dims in another order.", 0, perm_meta, perm_strategy, op_g_permute,
      permute_samples, .row = row_permute);
 VIEW(expand, "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) "
      "-> Tensor(a)", "Dims of size 1 repeated without copying.", 0,

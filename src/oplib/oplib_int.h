@@ -203,11 +203,12 @@ bool op_g_need (const DtGradCall *c, int i);
 /* Reduce every gradient to its input's shape. */
 DtStatus op_g_finish (DtGradCall *c);
 
-/* The gradient of a p-norm's input, which is input 0 of the call: `g` and the
-** norm `o` have the input's dims, those of `mask` (0: all, not named in the call)
+/* The gradient of permute(self, dims): the dims go back. */
+DtStatus op_g_permute (DtGradCall *c);
+/* The gradient of a p-norm's input `x`: `g` and the norm `o` have the input's dims, those of `mask` (0: all, not named in the call)
 ** reduced to 1; NULL where it is zero.  Local. */
-DtHandle *op_g_norm (DtGradCall *c, DtHandle *g, DtHandle *o, double p,
-                     uint32_t mask);
+DtHandle *op_g_norm (DtGradCall *c, DtHandle *x, DtHandle *g, DtHandle *o,
+                     double p, uint32_t mask);
 /* op(h, argument i) whether that is a tensor or a number. */
 DtHandle *op_g_with (DtGradCall *c, const char *op, DtHandle *h, int i);
 DtHandle *op_g_arg_with (DtGradCall *c, const char *op, int i, DtHandle *h);
