@@ -318,12 +318,14 @@ static bool is_out_slot (const DtOpDef *op, const DtArgs *args, int slot) {
 
 /* ---- shapes ---- */
 
+/* Shapes of an operator without a meta function: its decomposition is run on
+** tensors without data. */
 DtStatus dt_decomp_meta (DtPropagator *p, DtMetaCall *c) {
   DtCtx *cx = c->cx;
   Trace t;
   DtHandle **h = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->nin + 1);
   DtHandle **res = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->maxout + 1);
-  DtOutputs out = { res, c->maxout, 0 };
+  DtOutputs out = { res, c->maxout, 0, NULL };
   DtStatus st = DT_OK;
   int i;
   if (h == NULL || res == NULL) return DT_E_NOMEM;
@@ -418,6 +420,7 @@ static DtStatus fake_mesh (DtCtx *cx, DtPropagator *p, const DtMesh *like,
   if (p->one == NULL)
     DT_TRY(cx, dt_mesh_init(cx, like->device_name, 1, shape, NULL, 0, 1,
                             &p->one));
+  p->one->style = like->style;
   *out = p->one;
   return DT_OK;
 }
@@ -428,7 +431,7 @@ static DtStatus trace_one (DtDecide *d, DtMesh *mesh, const DtPlacement *pl,
   Trace t;
   DtHandle **h = DT_ANEWN(d->cx, d->arena, DtHandle *, d->nin + 1);
   DtHandle *res[TRACE_OUTS];
-  DtOutputs out = { res, TRACE_OUTS, 0 };
+  DtOutputs out = { res, TRACE_OUTS, 0, NULL };
   DtStatus st = DT_OK;
   int i;
   if (h == NULL) return DT_E_NOMEM;
@@ -490,6 +493,9 @@ static DtStatus hold_masks (DtDecide *d, int n, const DtCell *cells) {
   return st;
 }
 
+/* One combination of input placements is run through the decomposition; what
+** comes out is a row of rules. A combination that the decomposition refuses
+** has no row. */
 static DtStatus trace_step (DtDecide *d, DtMesh *mesh, Tracing *t) {
   DtArenaMark mark;
   Outcome o = T_ROW;

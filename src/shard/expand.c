@@ -96,6 +96,8 @@ static void fill_row (DtCell *to, const DtCell *row, int width,
   }
 }
 
+/* Rows with a placeholder stand for all kinds of shards that occur among the
+** inputs: Shard, and strided ones with their factors. */
 static DtStatus fill_rows (Expand *x, const DtRows *rows) {
   DtDecide *d = x->d;
   DtPlacement kind[MAX_KINDS];
@@ -129,6 +131,9 @@ static DtPlacement cell_placement (const DtCell *c) {
   return c->kind == DT_C_FIXED ? c->pl : dt_pl_replicate();
 }
 
+/* A column of the product of rows over mesh dims: its distinct placements get
+** numbers, and `weight` makes one number of a choice per mesh dim, by which
+** what is known of it is found again. */
 static DtStatus column_init (Expand *x, int c) {
   DtDecide *d = x->d;
   Column *col = &x->col[c];
@@ -447,6 +452,8 @@ static DtStatus check_foreign (Expand *x) {
   return st;
 }
 
+/* The product of the rows over the mesh dims: bounded before anything is
+** allocated for it. */
 static DtStatus expand_init (Expand *x, const DtRows *rows) {
   DtDecide *d = x->d;
   size_t ndim = (size_t)x->ndim;

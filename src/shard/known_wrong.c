@@ -5,12 +5,10 @@
 #include "shard/known_wrong.h"
 
 static const DtKnownWrong rows[] = {
-#define LAST DT_LAST_RELEASE
 #define X(op, when, until, in, out, what, example) \
   { op, DT_WRONG_##when, in, out, what, example, until },
 #include "shard/known_wrong.def"
 #undef X
-#undef LAST
 };
 
 const DtKnownWrong *dt_known_wrong_rows (int *n) {

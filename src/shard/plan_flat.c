@@ -154,7 +154,7 @@ static void add_dims (DtBuf *b, const Run *r) {
   }
   if (!named) {
     dt_buf_add(b, " of ");
-    dt_mesh_repr(mesh, NULL, b);
+    dt_mesh_repr(mesh, b);
   }
 }
 
@@ -211,6 +211,8 @@ static void one_run (DtPlan *plan, const DtStep *s, int n, DtStep *out,
     add_warning(warning, &r, why);
 }
 
+/* Runs of equal steps along mesh dims for which a flattened mesh exists become
+** one step; why a run did not is a warning, worded as PyTorch words it. */
 DtStatus dt_plan_flatten (DtCtx *cx, DtPlan *plan) {
   const DtMeshFlat *f = dt_mesh_root(plan->src->mesh)->flat;
   DtStatus st = DT_OK;

@@ -232,6 +232,8 @@ static DtStatus move_to (Expand *x, int m, int code) {
   return push_node(s, s->nodes[x->node].cost + cost, id, x->node);
 }
 
+/* What the neighbours of a state need: the last shard of each tensor dim,
+** which is the one that may be moved, and how large a part is, for the cost. */
 static void expand_init (Expand *x, Search *s, int32_t node) {
   int64_t shards = 1;
   x->s = s;
@@ -403,6 +405,8 @@ static void logical_shape (const Search *s, const State *st, int mdim,
     }
 }
 
+/* The path from the goal back to the source, as steps in order; neighbours
+** differ in one mesh dim. */
 static DtStatus make_steps (Search *s, int32_t goal, DtPlan *plan) {
   int n = 0;
   for (int32_t i = goal; s->nodes[i].parent >= 0; i = s->nodes[i].parent)

@@ -86,6 +86,8 @@ DtStatus dt_greedy_shapes (DtCtx *cx, const DtSpec *src,
   return DT_OK;
 }
 
+/* Mesh dims from left to right, nested shards unwound from the inside first
+** (dt_greedy_moves); each step has the logical shape on its mesh dim. */
 DtStatus dt_plan_greedy (DtCtx *cx, DtPlan *plan) {
   DtMove moves[DT_MAX_GREEDY];
   int64_t shape[DT_MAX_MDIM][DT_MAX_NDIM];

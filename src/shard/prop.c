@@ -83,6 +83,8 @@ static int different_mesh (const DtOpDef *op, const DtArgs *args) {
   return dt_arg_slot(args, FUSED_STEPS);
 }
 
+/* What a decision starts from. PyTorch finds the mesh in the first argument
+** that has one; an operator without a distributed input is its ValueError. */
 DtStatus dt_decide_init (DtCtx *cx, const DtDecideFor *f, DtDecide *d) {
   int i;
   memset(d, 0, sizeof *d);
@@ -119,9 +121,9 @@ DtStatus dt_raise_meshes (DtCtx *cx, const char *pyclass, const char *before,
   DtStatus st;
   dt_buf_init(&t, cx);
   dt_buf_add(&t, before);
-  dt_mesh_repr(a, NULL, &t);
+  dt_mesh_repr(a, &t);
   dt_buf_add(&t, between);
-  dt_mesh_repr(b, NULL, &t);
+  dt_mesh_repr(b, &t);
   dt_buf_add(&t, after);
   st = dt_buf_ok(&t);
   if (st == DT_OK)

@@ -151,6 +151,9 @@ static DtStatus find_registered (const DtDecide *d, DtProp *p) {
   return DT_OK;
 }
 
+/* Arguments that must be those of the local part (sizes of a view, indices of
+** a slice): a rule may replace the call itself, which then asks for its
+** redistribution. */
 static DtStatus rewrite_call (const DtDecide *d, DtProp *p) {
   DtRewriteCall c;
   DtArgs *args;

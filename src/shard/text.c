@@ -41,7 +41,7 @@ static void order_repr (const DtSpec *s, DtBuf *b) {
 /* The whole spec, as a list of them prints it. */
 static void spec_repr (const DtSpec *s, DtBuf *b) {
   dt_buf_add(b, "DTensorSpec(mesh=");
-  dt_mesh_repr(s->mesh, NULL, b);
+  dt_mesh_repr(s->mesh, b);
   dt_buf_add(b, ", placements=");
   dt_pls_repr(s->pl, s->npl, b);
   dt_buf_add(b, ", tensor_meta=TensorMeta(shape=torch.Size(");
@@ -103,7 +103,7 @@ void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
     }
   }
   dt_buf_add(b, ") on ");
-  if (mesh != NULL) dt_mesh_repr(mesh, NULL, b);
+  if (mesh != NULL) dt_mesh_repr(mesh, b);
   else dt_buf_add(b, "None");
   dt_buf_addc(b, ')');
 }

@@ -299,6 +299,8 @@ static bool add_product (const DtSpmd *s, int axis, DtBuf *b) {
   return m > 1;
 }
 
+/* A mesh axis as spmd_types prints it: its name, with its layout where two
+** axes share the name, or the axes it is a product of, or the layout alone. */
 void dt_spmd_axis_text (const DtSpmd *s, int axis, DtBuf *b) {
   const DtSpmdAxis *a = dt_spmd_axis_at(s, axis);
   const char *name = a != NULL ? name_of(a) : NULL;
