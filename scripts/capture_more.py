@@ -343,6 +343,15 @@ def query(now, name, args, root, kept):
     return {"value": list(v) if isinstance(v, tuple) else v}
 
 
+def cut_mesh(mesh, name, *args):
+    """The part of a mesh, or the flat one, that a call of a case gives."""
+    if name == "slice":
+        return mesh[tuple(args[0]) if isinstance(args[0], list) else args[0]]
+    if name == "flatten":
+        return mesh._flatten(*args)
+    raise base.Unknown(f"call {name}")
+
+
 def run_program(case):
     """The outcome on this rank, as one flat object."""
     m = case["mesh"]
@@ -351,12 +360,7 @@ def run_program(case):
     now, kept, at = root, {}, 0
     try:
         for at, (name, *args) in enumerate(case["calls"]):
-            if name == "slice":
-                key = args[0]
-                now = now[tuple(key) if isinstance(key, list) else key]
-            elif name == "flatten":
-                now = now._flatten(*args)
-            elif name == "unflatten":
+            if name == "unflatten":
                 now = now._unflatten(args[0], *map(tuple, args[1:]))
             elif name == "root":
                 now = root
@@ -372,7 +376,7 @@ def run_program(case):
             elif name in QUERIES:
                 return query(now, name, args, root, kept)
             else:
-                raise base.Unknown(f"call {name}")
+                now = cut_mesh(now, name, *args)
         return mesh_facts(now, root)
     except base.Unknown:
         raise
@@ -438,8 +442,25 @@ def source(case, mesh, rank):
                              src_data_rank=case.get("src_data_rank", 0))
 
 
+def run_multi(case, rank):
+    """What a function of the rank and of a mesh of all ranks gives or raises;
+    T(sizes) are ones."""
+    names = {}
+    exec(PRELUDE, names)
+    names["T"] = lambda *shape: torch.ones(shape)
+    mesh = init_device_mesh("cpu", (case["world"],), mesh_dim_names=("x",))
+    exec(case["python"], names)
+    fn = names[re.match(r"def (\w+)", case["python"])[1]]
+    try:
+        return {"value": fn(rank, mesh)}
+    except Exception as e:
+        return {"raises": base.out_error(e)}
+
+
 def run_values(case, rank):
     """What this rank sees: values by key."""
+    if "python" in case:
+        return run_multi(case, rank)
     m = case["mesh"]
     mesh = init_device_mesh("cpu", tuple(m["shape"]),
                             mesh_dim_names=tuple(m["names"]))
@@ -518,6 +539,13 @@ def on_ranks(case, size):
     if any("error" in g for g in got) and not all("error" in g for g in got):
         worlds.pop(size).end()          # some wait for the others
     return got
+
+
+def capture_multi(case):
+    got = on_ranks(case, case["world"])
+    if all(g == got[0] for g in got):
+        return {"all_ranks": got[0]}
+    return {"per_rank": got}
 
 
 def capture_values(case):
@@ -619,13 +647,14 @@ def program_names():
 
 
 def shown(v):
-    """The last line's value: layouts without strides."""
+    """The last line's value."""
     if isinstance(v, DeviceMesh):
         return {"mesh": repr(v)}
+    if isinstance(v, (bytes, torch.nn.Module)):
+        return None
     out = base.out_var(v)
     for one in out if isinstance(out, list) else [out]:
         if isinstance(one, dict):
-            one.pop("stride", None)
             one.pop("strided_order", None)
     return out
 
@@ -679,6 +708,7 @@ def install(module):
             ("mesh/program.", "calls", capture_mesh),
             ("redist/value.", "shape", capture_values),
             ("errors/", "python", capture_program),
+            ("multi/", "python", capture_multi),
             ("prop/", "case", capture_candidates))
 
 

@@ -5,11 +5,17 @@ which calls this file: gradients and wrong calls.  It does nothing when it is
 run by itself.
 """
 import contextlib
+import functools
+import math
+import pathlib
+import re
 
 import torch
+from torch.distributed.tensor import DTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 base = None             # the module capture_pytorch, set by install()
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Ops(TorchDispatchMode):
@@ -33,6 +39,10 @@ def shown(v):
     if isinstance(v, (list, tuple)):
         return [shown(x) for x in v]
     if isinstance(v, torch.Tensor):
+        if isinstance(v, DTensor):
+            return {"dt": base.NAMES.get(v.dtype, str(v.dtype)),
+                    "shape": list(v.shape),
+                    "pl": [base.out_placement(p) for p in v.placements]}
         out = {"t": base.NAMES.get(v.dtype, str(v.dtype)),
                "shape": list(v.shape)}
         if not v.is_contiguous():
@@ -45,7 +55,9 @@ def shown(v):
             name = base.NAMES.get(v) if kind is torch.dtype else str(v)
             return {key: (name or str(v)).replace("torch.", "")
                     .removesuffix("_format")}
-    return base.out_number(v) if isinstance(v, (float, complex)) else v
+    if isinstance(v, (float, complex)):
+        return base.out_number(v)
+    return v if v is None or isinstance(v, (bool, int, str)) else str(v)
 
 
 # ---- gradients ------------------------------------------------------------
@@ -112,6 +124,29 @@ def capture_grad(case):
     return answer
 
 
+# ---- functions that cases call py:name ------------------------------------
+
+@functools.cache
+def short_programs():
+    """The Python of each name, as lua/parity/texts.lua, the checker's table, has it."""
+    text = (ROOT / "lua/parity/texts.lua").read_text(encoding="utf-8")
+    table = text[text.index("local functions"):]
+    rows = re.findall(r'^  (\w+) = (?:"((?:[^"\\]|\\.)*)"'
+                      r'|\[(=*)\[\n?(.*?)\]\3\])', table, re.M | re.S)
+    return {name: short.replace("\\n", "\n") or long
+            for name, short, _, long in rows}
+
+
+def program_of(name):
+    """The function that a case calls py:NAME."""
+    if name not in short_programs():
+        raise base.Unknown(f"no function {name} in lua/parity/texts.lua")
+    names = {"torch": torch, "F": torch.nn.functional, "math": math}
+    text = short_programs()[name]
+    exec(text, names)
+    return names[re.match(r"def (\w+)", text)[1]]
+
+
 # ---- wrong calls ----------------------------------------------------------
 
 def callable_of(name):
@@ -119,7 +154,7 @@ def callable_of(name):
     if name.startswith("attr:"):
         return lambda t: getattr(t, name[5:])
     if name.startswith("py:"):
-        raise base.Unknown("a function of the script that captured the file")
+        return program_of(name[3:])
     first, _, rest = name.partition(".")
     found = torch if first == "torch" else getattr(torch.ops, first)
     for part in rest.split("."):
@@ -140,9 +175,23 @@ def given(v):
     return base.value(v, None)
 
 
+def marked(v, wanted, spread=lambda t: t):
+    """The argument with its tensors by `spread`; those of which the case says
+    so need gradients."""
+    if isinstance(v, (list, tuple)):
+        pairs = zip(v, wanted if isinstance(wanted, list) else [None] * len(v))
+        return type(v)(marked(x, w, spread) for x, w in pairs)
+    if not isinstance(v, torch.Tensor):
+        return v
+    v = spread(v)
+    if isinstance(wanted, dict) and wanted.get("requires_grad"):
+        v.requires_grad_()
+    return v
+
+
 def capture_call(case):
-    args = [given(a) for a in case["args"]]
-    kw = {k: given(v) for k, v in case.get("kw", {}).items()}
+    args = [marked(given(a), a) for a in case["args"]]
+    kw = {k: marked(given(v), v) for k, v in case.get("kw", {}).items()}
     try:
         got = callable_of(case["fn"])(*args, **kw)
     except base.Unknown:

@@ -8,13 +8,18 @@ Every rank's view is taken in a pretend world of its own, one after the other.
 """
 import contextlib
 import logging
+import math
 import os
 import re
 
 import torch
+from torch.distributed import device_mesh
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
 from torch.distributed.tensor._dtensor_spec import TensorMeta
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel, RowwiseParallel, parallelize_module)
 
 import capture_more as more
 
@@ -210,6 +215,113 @@ def capture_init(case):
     return dict(result=result, **({"by_rank": odd} if odd else {}))
 
 
+# The meshes that lines compare by name, in a world of eight: device, ranks,
+# names; several with the same ranks are made in two ways.
+RANKS = list(range(8))
+PREPARED = {
+    "m24": ("cpu", (2, 4), None), "m24n": ("cpu", (2, 4), ("dp", "tp")),
+    "m24x": ("cpu", (2, 4), ("a", "b")), "m42": ("cpu", (4, 2), None),
+    "m8": ("cpu", (8,), None), "cuda8": ("cuda", (8,), None),
+    "m18": ("cpu", (1, 8), None), "m4": ("cpu", (4,), None),
+    "d8": ("cpu", RANKS, None), "d8rev": ("cpu", RANKS[::-1], None),
+    "d24": ("cpu", [RANKS[:4], RANKS[4:]], None),
+    "d4": ("cpu", RANKS[:4], None), "d4b": ("cpu", RANKS[4:], None)}
+
+
+def prepared(name):
+    if name not in PREPARED:
+        raise base.Unknown(f"a mesh {name}")
+    device, arg, names = PREPARED[name]
+    make = "init_device_mesh" if isinstance(arg, tuple) else "DeviceMesh"
+    return made({"fn": make, "device": device, "arg": arg, "names": names})
+
+
+def capture_equal(case):
+    with more.world(8, 0):
+        a, b = prepared(case["a"]), prepared(case["b"])
+        return {"a_repr": repr(a), "b_repr": repr(b), "eq": a == b}
+
+
+def capture_detail(case):
+    """The repr where all is told; groups are made without, for their sake."""
+    name = "TORCH_DISTRIBUTED_DEBUG"
+    with more.world(8, 0):
+        mesh, before = prepared(case["a"]), os.environ.get(name)
+        os.environ[name] = "DETAIL"
+        try:
+            return {"repr": repr(mesh)}
+        finally:
+            os.environ.pop(name)
+            if before is not None:
+                os.environ[name] = before
+
+
+def capture_current(case):
+    """Which mesh is the current one inside "with A: with B", and after B."""
+    names = re.findall(r"with (\w+)", case["fn"])
+    now = device_mesh._mesh_resources.get_current_mesh
+    with more.world(8, 0):
+        outer, inner = map(prepared, names)
+        with outer:
+            with inner:
+                said = repr(now())
+            return {"inner": said, "after": repr(now())}
+
+
+# ---- FSDP2 on slices of a mesh --------------------------------------------
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.nn.Linear(6, 10)
+        self.b = torch.nn.Linear(10, 5)
+
+
+def parameter(p):
+    spec = p._spec
+    return {"shape": list(p.shape),
+            "pl": [base.out_placement(x) for x in p.placements],
+            "local": list(p.to_local().shape),
+            "mesh_names": list(p.device_mesh.mesh_dim_names),
+            "mesh_shape": list(p.device_mesh.shape),
+            "mesh_repr": repr(p.device_mesh),
+            "order": more.out_order(spec.shard_order), "spec": str(spec)}
+
+
+def sharded(case):
+    """The parameters of the model that a case describes, or the error."""
+    root = init_device_mesh("cpu", tuple(case["mesh"]["shape"]),
+                            mesh_dim_names=tuple(case["mesh"]["names"]))
+    net = Net()
+    try:
+        if case["tp"]:
+            parallelize_module(net, root[case["tp"]], {
+                "a": ColwiseParallel(), "b": RowwiseParallel()})
+        part = root
+        for call in case["calls"]:
+            part = more.cut_mesh(part, *call)
+        fully_shard(net, mesh=part)
+    except base.Unknown:
+        raise
+    except Exception as e:
+        return {"error": base.out_error(e)}
+    return {k: parameter(p) for k, p in net.named_parameters()}
+
+
+def capture_fsdp(case):
+    size, views = math.prod(case["mesh"]["shape"]), []
+    for rank in range(size):
+        with more.world(size, rank):
+            views.append(sharded(case))
+    answer = {"result": views[0]}
+    if "error" not in views[0]:
+        parts = [{k: p["local"] for k, p in v.items()} for v in views]
+        odd = {str(i): v for i, v in enumerate(parts) if v != parts[0]}
+        if odd:
+            answer["by_rank_local"] = odd
+    return answer
+
+
 # ---- redistribution: merged steps -----------------------------------------
 
 def flat_mesh(case):
@@ -286,7 +398,12 @@ def install(module):
             ("registry/decomp/", "result", capture_decomposed),
             ("registry/", "via", capture_registered),
             ("mesh/init.", "fn", capture_init),
+            ("mesh/equal/", "a", capture_equal),
+            ("mesh/repr_detail/", "a", capture_detail),
+            ("mesh/current/", "fn", capture_current),
+            ("mesh/fsdp/", "model", capture_fsdp),
             ("redist/flat.", "src", capture_flat))
 
 
-INPUTS = ("names", "arg", "world", "flatten", "inputs", "elements")
+INPUTS = ("names", "arg", "world", "flatten", "inputs", "elements", "a", "b",
+          "tp", "model")

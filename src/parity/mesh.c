@@ -68,11 +68,10 @@ bool dt_same_coord (DtParity *p, const json_t *want, const DtMesh *m) {
          dt_same_ints(p, "coord", want, m->coord, m->ndim);
 }
 
-bool dt_same_repr (DtParity *p, const char *want, const DtMesh *m,
-                       const DtMeshRules *rules) {
+bool dt_same_repr (DtParity *p, const char *want, const DtMesh *m) {
   DtBuf b;
   dt_buf_init(&b, p->cx);
-  dt_mesh_repr(m, rules, &b);
+  dt_mesh_repr(m, &b);
   bool ok = dt_same_text(p, "repr", want, dt_buf_str(&b));
   dt_buf_fini(&b);
   return ok;
@@ -88,9 +87,7 @@ static const json_t *key_of (const json_t *o, int rank, const char *key) {
   return v != NULL ? v : json_object_get(json_object_get(o, "result"), key);
 }
 
-/* A mesh against a capture, whose keys are either each rank's or all ranks'.  The
-** repr is compared in the newest style here: captures of older releases have it
-** in cases of their own. */
+/* A mesh against a capture, whose keys are either each rank's or all ranks'. */
 static bool same_mesh (DtParity *p, const json_t *o, const DtMesh *m,
                        int rank) {
   const json_t *flat = key_of(o, rank, "flattened");
@@ -102,8 +99,7 @@ static bool same_mesh (DtParity *p, const json_t *o, const DtMesh *m,
                       m->ndim) &&
             dt_same_names(p, key_of(o, rank, "names"), m) &&
             dt_same_ranks(p, key_of(o, rank, "ranks"), m) &&
-            dt_same_repr(p, json_string_value(key_of(o, rank, "repr")), m,
-                      NULL) &&
+            dt_same_repr(p, json_string_value(key_of(o, rank, "repr")), m) &&
             dt_same_coord(p, json_array_get(coords, (size_t)rank), m) &&
             dt_same_flag(p, "size", true, dt_mesh_size(m) ==
                       json_integer_value(key_of(o, rank, "size")));
@@ -445,11 +441,13 @@ static DtStatus init_make (DtParity *p, const json_t *o, int rank,
   const char *const *given = json_is_array(names) ? name : NULL;
   if (strcmp(dt_jstr(o, "fn"), "init_device_mesh") == 0)
     return dt_mesh_init_as(p->cx, device, dt_jints(arg, shape, DT_MAX_MDIM),
-                           shape, nn, given, NULL, rank, world, out);
+                           shape, nn, given, &p->mesh_rules, rank, world, out);
   if (!read_nested(p, arg, 0, shape, &ndim, ranks, &n))
     return DT_E_VALUE;
-  return dt_mesh_new(p->cx, device, ndim, shape, ranks,
-                     nn >= ndim ? given : NULL, rank, world, out);
+  DT_TRY(p->cx, dt_mesh_new(p->cx, device, ndim, shape, ranks,
+                            nn >= ndim ? given : NULL, rank, world, out));
+  dt_mesh_print_as(*out, &p->mesh_rules);
+  return DT_OK;
 }
 
 static bool init_rank (DtParity *p, const json_t *o, int rank) {
@@ -519,8 +517,8 @@ static bool init_equal (DtParity *p, const json_t *o) {
   DtMesh *a = NULL, *b = NULL;
   bool ok = dt_no_error(p, prepared(p, dt_jstr(o, "a"), &a)) &&
             dt_no_error(p, prepared(p, dt_jstr(o, "b"), &b)) &&
-            dt_same_repr(p, dt_jstr(o, "a_repr"), a, NULL) &&
-            dt_same_repr(p, dt_jstr(o, "b_repr"), b, NULL) &&
+            dt_same_repr(p, dt_jstr(o, "a_repr"), a) &&
+            dt_same_repr(p, dt_jstr(o, "b_repr"), b) &&
             dt_same_flag(p, "eq", json_is_true(json_object_get(o, "eq")),
                       dt_mesh_equal(a, b)) &&
             (!dt_mesh_equal(a, b) || a->hash == b->hash);

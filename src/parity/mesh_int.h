@@ -9,7 +9,6 @@
 bool dt_same_ranks (DtParity *p, const json_t *want, const DtMesh *m);
 bool dt_same_names (DtParity *p, const json_t *want, const DtMesh *m);
 bool dt_same_coord (DtParity *p, const json_t *want, const DtMesh *m);
-bool dt_same_repr (DtParity *p, const char *want, const DtMesh *m,
-                   const DtMeshRules *rules);
+bool dt_same_repr (DtParity *p, const char *want, const DtMesh *m);
 
 #endif

@@ -44,6 +44,9 @@ struct DtParityOpts {
 ** ranks of its own). */
 DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
                         DtParityCount *count);
+/* `dtrepl parity --operators`: is a row missing of some operator?  Tells the
+** first.  Exit code 0 or 3.  Local. */
+int dt_parity_operators (DtCtx *cx, DtParityPut put, void *ud);
 /* `torch` is the release asked for, NULL if none is.
 ** `dtrepl parity [--only TEXT] [--show N] [--by-op] [--torch X] FILE...` for the
 ** caller.  A folder means the suites in it and below; without --torch the release

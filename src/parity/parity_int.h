@@ -54,6 +54,7 @@ struct DtParity {
   const char *release;          /* "2.15"; NULL: the base one */
   int number;                   /* of it (compat/release.h) */
   bool shard_to_sum;            /* SHARD_TO_PARTIAL of it */
+  DtMeshRules mesh_rules;       /* of it */
   bool alone;                   /* worlds of several ranks are not possible */
   /* made when first needed */
   DtRegistry *reg;

@@ -90,9 +90,9 @@ DtMesh *dt_jmesh (DtParity *p, const json_t *line, int rank) {
   int k = dt_jstrs(json_object_get(m, "names"), names, DT_MAX_MDIM);
   for (int i = 0; i < n; i++)
     world *= shape[i];
-  if (dt_mesh_init(p->cx, device != NULL ? device : "cpu", n, shape,
-                   k == n && k > 0 ? names : NULL, rank, (int)world,
-                   &mesh) != DT_OK)
+  if (dt_mesh_init_as(p->cx, device != NULL ? device : "cpu", n, shape, n,
+                      k == n && k > 0 ? names : NULL, &p->mesh_rules, rank,
+                      (int)world, &mesh) != DT_OK)
     dt_buf_addf(&p->why, "mesh: %s", dt_buf_str(&p->cx->err.message));
   return mesh;
 }

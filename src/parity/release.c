@@ -62,9 +62,11 @@ static DtStatus expr_base (Expr *e) {
   const char *dev[1], *names[DT_MAX_MDIM];
   int64_t shape[DT_MAX_MDIM];
   if (take(e, "mesh2"))
-    return dt_mesh_init(e->p->cx, "cpu", 2, s42, ao, e->rank, 8, &e->m);
+    return dt_mesh_init_as(e->p->cx, "cpu", 2, s42, 2, ao, &e->rules, e->rank,
+                           8, &e->m);
   if (take(e, "mesh"))
-    return dt_mesh_init(e->p->cx, "cpu", 3, s222, ao, e->rank, 8, &e->m);
+    return dt_mesh_init_as(e->p->cx, "cpu", 3, s222, 3, ao, &e->rules,
+                           e->rank, 8, &e->m);
   if (!take(e, "init_device_mesh("))
     return dt_raise(e->p->cx, DT_E_INTERNAL, "cannot read %s", e->s);
   (void)take(e, "'");
@@ -160,7 +162,7 @@ bool dt_check_release (DtParity *p, const json_t *o) {
   expr_init(&e, p, rules_of(p, dt_jstr(o, "release")), 0);
   DtStatus st = expr_run(&e, text);
   bool ok = want != NULL
-            ? dt_no_error(p, st) && dt_same_repr(p, want, e.m, &e.rules)
+            ? dt_no_error(p, st) && dt_same_repr(p, want, e.m)
             : dt_same_error(p, json_object_get(o, "raises"), st);
   if (ok)
     ok = dt_same_text(p, "warning", json_array_size(warn) > 0
@@ -194,7 +196,7 @@ static bool seed_rank (DtParity *p, const json_t *o, int rank) {
   }
   bool ok = raises != NULL ? dt_same_error(p, raises, st)
       : dt_no_error(p, st) &&
-        dt_same_repr(p, dt_jstr(want, "repr"), e.m, NULL) &&
+        dt_same_repr(p, dt_jstr(want, "repr"), e.m) &&
         dt_same_ints(p, "shape", json_object_get(want, "shape"), e.m->shape,
                   e.m->ndim) &&
         dt_same_names(p, json_object_get(want, "names"), e.m) &&

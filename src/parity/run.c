@@ -557,7 +557,8 @@ done:
 
 static int usage (DtParityPut put, void *ud) {
   put(ud, "usage: dtrepl parity [--only TEXT] [--show N] [--by-op] "
-          "[--torch X] FILE|FOLDER...\n");
+          "[--torch X] FILE|FOLDER...\n"
+          "       dtrepl parity --operators\n");
   return 2;
 }
 
@@ -575,7 +576,9 @@ int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
   int i = 0;
   for (; i < argc && argv[i][0] == '-'; i++) {
     bool more = i + 1 < argc;
-    if (strcmp(argv[i], "--by-op") == 0)
+    if (strcmp(argv[i], "--operators") == 0 && argc == 1)
+      return dt_parity_operators(cx, put, ud);
+    else if (strcmp(argv[i], "--by-op") == 0)
       o.by_op = true;
     else if (strcmp(argv[i], "--only") == 0 && more)
       o.only = argv[++i];

@@ -69,6 +69,7 @@ DtStatus dt_parity_tables (DtParity *p) {
   dt_prop_release(p->cx, p->prop, &profile);
   p->number = profile.release;
   dt_profile_tell_kernels(&profile, p->cx);
+  p->mesh_rules = dt_mesh_rules(&profile);
   p->shard_to_sum = dt_switch(&profile, DT_SW_SHARD_TO_PARTIAL) != 0;
   return dt_registry_release(p->cx, p->reg, dt_rulings, profile.release);
 }

@@ -6,11 +6,17 @@
 -- from rank to rank; so no redistribution hides the rule.  Operators with a
 -- strategy of their own get every combination of placements instead.  Rules of PyTorch
 -- that are wrong are kept and listed (known_wrong); one that is listed and
--- holds here fails too.  Under a sanitizer each operator has one sample, and of
--- its rows every 4th is tried (thread: of every 8th operator).
+-- holds here fails too.  The quick set tries every second row; under a
+-- sanitizer each operator has one sample, and of its rows every 4th is tried
+-- (thread: of every 8th operator).
 
 local sanitizer = os.getenv "DTREPL_SANITIZER"
 local S = require "tests.ops.lib.samples"
+
+local step = sanitizer and 4 or os.getenv "DTREPL_QUICK" and 2 or 1
+-- Traced decompositions are checked where one is known to be wrong.
+local listed = {}
+for _, row in ipairs(dt.debug.known_wrong()) do listed[row.op] = true end
 
 local world = dt.world_size()
 local dims = world == 4 and {2, 2} or {world}
@@ -154,7 +160,7 @@ end
 -- Rules of every mesh dimension: the row itself, or pairs of rows, a fixed
 -- choice of them where all would take too long; fewer in the quick set, which
 -- still meet every rule that is known to be wrong.
-local PAIRS = os.getenv "DTREPL_QUICK" and not sanitizer and 4 or 8
+local PAIRS = os.getenv "DTREPL_QUICK" and not sanitizer and 2 or 8
 local function spread(rows)
   local out = {}
   if #dims == 1 then
@@ -280,7 +286,7 @@ local function check(item, text)
   end
   if rows == nil then rows = combinations(args, kw) end
   rows = spread(rows)
-  for k = 1, #rows, sanitizer and 4 or 1 do
+  for k = 1, #rows, listed[item.info.name] and not sanitizer and 1 or step do
     local row = rows[k]
     local bad, refused, known = try_row(item, args, kw, row, want)
     if bad and known then
@@ -295,10 +301,6 @@ local function check(item, text)
     end
   end
 end
-
--- Traced decompositions are checked where one is known to be wrong.
-local listed = {}
-for _, row in ipairs(dt.debug.known_wrong()) do listed[row.op] = true end
 
 for n, item in ipairs(S.all()) do
   local i = item.info

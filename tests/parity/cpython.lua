@@ -63,7 +63,8 @@ for _, row in ipairs(FLOORS) do
     :format(program, file_of(name)))
   local status, seen = tonumber(text:match("exit (%d+)\n$")), 0
   local why, passed, refused, wrong = reasons(text), 0, 0, {}
-  for test, word in text:gmatch("(test%S* %(%S+%)) %.%.%. (%S+)") do
+  -- A line that does not begin with the test is about one of its subtests.
+  for test, word in ("\n" .. text):gmatch("\n(test%S* %(%S+%)) %.%.%. (%S+)") do
     seen = seen + 1
     if word == "ok" or word == "expected" then
       passed = passed + 1

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- lib/sample.lua: how much of the captured data a build runs.  A plain build
--- runs all of it, in the quick set every fifth of the traced programs.  A
--- sanitizer is slower by ten to twenty times and asks another question, which a case answers as soon as it reaches the code:
--- address and undefined run the first case of each operator and every 8th of
--- the rest; thread, where cases of one rank can show nothing, every 40th.
+-- runs all of it, in the quick set every eighth of the traced programs.  A
+-- sanitizer is slower by ten to twenty times and asks another question, which a
+-- case answers as soon as it reaches the code: address and undefined run every
+-- eighth program, the first case of each operator and every 8th of the rest;
+-- thread every 32nd program, and no cases of one rank.
 -- The choice depends on the data alone, so that a failure can be run again.
 
 local M = {}
@@ -11,9 +12,9 @@ local M = {}
 local sanitizer = os.getenv "DTREPL_SANITIZER"
 M.all = not sanitizer           -- every line of every file
 local thread = sanitizer and sanitizer:find "thread"
-local line_step = thread and 40 or 8
-local file_step = thread and 8 or sanitizer and 4
-  or os.getenv "DTREPL_QUICK" and 5 or 1
+local line_step = 8
+local file_step = thread and 32 or sanitizer and 8
+  or os.getenv "DTREPL_QUICK" and 8 or 1
 M.all_files = file_step == 1
 
 -- Of the files that fit a pattern of the shell every k-th, from the first on;
@@ -42,7 +43,7 @@ function M.lines(path)
   for line in io.lines(path) do all[#all + 1] = line end
   if #all < 64 then return nil end
   for i, line in ipairs(all) do
-    local key = not thread and subject(line)
+    local key = subject(line)
     if i % line_step == 1 or key and not seen[key] then
       out[#out + 1] = line
     end
