@@ -171,6 +171,10 @@ static const char *fix_text (const DtFailed *f, const DtRepair *r) {
   return f->python && r->torch ? r->torch : r->lua;
 }
 
+/* Numbered lines are repairs that :fix N applies, so a repair whose result
+** differs, or that warns, is shown with an x and takes no number. One overlong
+** text must not push the columns out for all: only texts below 60 set the
+** width. */
 static void print_repairs (const DtFailed *f, const DtRepairs *r, DtBuf *b) {
   int i, w = 0, num = 0;
   if (r->n == 0) return;
@@ -368,6 +372,10 @@ static void print_known_wrong (DtDebug *d, const DtFailed *f, DtBuf *out) {
   dt_error_clear(cx);
 }
 
+/* The parts of an autopsy in the order a person reads them: what failed, each
+** argument, what was done with them, then what would help. An operator without
+** a strategy gets the doctor's answer in place of repairs: moving its inputs
+** about would not give it one. */
 static void write_report (DtDebug *d, DtRepairs *r, DtBuf *out) {
   DtSession *s = d->s;
   DtFailed *f = &d->failed;

@@ -160,14 +160,15 @@ static bool m_placement (DtControl *c, DtBreak *b, const DtEvent *e) {
   return now && !was;
 }
 
-/* Another tensor in the variable, or other values or placements in it. */
+/* Another tensor in the variable, or other values or placements in it.  Where it
+** is not seen, in another function, nothing is known of it. */
 static bool m_watch (DtControl *c, DtBreak *b, const DtEvent *e) {
   DtVar *v = c->h.variable ? c->h.variable(c->h.ud, b->arg) : NULL;
-  int64_t now = v == NULL ? 0
-    : v->id * 1000003 + v->local->storage->version * 31 +
-      (int64_t)(v->spec ? v->spec->hash >> 8 : 0);
-  bool changed = b->was && now != b->num;
   (void)e;
+  if (v == NULL) return false;
+  int64_t now = v->id * 1000003 + v->local->storage->version * 31 +
+                (int64_t)(v->spec ? v->spec->hash >> 8 : 0);
+  bool changed = b->was && now != b->num;
   b->was = true;
   b->num = now;
   return changed;

@@ -73,6 +73,9 @@ static DtStatus parse_collective (Parse *p) {
   return DT_OK;
 }
 
+/* "P(sum)" or "x = P(sum)": a placement, of any tensor or of one variable.
+** What is stored is the text; parsing here only makes sure that it will be
+** understood when it is compared. */
 static DtStatus parse_placement (Parse *p) {
   DtCtx *cx = p->c->d->s->cx;
   const char *eq = strchr(p->s, '=');
@@ -105,8 +108,8 @@ static DtStatus parse_line (Parse *p) {
   char *end;
   long line = strtol(num, &end, 10);
   if (end == num || *end != 0 || line <= 0 || line > 100000000)
-    return raise_bad(p, "wanted FILE:LINE, or a kind of breakpoint "
-                        "(:help break)");
+    return raise_bad(p, "wanted FILE:LINE, a function that is "
+                        "there already, or a kind of breakpoint (:help break)");
   p->b.num = line;
   if (colon) p->b.arg = dt_strndup(cx, p->s, (size_t)(colon - p->s));
   else if (p->c->at && p->c->at->file)
@@ -225,6 +228,9 @@ static DtStatus check_break (DtControl *c, const DtBreak *b) {
   return DT_OK;
 }
 
+/* A breakpoint's text: [KIND] ARGS [if CONDITION]. The condition is cut off
+** first, since arguments run to the end of the text. A first word that is no
+** kind makes it the default kind, an operator. */
 static DtStatus parse_break (Parse *p, const char *text) {
   DtCtx *cx = p->c->d->s->cx;
   const char *cond = strstr(text, " if ");

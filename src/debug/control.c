@@ -139,6 +139,10 @@ static void keep_pending (DtControl *c, const DtStopAt *at) {
   ask_others(c, true);
 }
 
+/* The handler runs inside here, and may itself run operators that stop, so the
+** way to go on is kept on both sides. If the handler saw that the stop was not
+** for it (`missed`: another rank asked first), the old way is taken up again
+** and the stop stays pending. */
 static DtStatus stop_here (DtControl *c, DtStopAt *at) {
   DtStopAt *outer = c->at;
   const DtWay outside = c->before, before = c->way;
@@ -221,6 +225,9 @@ static bool is_stop_wanted (const DtStopAt *at) {
   return at->nhit > 0 || at->note[0] || at->own != 0;
 }
 
+/* An error stops where it is raised, unless a Python try or a pcall will catch
+** it. Without a debugger attached the stop is a light one: the place is noted
+** for :where, nobody is asked. */
 static DtStatus on_error (DtControl *c, const DtEvent *e) {
   DtCtx *cx = c->d->s->cx;
   DtStopAt at;
@@ -246,6 +253,10 @@ static DtStatus on_error (DtControl *c, const DtEvent *e) {
   return st;
 }
 
+/* Called for every event while a prompt is present, so what is cheap comes
+** first and `at` is not cleared as a whole. A condition that differs by
+** rank (at.varies) makes all ranks agree here, before the place is known
+** to be one. */
 static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   DtControl *c = (DtControl *)ud;
   DtStopAt at;

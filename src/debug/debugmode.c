@@ -14,6 +14,7 @@
 
 #include <string.h>
 #include "engine/session.h"
+#include "mesh/layout.h"
 
 struct DtTrace {
   DtSession *s;
@@ -22,6 +23,8 @@ struct DtTrace {
   int level;                    /* of the line to come, in units of 2 blanks */
   bool dist;                    /* inside a distributed operator */
   bool said_output;
+  bool torch;                   /* to the letter */
+  DtBuf tail;                   /* the line behind an operator in place */
 };
 
 static void add_indent (DtTrace *t, int level) {
@@ -47,20 +50,64 @@ static void print_name (const DtOpDef *op, DtBuf *b) {
     dt_buf_addf(b, ".%s", op->sig->overload);
 }
 
+/* A tensor in a list is a text there, between quotes. */
+static void quoted_print (void *ud, int slot, DtBuf *b) {
+  dt_buf_addc(b, '\'');
+  slot_print(ud, slot, b);
+  dt_buf_addc(b, '\'');
+}
+
+/* The dispatcher leaves out what is the schema's default: at the end of what is
+** given by position, and anywhere by name. */
+static bool is_default (const DtArgs *a, int i) {
+  const DtArgDef *d = &a->schema->arg[i];
+  return d->has_default && dt_value_equal(&a->v[i], &d->dflt);
+}
+
+static void print_value (const DtTrace *t, const DtArgs *a, int i, Slots *p,
+                         DtBuf *b) {
+  const DtValue *v = &a->v[i];
+  bool one = a->schema->arg[i].list &&
+             (v->kind == DT_V_INT || v->kind == DT_V_FLOAT);
+  if (!t->torch) {
+    dt_value_print(v, slot_print, p, b);
+    return;
+  }
+  if (one) dt_buf_addc(b, '[');         /* a number where a list may stand */
+  dt_value_print(v, v->kind == DT_V_TENSOR ? slot_print : quoted_print, p, b);
+  if (one) dt_buf_addc(b, ']');
+}
+
+/* What the functions of torch always give: pin_memory, and the device of what is
+** made from nothing. */
+static const char *set_by_binding (const DtOpDef *op, const char *name) {
+  if (strcmp(op->sig->base, "_to_copy") == 0) return NULL;
+  if (strcmp(name, "pin_memory") == 0) return "False";
+  if (strcmp(name, "device") == 0 && (op->flags & DT_OP_FACTORY) != 0) return "cpu";
+  return NULL;
+}
+
 static void print_call (DtTrace *t, const DtEvent *e, bool local) {
   Slots p = { e, local };
   const DtArgs *a = e->args;
-  int i;
+  int i, npos = a->npos;
+  while (t->torch && npos > 0 && is_default(a, npos - 1)) npos--;
   print_name(e->op, &t->b);
   dt_buf_addc(&t->b, '(');
-  for (i = 0; i < a->npos; i++) {
+  for (i = 0; i < npos; i++) {
     if (i) dt_buf_add(&t->b, ", ");
-    dt_value_print(&a->v[i], slot_print, &p, &t->b);
+    print_value(t, a, i, &p, &t->b);
   }
-  for (; i < a->n; i++) {
-    if (!(a->given >> i & 1u)) continue;
-    dt_buf_addf(&t->b, "%s%s=", i ? ", " : "", a->schema->arg[i].name);
-    dt_value_print(&a->v[i], slot_print, &p, &t->b);
+  for (i = a->npos; i < a->n; i++) {
+    const char *name = a->schema->arg[i].name;
+    const char *set = t->torch && !(a->given >> i & 1u)
+                      ? set_by_binding(e->op, name) : NULL;
+    if (set == NULL && (!(a->given >> i & 1u) || (t->torch && is_default(a, i))))
+      continue;
+    dt_buf_addf(&t->b, "%s%s=", npos > 0 ? ", " : "", name);
+    if (set != NULL) dt_buf_add(&t->b, set);
+    else print_value(t, a, i, &p, &t->b);
+    npos++;
   }
   dt_buf_addc(&t->b, ')');
 }
@@ -75,7 +122,6 @@ static bool any_dist (const DtEvent *e) {
 /* "-> output: P(sum)" when an input was moved. */
 static void print_output (DtTrace *t, const DtProp *p) {
   int i, shown = 0;
-  if (p == NULL || !p->needs_redist || t->said_output) return;
   t->said_output = true;
   add_indent(t, t->level);
   dt_buf_add(&t->b, "-> output: ");
@@ -91,15 +137,42 @@ static void print_output (DtTrace *t, const DtProp *p) {
   dt_buf_addc(&t->b, '\n');
 }
 
+/* Before what is moved; behind an operator in place that moves nothing. */
+static void on_prop (DtTrace *t, const DtEvent *e) {
+  const DtProp *p = e->prop;
+  if (p == NULL || t->said_output) return;
+  if (p->needs_redist) {
+    print_output(t, p);
+  } else if (t->torch && t->dist && p->op != NULL &&
+             (p->op->flags & DT_OP_INPLACE) != 0) {
+    DtBuf lines = t->b;
+    t->b = t->tail;
+    print_output(t, p);
+    t->tail = t->b;
+    t->b = lines;
+  }
+}
+
+static void on_op_end (DtTrace *t) {
+  if (t->tail.len > 0) {
+    dt_buf_add(&t->b, dt_buf_str(&t->tail));
+    dt_buf_clear(&t->tail);
+  }
+  t->dist = false;
+  t->level = 1;
+}
+
 static void on_kernel (DtTrace *t, const DtEvent *e) {
   add_indent(t, t->dist ? t->level : 2);
   print_call(t, e, true);
 }
 
 static void on_kernel_end (DtTrace *t, const DtEvent *e) {
+  /* Several results are a tuple, a list of tensors is a list. */
+  bool tuple = t->torch && e->op != NULL && !e->op->sig->returns_list;
   int i;
   dt_buf_add(&t->b, "  ->  ");
-  if (e->nlout != 1) dt_buf_addc(&t->b, '[');
+  if (e->nlout != 1) dt_buf_addc(&t->b, tuple ? '(' : '[');
   for (i = 0; i < e->nlout; i++) {
     if (i) dt_buf_add(&t->b, ", ");
     if (e->nlout != 1) dt_buf_addc(&t->b, '\'');
@@ -107,28 +180,147 @@ static void on_kernel_end (DtTrace *t, const DtEvent *e) {
     if (e->lout[i]) dt_meta_print(&e->lout[i]->m, &t->b);
     if (e->nlout != 1) dt_buf_addc(&t->b, '\'');
   }
-  if (e->nlout != 1) dt_buf_addc(&t->b, ']');
+  if (e->nlout != 1) dt_buf_addc(&t->b, tuple ? ')' : ']');
   dt_buf_addc(&t->b, '\n');
 }
 
+/* "(t: f32[8, 2], trace: S(1)->R)": the local tensor and the way it takes. */
+static void print_way (DtTrace *t, const DtEvent *e) {
+  DtMeta m;
+  dt_buf_addc(&t->b, '(');
+  if (t->torch) {
+    if (dt_layout_local_meta(t->s->cx, e->plan->src, NULL, &m) == DT_OK) {
+      dt_buf_add(&t->b, "t: ");
+      dt_meta_print(&m, &t->b);
+      dt_buf_add(&t->b, ", ");
+    } else {
+      dt_error_clear(t->s->cx);
+    }
+  }
+  dt_buf_add(&t->b, "trace: ");
+  dt_plan_print(e->plan, &t->b);
+  dt_buf_add(&t->b, ")\n");
+}
+
 static void on_redist (DtTrace *t, const DtEvent *e) {
+  bool bare = t->torch && !e->implicit && e->plan->nsteps == 0;
+  if (t->torch && !t->dist) t->level++;         /* where a local call stands */
   add_indent(t, t->level);
-  dt_buf_addf(&t->b, "redistribute_input [%s] (", e->implicit ? "implicit"
-                                                              : "explicit");
+  dt_buf_add(&t->b, "redistribute_input");
+  if (!bare) dt_buf_addf(&t->b, " [%s] ", e->implicit ? "implicit" : "explicit");
   if (e->implicit) {
-    dt_buf_addf(&t->b, "%d, ", e->slot);
+    dt_buf_addf(&t->b, "(%d, ", e->slot);
     dt_spec_print_placements(e->plan->src, &t->b);
     dt_buf_add(&t->b, " -> ");
     dt_spec_print_placements(e->plan->dst, &t->b);
-  } else {
-    dt_buf_add(&t->b, "trace: ");
-    dt_plan_print(e->plan, &t->b);
+    dt_buf_add(&t->b, ")\n");
+    t->level++;
+    if (!t->torch) return;
+    add_indent(t, t->level);
+    dt_buf_add(&t->b, "redistribute_input");
   }
-  dt_buf_add(&t->b, ")\n");
+  print_way(t, e);
   t->level++;
 }
 
+/* One that began below the operator's own level ends above it. */
+static void on_redist_end (DtTrace *t, const DtEvent *e) {
+  int opened = 1 + (t->torch && e->implicit) + (t->torch && !t->dist);
+  t->level -= opened < t->level ? opened : t->level - 1;
+}
+
+/* "_c10d_functional::NAME(t: f32[2, 8], sum, 4, GROUP)  ->  t: f32[8, 8]", and the
+** two operators that wait for it. */
+static void print_functional (DtTrace *t, const DtEvent *e) {
+  static const char *const after[] = { "_wrap_tensor_autograd", "wait_tensor" };
+  bool counted = strcmp(e->coll, "all_reduce") != 0;
+  int i;
+  add_indent(t, t->level);
+  dt_buf_addf(&t->b, "_c10d_functional::%s(t: ", e->coll);
+  dt_meta_print(&e->lout[0]->m, &t->b);
+  if (e->reduce) dt_buf_addf(&t->b, ", %s", e->reduce);
+  if (counted) dt_buf_addf(&t->b, ", %d", e->ngroup);
+  dt_buf_add(&t->b, ", \1");
+  for (i = 0; i < e->ngroup; i++)
+    dt_buf_addf(&t->b, "%s%d", i > 0 ? " " : "", e->group[i]);
+  dt_buf_add(&t->b, "\1)  ->  t: ");
+  dt_meta_print(&e->lout[1]->m, &t->b);
+  dt_buf_addc(&t->b, '\n');
+  for (i = 0; i < 2; i++) {
+    add_indent(t, t->level);
+    dt_buf_addf(&t->b, "_c10d_functional::%s(t: ", after[i]);
+    dt_meta_print(&e->lout[1]->m, &t->b);
+    dt_buf_add(&t->b, ")  ->  t: ");
+    dt_meta_print(&e->lout[1]->m, &t->b);
+    dt_buf_addc(&t->b, '\n');
+  }
+}
+
+/* "c10d::broadcast_(['t: f32[8]'], ScriptObject <…>, 0, 0, False)  ->  (…)"; the
+** root of scatter_ gives a list of lists, made for it. */
+static void print_c10d (DtTrace *t, const DtEvent *e) {
+  static const char object[] = "ScriptObject <__torch__.torch.classes.c10d.";
+  bool scatter = strcmp(e->coll, "scatter_") == 0;
+  bool mine = scatter && e->group[e->slot] == e->mesh->my_rank;
+  DtBuf m;
+  int i;
+  dt_buf_init(&m, t->s->cx);
+  dt_meta_print(&e->lout[1]->m, &m);
+  if (scatter) {
+    add_indent(t, 2);
+    dt_buf_addf(&t->b, "aten::empty_like(t: %s, pin_memory=False)  ->  t: %s\n",
+                dt_buf_str(&m), dt_buf_str(&m));
+  }
+  add_indent(t, 2);
+  dt_buf_addf(&t->b, "c10d::%s(['t: %s'], ", e->coll, dt_buf_str(&m));
+  if (scatter) {
+    dt_buf_add(&t->b, mine ? "[[" : "[");
+    for (i = 0; mine && i < e->ngroup; i++)
+      dt_buf_addf(&t->b, "%s't: %s'", i > 0 ? ", " : "", dt_buf_str(&m));
+    dt_buf_add(&t->b, mine ? "]], " : "], ");
+  }
+  dt_buf_addf(&t->b, "%sProcessGroup>, %d, %sFalse)  ->  (['t: %s'], '%sWork>')\n",
+              object, e->slot, scatter ? "" : "0, ", dt_buf_str(&m), object);
+  dt_buf_fini(&m);
+}
+
+/* What they do to the plain tensor shows as a call of its own. */
+static void on_func (DtTrace *t, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  bool view = e->text != NULL && (strcmp(e->text, "dtensor.to_local") == 0 ||
+                                  strcmp(e->text, "dtensor.from_local") == 0);
+  bool detach = e->text != NULL && strcmp(e->text, "distribute_tensor") == 0;
+  const DtMeta *m;
+  int i;
+  if (!t->torch || v == NULL || !(view || detach)) return;
+  m = &v->local->m;
+  add_indent(t, 2);
+  dt_buf_add(&t->b, view ? "aten::view(t: " : "aten::detach(t: ");
+  dt_meta_print(m, &t->b);
+  if (view) {
+    dt_buf_add(&t->b, ", [");
+    for (i = 0; i < m->ndim; i++)
+      dt_buf_addf(&t->b, "%s%lld", i > 0 ? ", " : "", (long long)m->shape[i]);
+    dt_buf_addc(&t->b, ']');
+  }
+  dt_buf_add(&t->b, ")  ->  t: ");
+  dt_meta_print(m, &t->b);
+  dt_buf_addc(&t->b, '\n');
+}
+
 static void on_coll (DtTrace *t, const DtEvent *e) {
+  static const char *const functional[] = { "all_reduce",
+    "all_gather_into_tensor", "reduce_scatter_tensor" };
+  for (int i = 0; t->torch && e->nlout == 2 && i < 3; i++)
+    if (strcmp(e->coll, functional[i]) == 0) {
+      print_functional(t, e);
+      return;
+    }
+  if (t->torch && e->nlout == 2 && (strcmp(e->coll, "broadcast_") == 0 ||
+                                    strcmp(e->coll, "scatter_") == 0)) {
+    print_c10d(t, e);
+    return;
+  }
   add_indent(t, t->level);
   dt_buf_addf(&t->b, "%s(%lld B -> %lld B, %d ranks%s%s)\n", e->coll,
               (long long)e->bytes_in, (long long)e->bytes_out, e->ngroup,
@@ -150,25 +342,28 @@ static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
         t->level = 2;
       }
       break;
-    case DT_EV_PROP: print_output(t, e->prop); break;
+    case DT_EV_FUNC: on_func(t, e); break;
+    case DT_EV_PROP: on_prop(t, e); break;
     case DT_EV_REDIST: on_redist(t, e); break;
-    case DT_EV_REDIST_END: if (t->level > 1) t->level--; break;
+    case DT_EV_REDIST_END: on_redist_end(t, e); break;
     case DT_EV_COLL: on_coll(t, e); break;
     case DT_EV_KERNEL: on_kernel(t, e); break;
     case DT_EV_KERNEL_END: on_kernel_end(t, e); break;
-    case DT_EV_OP_END: t->dist = false; t->level = 1; break;
+    case DT_EV_OP_END: on_op_end(t); break;
     default: break;
   }
   return DT_OK;
 }
 
-DtStatus dt_trace_new (DtSession *s, DtTrace **out) {
+DtStatus dt_trace_new (DtSession *s, bool torch, DtTrace **out) {
   DtTrace *t = DT_NEW(s->cx, DtTrace);
   DtStatus st;
   if (t == NULL) return DT_E_NOMEM;
   t->s = s;
   t->level = 1;
+  t->torch = torch;
   dt_buf_init(&t->b, s->cx);
+  dt_buf_init(&t->tail, s->cx);
   st = dt_event_listen(s, (UINT64_C(1) << DT_NEVENTS) - 1, on_event, t, &t->id);
   if (st != DT_OK) { dt_free(s->cx, t); return st; }
   *out = t;
@@ -179,6 +374,7 @@ void dt_trace_free (DtSession *s, DtTrace *t) {
   if (t == NULL) return;
   dt_event_unlisten(s, t->id);
   dt_buf_fini(&t->b);
+  dt_buf_fini(&t->tail);
   dt_free(s->cx, t);
 }
 

@@ -8,8 +8,9 @@
 ** changes is a small part of what it keeps, and what a rank has is to a large
 ** part what another one has: behind dt_dump_base()'s part as its prefix.  In
 ** version 5 each part stood by itself; version 7 leaves out what arithmetic
-** guesses (dt_dump_guess).  Numbers are little-endian, so that a
-** record of a build machine opens on a laptop. */
+** guesses (dt_dump_guess).  Which results were shown stands in the bits above the one
+** that says that an operator ended: readers that do not know them see that it did.
+** Numbers are little-endian, so that a record of a build machine opens on a laptop. */
 #ifndef DT_DEBUG_DUMP_H
 #define DT_DEBUG_DUMP_H
 

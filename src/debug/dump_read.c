@@ -121,6 +121,8 @@ static void rmeta (In *in, DtMeta *m) {
   }
 }
 
+/* A mesh of a record file. Everything is checked before it is made: as many
+** ranks as the shape says, and no shape whose product could overflow. */
 static DtMesh *new_mesh (In *in) {
   DtSession *s = in->d->s;
   const char *device = rtext(in), *name[DT_MAX_MDIM];
@@ -143,6 +145,10 @@ static DtMesh *new_mesh (In *in) {
                   s->comm->rank, s->comm->size, &m) != DT_OK) {
     dt_error_clear(s->cx);
     in->bad = true;
+  }
+  else {
+    DtMeshRules rules = dt_mesh_rules(&s->profile);
+    dt_mesh_print_as(m, &rules);
   }
   dt_free(s->cx, ranks);
   return m;
@@ -186,6 +192,8 @@ static void rorder (In *in, DtShardOrder *o) {
   }
 }
 
+/* A layout of a record file: dt_dump_sound_spec refuses what the engine could
+** not have made, since the rest of the program takes a DtSpec at its word. */
 static DtSpec *new_spec (In *in) {
   DtMesh *m = rmesh(in);
   DtPlacement pl[DT_MAX_MDIM];
@@ -253,6 +261,9 @@ static bool add_guess (In *in, void *data, size_t n) {
   return known;
 }
 
+/* Bytes of one storage. A negative length marks floats that are stored as
+** differences from a guess (add_guess). Four-byte values are stored by planes,
+** all first bytes first, as these compress better. */
 static DtBlock *new_block (In *in) {
   DtCtx *cx = in->d->s->cx;
   int64_t given = rn(in), n = given < 0 && given >= -INT64_MAX ? -given : given;
@@ -298,6 +309,8 @@ static DtBlock *rblock (In *in) {
   return b;
 }
 
+/* A recorded tensor. A damaged length sets `bad` and leaves an empty tensor,
+** so that the caller may go on and fail once, at the end of the row. */
 static void rvar (In *in, DtArena *a, DtRecVar *v) {
   DtMeta *meta;
   int64_t *lay;
@@ -347,6 +360,8 @@ static DtRecVar *rvars (In *in, DtArena *a, int *n) {
   return v;
 }
 
+/* An argument; lists nest at most eight deep, as they do when they are
+** recorded, so a damaged file cannot use up the stack. */
 static void rvalue (In *in, DtArena *a, DtValue *v, int depth) {
   int i, n;
   memset(v, 0, sizeof *v);
@@ -450,14 +465,20 @@ static DtStatus rstatus (In *in) {
   return st;
 }
 
+/* One row of the record, in the order in which wop() writes it: whoever
+** changes one changes the other and the number of the format. */
 static void rop (In *in, DtRecOp *r) {
   bool has_op;
+  int64_t done;
   const char *error;
   r->seq = rn(in); r->label = rtext(in);
   has_op = rn(in) != 0;
   r->file = rtext(in); r->line = rshort(in); r->module = rtext(in);
   r->scope = rtext(in); r->func = rtext(in); r->from = rn(in);
-  r->backward = rn(in) != 0; r->hit = rn(in) != 0; r->done = rn(in) != 0;
+  r->backward = rn(in) != 0; r->hit = rn(in) != 0;
+  done = rn(in);
+  r->done = (done & 1) != 0;
+  r->shown = (uint32_t)(done >> 1);
   r->st = rstatus(in);
   r->depth = rshort(in); r->via = (DtPropVia)rcount(in, DT_VIA_USER);
   r->cost = rf(in);

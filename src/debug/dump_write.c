@@ -221,13 +221,17 @@ static void wextra (Out *o, const DtRecOp *r) {
   }
 }
 
+/* One row of the record, in the order in which rop() reads it. Outputs name
+** their operator while they are written (`made`): a value that is the
+** operator's plain result need not be stored. */
 static void wop (Out *o, const DtRecOp *r) {
   int i;
   wn(o, r->seq); wstr(o, r->label);
   wn(o, r->op != NULL);
   wstr(o, r->file); wn(o, r->line); wstr(o, r->module); wstr(o, r->scope);
   wstr(o, r->func); wn(o, r->from);
-  wn(o, r->backward); wn(o, r->hit); wn(o, r->done);
+  wn(o, r->backward); wn(o, r->hit);
+  wn(o, r->done | (int64_t)r->shown << 1);
   wstr(o, r->st != DT_OK ? dt_error_info(r->st)->id : NULL);
   wn(o, r->depth); wn(o, (int64_t)r->via); wf(o, r->cost); wstr(o, r->error);
   wstr(o, r->reason);
@@ -257,6 +261,8 @@ static void wop (Out *o, const DtRecOp *r) {
   wextra(o, r);
 }
 
+/* The text of each file that the record names, once, so that a record opens
+** where the program is not. */
 static void wsources (Out *o, const DtDumpSources *s) {
   DtCtx *cx = o->d->s->cx;
   DtMap seen;

@@ -230,6 +230,33 @@ DtStatus dt_record_revive (DtDebug *d, int64_t id, int64_t seq, DtVar **out) {
   return st;
 }
 
+/* --- what is looked at --- */
+
+/* Is it that tensor, with the values of now? */
+static bool holds_now (const DtRecVar *r, const DtVar *v) {
+  const DtTensor *t = v->local;
+  if (r->none || r->storage != t->storage->id || r->version != t->storage->version)
+    return false;
+  if (r->id == v->id) return true;
+  return r->offset == t->offset && r->lndim == t->m.ndim &&
+         (r->lndim == 0 ||
+          (memcmp(r->lshape, t->m.shape, (size_t)r->lndim * sizeof *r->lshape) == 0 &&
+           memcmp(r->lstride, t->m.stride, (size_t)r->lndim * sizeof *r->lstride) == 0));
+}
+
+void dt_record_show (DtDebug *d, const DtVar *v) {
+  enum { FAR = 1024, BITS = 32 };
+  if (d->rec.off || !d->rec.values || v->local->storage == NULL) return;
+  for (int i = 0; i < FAR && i < d->rec.n; i++) {
+    DtRecOp *r = dt_record_at(d, i);
+    for (int j = 0; j < r->nout && j < BITS; j++)
+      if (holds_now(&r->out[j], v)) {
+        r->shown |= (uint32_t)1 << j;
+        return;
+      }
+  }
+}
+
 /* --- names --- */
 
 static bool same_name (const DtRecName *n, const char *scope,

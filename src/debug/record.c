@@ -202,6 +202,9 @@ static void entry_room (DtDebug *d, DtRecOp *r) {
   else dt_arena_reserve(d->s->cx, &r->arena, ENTRY);
 }
 
+/* The next row of the ring, over the oldest one. Only the fields before the
+** arena are cleared: the arena and the argument array keep their memory, since
+** a row is begun for every operator. */
 static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
   DtRecord *k = &d->rec;
   DtRecOp *r = &k->ring[k->head];
@@ -304,17 +307,26 @@ static void rec_fixed (DtDebug *d, DtRecOp *r) {
   }
 }
 
+/* The pending error, in the words of the release that is followed. */
+static void note_error (DtDebug *d, DtRecOp *r) {
+  const DtError *err = &d->s->cx->err;
+  const char *text = dt_buf_str(&err->message), *pyclass = NULL;
+  DtBuf b;
+  dt_buf_init(&b, d->s->cx);
+  if (dt_profile_text(d->s->profile.release, text, &b, &pyclass) && b.len > 0)
+    text = dt_buf_str(&b);
+  r->error = dt_arena_strdup(d->s->cx, &r->arena, text);
+  r->reason = err->reason;
+  dt_buf_fini(&b);
+}
+
 static void on_end (DtDebug *d, const DtEvent *e) {
   DtRecOp *r = open_entry(d, e->seq);
   if (r == NULL || r->done) return;
   r->done = true;
   r->st = e->status;
   if (e->status == DT_OK && d->s->fix_done != 0) rec_fixed(d, r);
-  if (e->status != DT_OK && d->s->cx->err.code != DT_OK) {
-    const DtError *err = &d->s->cx->err;
-    r->error = dt_arena_strdup(d->s->cx, &r->arena, dt_buf_str(&err->message));
-    r->reason = err->reason;
-  }
+  if (e->status != DT_OK && d->s->cx->err.code != DT_OK) note_error(d, r);
   if (r->draw) {
     r->draw->end = d->s->rng.cpu.offset;
     r->draw->end_pair = d->s->rng.cpu.pair;
@@ -361,6 +373,18 @@ static void on_redist_end (DtDebug *d) {
     r->move[r->nmove - 1].ncoll = r->ncoll - r->move[r->nmove - 1].coll;
 }
 
+/* Who takes part: two meshes may have a dimension of the same name. */
+static void group_text (const DtEvent *e, DtBuf *b) {
+  enum { SHOWN = 6 };
+  dt_buf_add(b, "ranks ");
+  for (int i = 0; e->group != NULL && i < e->ngroup && i < SHOWN; i++)
+    dt_buf_addf(b, "%s%d", i > 0 ? ", " : "", e->group[i]);
+  if (e->ngroup > SHOWN) dt_buf_addf(b, ", … (%d)", e->ngroup);
+}
+
+/* A collective belongs to the open row of the operator that sent it; one that
+** no operator sent gets a row of its own. Names come from the session's table
+** of texts, so rows may keep the pointers. */
 static void on_coll (DtDebug *d, const DtEvent *e) {
   DtRecOp *r = open_entry(d, e->seq);
   DtRecColl *c;
@@ -386,6 +410,10 @@ static void on_coll (DtDebug *d, const DtEvent *e) {
   else dt_buf_add(&label, "world");
   c->mdim = dt_session_intern(d->s, dt_buf_str(&label));
   if (c->mdim == NULL) { c->mdim = "?"; dt_error_clear(d->s->cx); }
+  dt_buf_clear(&label);
+  group_text(e, &label);
+  c->group = dt_session_intern(d->s, dt_buf_str(&label));
+  if (c->group == NULL) dt_error_clear(d->s->cx);
   dt_buf_fini(&label);
 }
 

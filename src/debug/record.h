@@ -26,6 +26,8 @@
 typedef struct DtRecColl {
   const char *coll, *reduce;    /* static names; reduce may be NULL */
   const char *mdim;             /* interned label: "tp", "dim 0" */
+  const char *group;            /* interned: this rank's, "ranks 0, 2"; NULL in
+                                ** a record that was read from a file */
   int ngroup;
   int64_t bytes_in, bytes_out;  /* per rank */
   bool implicit;                /* an input was moved by the dispatcher */
@@ -96,6 +98,8 @@ typedef struct DtRecOp {
                                 ** before are another run's */
   const char *func;             /* composite it belongs to, "F.linear", or "" */
   bool backward, hit, done;     /* hit: the decision was cached */
+  uint32_t shown;               /* results that the program looked at whole, a bit each;
+                                ** those beyond have none */
   DtStatus st;
   int depth;                    /* of its OP event */
   int nin; DtRecVar *in;        /* by slot, before */
@@ -155,6 +159,9 @@ DtStatus dt_record_reset (DtDebug *d, int cap);
 DtStatus dt_record_take (DtDebug *d, int cap, DtRecord *old);
 void dt_record_give (DtDebug *d, DtRecord *old);
 void dt_record_drop (DtDebug *d, DtRecord *old);
+/* The program looks at all of `v`: the result that it is, of one of the last operators,
+** is marked as shown.  Local. */
+void dt_record_show (DtDebug *d, const DtVar *v);
 /* The operator that made a storage; NULL: the record does not go back to it.
 ** Pure. */
 const DtRecOp *dt_record_maker (const DtRecord *k, int64_t storage);

@@ -457,6 +457,9 @@ static void add_gather (const DtFailed *f, int i, Words *w) {
     dt_buf_addf(&w->run, "%s = %s:full_tensor(); ", f->name[i], f->name[i]);
 }
 
+/* The repair "gather all, compute on one device": always possible, and the
+** dearest, so it is not offered for a parameter that the program has no name
+** for once there is another. */
 void dt_trial_full (DtTrial *t, DtRepairs *out) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
@@ -520,6 +523,9 @@ static void try_implicit (DtTrial *t, DtRepairs *out, bool equal) {
 
 /* --- candidates for an operator without a rule --- */
 
+/* A repair for an operator without a strategy: the doctor's rule, to be
+** registered, after which the call is tried again. Its numbers are equal to
+** one device's by the way the doctor finds rules. */
 static void try_rule (DtTrial *t, DtRepairs *out) {
   DtDebug *d = t->d;
   DtBuf lua, py, valid;

@@ -275,6 +275,10 @@ static void add_advice (const DtMesh *big, const DtMesh *small, int moved,
   dt_buf_add(b, ": give it one, SequenceParallel or distribute_module");
 }
 
+/* Inputs on different meshes: if all are slices of one, those of the smaller
+** meshes are lifted to the largest. Whether the parts are equal across it is
+** compared first, collectively; only then is the repair tried, and the answer
+** is told either way. */
 DtStatus dt_repair_join_meshes (DtTrial *t, DtRepairs *out) {
   DtSession *s = t->d->s;
   DtMesh *big = largest_mesh(t->f);

@@ -102,6 +102,9 @@ static void forget_candidate (Moves *k) {
   }
 }
 
+/* One candidate: redistribute the inputs, run the call, compare. All ranks
+** must agree before each collective step (all_say), since a move may fail on
+** one of them only. */
 static DtStatus try_move (Moves *k, int slot, const Move *m) {
   DtTrial *t = k->t;
   DtSession *s = t->d->s;

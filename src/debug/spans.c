@@ -280,6 +280,9 @@ static const char *read_field (DtCtx *cx, DtArena *a, const char **at) {
   return out;
 }
 
+/* One line of spans from another rank: numbers, then four texts separated by
+** tabs. sscanf gets a copy of the numbers alone: given the whole text it would
+** look for its end at each line, which is quadratic. */
 static DtStatus read_line (DtCtx *cx, DtArena *a, const char *s, DtSpan *p) {
   long long seq, bytes;
   unsigned long long group;

@@ -245,6 +245,7 @@ static void print_results (const DtEvent *e, DtBuf *b) {
   }
 }
 
+/* What :where shows below the place, by kind of event. */
 static void print_event (DtControl *c, const DtEvent *e, DtBuf *b) {
   int i;
   switch (e->kind) {

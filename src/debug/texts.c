@@ -43,6 +43,9 @@ void dt_record_print (const DtRecOp *r, DtBuf *b) {
   }
 }
 
+/* Collectives of one operator, equal ones counted together: "2 all_gather on
+** tp, 512 B/rank, implicit". Texts of `mdim` are interned, so pointers
+** compare. */
 void dt_record_print_colls (const DtRecOp *r, DtBuf *b) {
   int i, k;
   bool first = true;
@@ -118,19 +121,28 @@ void dt_history_text (DtDebug *d, int n, DtBuf *b) {
 
 /* --- ledger --- */
 
-typedef struct Row { char key[200]; int64_t count, bytes; } Row;
+/* A collective's key ends in its group, "tp all_reduce of ranks 0, 1": shown
+** where the dimension's name alone does not tell. */
+typedef struct Row {
+  char key[200];
+  size_t named;                 /* the key without the group */
+  const char *mdim, *group;     /* of a collective's row, or NULL */
+  int64_t count, bytes;
+} Row;
 
-static void add_row (DtDebug *d, DtMap *m, DtArena *a, const char *key,
+static Row *add_row (DtDebug *d, DtMap *m, DtArena *a, const char *key,
                      int64_t bytes) {
   Row *r = (Row *)dt_map_get_str(m, key);
   if (r == NULL) {
     r = DT_ANEWN(d->s->cx, a, Row, 1);
-    if (r == NULL) { dt_error_clear(d->s->cx); return; }
+    if (r == NULL) { dt_error_clear(d->s->cx); return NULL; }
     snprintf(r->key, sizeof r->key, "%s", key);
+    r->named = strlen(r->key);
     if (dt_map_put_str(m, r->key, r) != DT_OK) dt_error_clear(d->s->cx);
   }
   r->count++;
   r->bytes += bytes;
+  return r;
 }
 
 typedef enum By { BY_COLLECTIVE, BY_OP, BY_MODULE, BY_LINE } By;
@@ -154,7 +166,8 @@ static void row_key (const DtRecord *rec, const DtRecOp *r,
                      const DtRecColl *c, By by, char *key, size_t size) {
   switch (by) {
     case BY_COLLECTIVE:
-      snprintf(key, size, "%s %s", c->mdim, c->coll);
+      snprintf(key, size, "%.60s %.40s of %.90s", c->mdim, c->coll,
+               c->group ? c->group : "");
       break;
     case BY_OP:
       op_key(rec, r, key, size);
@@ -177,22 +190,40 @@ static int compare_bytes (const void *a, const void *b) {
   return strcmp(x->key, y->key);
 }
 
-static void print_rows (DtDebug *d, DtMap *m, DtArena *a, DtBuf *b) {
+/* Does the same name stand for several groups? */
+static bool is_ambiguous (Row *const *row, int n, const Row *r) {
+  for (int i = 0; i < n && r->group; i++)
+    if (row[i]->group && strcmp(row[i]->mdim, r->mdim) == 0 &&
+        strcmp(row[i]->group, r->group) != 0) return true;
+  return false;
+}
+
+/* What is shown of a row's name. */
+static int key_length (Row *const *row, int n, const Row *r) {
+  size_t whole = strlen(r->key);
+  return (int)(is_ambiguous(row, n, r) || r->named > whole ? whole : r->named);
+}
+
+static void print_rows (DtDebug *d, DtMap *m, DtArena *a, const char *title,
+                        DtBuf *b) {
   DtMapEntry *e;
   int32_t it = 0;
-  int n = 0, i;
+  int n = 0, i, width = 34;
   while (dt_map_next(m, &it) != NULL) n++;
   Row **row = DT_ANEWN(d->s->cx, a, Row *, n + 1);
   if (row == NULL) { dt_error_clear(d->s->cx); return; }
   for (i = 0, it = 0; i < n && (e = dt_map_next(m, &it)) != NULL; i++)
     row[i] = (Row *)e->value;
   qsort(row, (size_t)n, sizeof *row, compare_bytes);
+  for (i = 0; i < n; i++)
+    if (key_length(row, n, row[i]) > width) width = key_length(row, n, row[i]);
+  dt_buf_addf(b, "%-*s %8s %12s\n", width + 2, title, "count", "bytes/rank");
   for (i = 0; i < n; i++) {
     DtBuf bytes;
     dt_buf_init(&bytes, d->s->cx);
     dt_bytes_print(row[i]->bytes, &bytes);
-    dt_buf_addf(b, "  %-34s %8lld %12s\n", row[i]->key,
-                (long long)row[i]->count, dt_buf_str(&bytes));
+    dt_buf_addf(b, "  %-*.*s %8lld %12s\n", width, key_length(row, n, row[i]),
+                row[i]->key, (long long)row[i]->count, dt_buf_str(&bytes));
     dt_buf_fini(&bytes);
   }
 }
@@ -207,11 +238,15 @@ static void ledger_by (DtDebug *d, By by, const char *title, DtBuf *b) {
     for (k = 0; k < r->ncoll; k++) {
       char key[200];
       row_key(&d->rec, r, &r->coll[k], by, key, sizeof key);
-      add_row(d, &m, &a, key, r->coll[k].bytes_in);
+      Row *row = add_row(d, &m, &a, key, r->coll[k].bytes_in);
+      if (row == NULL || by != BY_COLLECTIVE) continue;
+      row->mdim = r->coll[k].mdim;
+      row->group = r->coll[k].group;
+      size_t named = strlen(row->mdim) + 1 + strlen(r->coll[k].coll);
+      row->named = named < row->named ? named : row->named;
     }
   }
-  dt_buf_addf(b, "%-36s %8s %12s\n", title, "count", "bytes/rank");
-  print_rows(d, &m, &a, b);
+  print_rows(d, &m, &a, title, b);
   dt_map_fini(&m);
   dt_arena_fini(d->s->cx, &a);
 }
@@ -324,6 +359,9 @@ static bool is_mixed (const DtSession *s, const DtRecOp *r) {
   return false;
 }
 
+/* The decision is computed anew from the recorded inputs and arguments, as the
+** program's own may be long gone; an operator that was refused is asked as if
+** its plain inputs had been replicated. */
 DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b) {
   DtSession *s = d->s;
   DtWhy *w = NULL;

@@ -18,6 +18,10 @@ static void swap_records (DtDebug *d) {
   d->typed = r;
 }
 
+/* What is typed at a stop is recorded in a ring of its own, so that it does
+** not push the program's rows out. Everything the recorder keeps between
+** events is put aside in `t`, to be restored by the end of typing: the stop
+** may be in the middle of a redistribution. */
 void dt_debug_typing (DtDebug *d, DtTyping *t) {
   DtCtx *cx = d->s->cx;
   memset(t, 0, sizeof *t);

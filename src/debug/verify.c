@@ -137,6 +137,9 @@ static DtStatus group_of (DtVfCase *c, const DtMesh *m) {
   return st;
 }
 
+/* Inputs as they were before the call (r->seq), results as they were after it
+** (r->seq + 1): an in-place operator has both in one storage. If a rank lacks
+** the values, all leave this case together. */
 static DtStatus restore_inputs (DtVfCase *c) {
   const DtRecOp *r = c->r;
   bool kept = true;

@@ -269,6 +269,9 @@ static bool has_number (const DtVfCase *c) {
   return false;
 }
 
+/* A difference explained by parts: a number added to each part counts once for
+** each rank, and f(a + b) is not f(a) + f(b). Only an addition whose result is
+** still partial is the first case. */
 static bool partial_in (DtVfCase *c, const DtProp *p, int m) {
   static const char *const adds[] = {"add", "add_", "sub", "sub_", "rsub"};
   bool in = false, out = false, additive = false;
@@ -407,6 +410,9 @@ static void by_decision (DtVfCase *c, const DtProp *p) {
 
 /* --- numbers --- */
 
+/* Numbers among the arguments (and tensors that were numbers) must be equal on
+** all ranks, as on one device there is only one: hashed, compared, the groups
+** of ranks named. */
 DtStatus dt_vf_numbers (DtVfCase *c) {
   DtSession *s = c->d->s;
   const DtArgs *a = &c->r->args;
