@@ -13,6 +13,10 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
+/* A hash of a tensor's values, never 0; 0 says that there is nothing to
+** compare. With `varied`, a tensor of one repeated value gives 0: equal zeros
+** on two ranks are no evidence. Beyond 64 KiB only every step-th value is
+** looked at; the step is odd, so as not to run down one column. */
 uint64_t dt_diag_hash (const DtTensor *t, bool varied) {
   enum { MAX = 1 << 16 };       /* bytes looked at */
   const DtMeta *m = &t->m;
@@ -178,7 +182,7 @@ DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *e, DtFindId id,
   if ((mesh && !mesh->member) || g->s->comm == NULL ||
       dt_session_no_data(g->s)) return NULL;
   for (i = 0; i < nfact; i++)
-    if (fact[i].hash == 0) return NULL;
+    if (fact[i].hash == 0 && fact[i].same != DT_ADVISES) return NULL;
   if ((group = claim_group(g, mesh, mdim, &n)) == NULL) return NULL;
   memset(&c, 0, sizeof c);
   c.kind = dt_find_kind((int)id);
@@ -189,6 +193,8 @@ DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *e, DtFindId id,
   c.count = 1;
   c.seq = e->seq; c.op = dt_diag_op(e); c.file = e->file; c.line = e->line;
   c.module = e->module; c.backward = e->backward; c.what = what;
+  for (i = 0; i < e->nin; i++)  /* results may not have their history yet */
+    c.in_graph = c.in_graph || (e->in[i] && dt_var_needs_grad(e->in[i]));
   return claim_put(g, &c, group, n, subject ? subject : "");
 }
 
@@ -268,14 +274,17 @@ static void add_groups (const DtClaim *c, const uint64_t *hash, DtBuf *b) {
 static void report_claim (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
   DtFinding f = { .kind = c->kind, .seq = c->seq, .op = c->op,
                   .file = c->file, .line = c->line, .module = c->module,
-                  .backward = c->backward };
+                  .backward = c->backward, .in_graph = c->in_graph,
+                  .some = c->nrank < dt_session_size(g->s) };
   DtBuf b;
   dt_buf_init(&b, g->s->cx);
   dt_buf_add(&b, c->what);
   if (c->fact[0].same) dt_buf_add(&b, ": bitwise the same on ranks ");
   else dt_buf_add(&b, ": ranks with the same data: ");
   add_groups(c, hash, &b);
-  if (!b.oom) dt_diag_put(g, &f, c->npl, c->pl, c->subject, dt_buf_str(&b));
+  if (!b.oom)
+    dt_diag_put_for(g, &f, c->fix ? c->fix : f.op, c->npl, c->pl, c->subject,
+                    dt_buf_str(&b));
   else dt_error_clear(g->s->cx);
   dt_buf_fini(&b);
 }
@@ -324,9 +333,10 @@ static bool is_paired (const uint64_t *hash, int n) {
 ** do not claim it. */
 static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
                          const char **at, uint64_t *hash) {
-  bool equal[DT_FACTS] = { true, true, true, true, true };
+  bool equal[DT_FACTS] = { true, true, true, true, true, true };
   uint64_t first[DT_FACTS], h[DT_FACTS];
   int i, k, said = 0;
+  bool advised = false;
   for (i = 0; i < c->nrank; i++) {
     int r = c->rank[i];
     hash[i] = 0;
@@ -336,7 +346,7 @@ static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
     }
     if (c->quiet) adopt_place(g, c, text[r], at[r]);
     for (k = 0; k < c->nfact; k++) {
-      if (h[k] == 0) return;
+      if (h[k] == 0 && c->fact[k].same != DT_ADVISES) return;
       if (said == 0) first[k] = h[k];
       if (h[k] != first[k]) equal[k] = false;
     }
@@ -346,10 +356,37 @@ static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
   if (c->some && (said < 2 || (c->some == DT_SOME_NOT_ALL && said == c->nrank)))
     return;
   for (k = 0; k < c->nfact; k++)
-    if (equal[k] != c->fact[k].same) return;
+    if (c->fact[k].same == DT_ADVISES) advised = equal[k] && first[k] != 0;
+    else if (equal[k] != c->fact[k].same) return;
+  if (!advised) c->fix = NULL;
   if (c->lone > 0 && !is_lone(hash, c->nrank, c->lone - 1)) return;
   if (c->paired && !is_paired(hash, c->nrank)) return;
   if (!c->quiet && !c->mute) report_claim(g, c, hash);
+}
+
+/* The facts are numbers of each rank, to be added up. */
+static void judge_sums (DtDiag *g, const DtClaim *c, int n, const char *const *text) {
+  DtFinding f = { .kind = c->kind, .seq = c->seq, .op = c->op, .file = c->file,
+                  .line = c->line, .module = c->module, .backward = true };
+  DtSums *of = DT_NEWN(g->s->cx, DtSums, c->nrank);
+  uint64_t h[DT_FACTS];
+  double out, in;
+  bool all = of != NULL;
+  DtBuf b;
+  if (!all) dt_error_clear(g->s->cx);
+  for (int i = 0; all && i < c->nrank; i++) {
+    const char *at = NULL;
+    all = c->rank[i] < n && find_claim_in_text(text[c->rank[i]], &at, c, h);
+    if (all) memcpy(of[i].fact, h, sizeof of[i].fact);
+  }
+  if (all && dt_diag_adjoint_fails(c->nrank, of, &out, &in)) {
+    dt_buf_init(&b, g->s->cx);
+    dt_buf_addf(&b, "%s; here %.6g and %.6g", c->what, out, in);
+    if (!b.oom) dt_diag_put_for(g, &f, NULL, 0, NULL, c->subject, dt_buf_str(&b));
+    else dt_error_clear(g->s->cx);
+    dt_buf_fini(&b);
+  }
+  dt_free(g->s->cx, of);
 }
 
 /* Do the ranks have the same first hash under the claim's key? */
@@ -407,18 +444,22 @@ void dt_diag_judge (DtDiag *g, int n, const char *const *text) {
   if (hash == NULL || at == NULL) dt_error_clear(g->s->cx);
   else excuse_lines(g, n, text);
   for (i = 0; hash && at && i < g->nclaim; i++)
-    judge_claim(g, &g->claim[i], n, text, at, hash);
+    if (g->claim[i].sums) judge_sums(g, &g->claim[i], n, text);
+    else judge_claim(g, &g->claim[i], n, text, at, hash);
   dt_free(g->s->cx, hash);
   dt_free(g->s->cx, at);
   dt_diag_unclaim(g);
   sort_findings(g);
 }
 
+/* Collective: each rank states its claims as text, all ranks see all of them
+** and judge alike. The order of the passes before it matters where one excuses
+** what a later one would claim. */
 DtStatus dt_diag_settle (DtDiag *g) {
   DtCtx *cx = g->s->cx;
   DtComm *c = g->s->comm;
   DtCollInfo info = { "findings", 0, "", "", "" };
-  int n = c ? c->size : 1, i;
+  int n = dt_comm_running(c), i;
   DtStatus st;
   DtBuf b;
   if (n < 2 || dt_session_no_data(g->s)) { dt_diag_unclaim(g); return DT_OK; }
@@ -433,8 +474,10 @@ DtStatus dt_diag_settle (DtDiag *g) {
   dt_diag_drifts(g);
   dt_diag_schedule(g);
   dt_diag_groups(g);
+  dt_diag_besides(g);
   dt_diag_rates(g);
   dt_diag_answers(g);
+  dt_diag_scattered_clips(g);
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);
   if (b.oom) dt_error_clear(cx);

@@ -165,7 +165,7 @@ static char *fill_fix (DtDiag *g, const char *text, bool lua,
   dt_buf_init(&b, g->s->cx);
   for (; *text; text++) {
     if (text[0] == '%' && text[1] == 'x') {
-      dt_buf_add(&b, *subject ? subject : "x");
+      dt_buf_add(&b, *subject ? subject : "<tensor>");
       text++;
     } else if (text[0] == '%' && text[1] == 'p') {
       add_pls(&b, lua, npl, pl);
@@ -193,6 +193,7 @@ static void finding_fini (DtDiag *g, DtFinding *f) {
   dt_free(g->s->cx, f->evidence);
   dt_free(g->s->cx, f->lua);
   dt_free(g->s->cx, f->torch);
+  dt_free(g->s->cx, f->edit);
   dt_diag_untry(g, f);
 }
 
@@ -237,21 +238,56 @@ uint64_t dt_diag_key (const DtFindKind *k, const char *op, const char *file,
   return dt_hash_u64(h, (uint64_t)line);
 }
 
+/* The same edit for another tensor: its lines come behind those of the first. */
+static void join_edits (DtDiag *g, DtFinding *f, const char *more) {
+  const char *own = f->edit;
+  size_t n = 0, m = 0;
+  DtBuf b;
+  char *joined;
+  while (own[n] == '+' || (n == 0 && own[n] == ' ')) n += strcspn(own + n, "\n") + 1;
+  if (*more == ' ') more += strcspn(more, "\n") + 1;
+  while (more[m] == '+') m += strcspn(more + m, "\n") + 1;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addn(&b, more, m);
+  if (n == 0 || m == 0 || b.oom || strstr(own, dt_buf_str(&b)) != NULL) {
+    dt_buf_fini(&b);
+    return;
+  }
+  dt_buf_clear(&b);
+  dt_buf_addn(&b, own, n);
+  dt_buf_addn(&b, more, m);
+  dt_buf_add(&b, own + n);
+  joined = b.oom ? NULL : dt_strdup(g->s->cx, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  if (joined == NULL) {
+    dt_error_clear(g->s->cx);
+    return;
+  }
+  dt_free(g->s->cx, f->edit);
+  f->edit = joined;
+}
+
 void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
-                   const char *evidence, const char *lua, const char *torch) {
+                   const char *evidence, const char *lua, const char *torch,
+                   const char *edit) {
   DtCtx *cx = g->s->cx;
   bool known;
   DtFinding *n = find_or_add(g, dt_diag_key(f->kind, f->op, f->file, f->line),
                              f->seq, &known);
   if (n == NULL) return;
-  if (known) { n->count += f->seq >= g->d->from; return; }
+  if (known) {
+    n->count += f->seq >= g->d->from;
+    if (edit != NULL && *edit) join_edits(g, n, edit);
+    return;
+  }
   *n = *f;
   n->from = g->d->from;
   n->subject = dt_strdup(cx, subject);
   n->evidence = dt_strdup(cx, evidence);
   n->lua = lua ? dt_strdup(cx, lua) : NULL;
   n->torch = torch ? dt_strdup(cx, torch) : NULL;
-  if (n->subject && n->evidence && n->lua && n->torch) return;
+  n->edit = dt_strdup(cx, edit ? edit : "");
+  if (n->subject && n->evidence && n->lua && n->torch && n->edit) return;
   dt_error_clear(cx);
   finding_fini(g, n);
   g->n--;
@@ -271,6 +307,16 @@ static const DtFix *fix_of (const DtFindKind *kind, const char *what, DtFix *own
   return own;
 }
 
+DtEvent dt_diag_called (const DtDiag *g, const DtEvent *e) {
+  const DtOrigin *from = e->backward ? g->s->node_at : NULL;
+  DtEvent at = *e;
+  if (from != NULL && from->line > 0) {
+    at.file = from->file;
+    at.line = from->line;
+  }
+  return at;
+}
+
 void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
                  const DtPlacement *pl, const char *subject,
                  const char *evidence) {
@@ -285,8 +331,13 @@ void dt_diag_put_for (DtDiag *g, const DtFinding *f, const char *what, int npl,
   char *lua = fill_fix(g, fix->lua, true, subject, npl, pl);
   char *torch = fill_fix(g, fix->torch, false, subject, npl, pl);
   DtFinding one = *f;
+  DtBuf edit;
+  dt_buf_init(&edit, g->s->cx);
+  dt_diag_edit(g, f, what, subject, &edit);
   one.count = 1;
-  dt_diag_keep(g, &one, subject, evidence, lua, torch);
+  dt_diag_keep(g, &one, subject, evidence, lua, torch,
+               edit.oom ? NULL : dt_buf_str(&edit));
+  dt_buf_fini(&edit);
   dt_free(g->s->cx, lua);
   dt_free(g->s->cx, torch);
 }
@@ -431,7 +482,7 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
   g->s = s;
   g->d = d;
   g->root = NAN;
-  n = s->comm && !dt_session_no_data(s) ? s->comm->size : 1;
+  n = dt_comm_running(s->comm);
   g->text = DT_NEWN(s->cx, char *, n);
   g->len = DT_NEWN(s->cx, size_t, n);
   if (!g->text || !g->len || dt_spans_new(d, &g->spans) != DT_OK) {
@@ -465,13 +516,17 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_learn_free(g);
   dt_diag_batch_free(g);
   dt_diag_places_free(g);
+  dt_diag_splits_free(g);
+  dt_diag_besides_free(g);
   dt_diag_graph_free(g);
   dt_diag_shards_free(g);
   dt_diag_drifts_free(g);
   dt_diag_masters_free(g);
   dt_diag_stales_free(g);
   dt_diag_noises_free(g);
+  dt_diag_perms_free(g);
   dt_diag_answers_free(g);
+  dt_diag_adjoints_free(g);
   g->nbuffers = 0;
 }
 
@@ -497,8 +552,10 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->gains.v);
   dt_free(g->s->cx, g->sent_some.v);
   dt_free(g->s->cx, g->own_pieces.v);
+  dt_free(g->s->cx, g->scattered.v);
   dt_free(g->s->cx, g->mapped.v);
   dt_free(g->s->cx, g->waiting.v);
+  dt_free(g->s->cx, g->apart.v);
   dt_free(g->s->cx, g->noise.v);
   dt_free(g->s->cx, g->uniform.v);
   dt_free(g->s->cx, g->inner_gains.v);
@@ -521,6 +578,9 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g);
 }
 
+/* The decision for a call, seen before it is dispatched; NULL if it would fail
+** or is not a distributed one. It is the cached one when there is one, as the
+** dispatch that follows will find. */
 DtProp *dt_diag_decide (DtDiag *g, const DtEvent *e, const DtArgs *args) {
   enum { MOST = 16 };
   const DtSpec *in[MOST];
@@ -587,6 +647,14 @@ bool dt_finding_tried (const DtFinding *f, DtBuf *b) {
   return true;
 }
 
+/* An edit of several lines, beside the word. */
+static void add_edit (const char *edit, DtBuf *b) {
+  for (const char *word = "edit", *end; *edit; edit = end + 1, word = "") {
+    end = strchr(edit, '\n');
+    dt_buf_addf(b, "  %-8s %.*s\n", word, (int)(end - edit), edit);
+  }
+}
+
 void dt_finding_text (const DtFinding *f, DtBuf *b) {
   dt_buf_addf(b, "%s %s %s: %s\n  at       ", f->kind->code, f->kind->trap,
               dt_find_severity(f->kind->severity), f->kind->title);
@@ -597,6 +665,7 @@ void dt_finding_text (const DtFinding *f, DtBuf *b) {
   if (*f->evidence) dt_buf_addf(b, "\n  evidence %s", f->evidence);
   dt_buf_addf(b, "\n  cause    %s\n  fix      %s\n  PyTorch  %s\n",
               f->kind->cause, f->lua, f->torch);
+  add_edit(f->edit, b);
   if (f->verdict != NULL) {
     dt_buf_add(b, "  tried    ");
     dt_finding_tried(f, b);

@@ -73,7 +73,7 @@ enum DtSalt {
   DT_SALT_LABELS_MET, DT_SALT_MOVED_ALONG, DT_SALT_SHIFTED_ADDED, DT_SALT_MIXED,
   DT_SALT_SHARED_LOSS, DT_SALT_BENT_SHARE, DT_SALT_ORDER_MET, DT_SALT_MADE_ALONE,
   DT_SALT_SAME_PART, DT_SALT_CUT_OFF, DT_SALT_MEAN_MET, DT_SALT_UPDATED_BY_ONE,
-  DT_SALT_LEFT_OUT,
+  DT_SALT_LEFT_OUT, DT_SALT_PIECES_CLIPPED, DT_SALT_UNITS,
   DT_SALT_EXTRA = 1 << 20,
   DT_SALT_STATE = 2 << 20,
   DT_SALT_PARTS_STEPPED = 3 << 20,
@@ -100,6 +100,12 @@ void dt_diag_claim_often (DtDiag *g, const DtEvent *e, DtFindId id, int64_t salt
 /* What makes findings one, of one text that runs: kind, operator, line. */
 uint64_t dt_diag_key (const DtFindKind *k, const char *op, const char *file,
                       int line);
+/* What a tensor is to the one that one rank has, for fixes.def and edits.def. */
+#define DT_IS_ADDEND "addend"
+#define DT_IS_MEAN "mean"
+#define DT_IS_PART "part"
+/* The ranks' losses are one, or parts of one: gradients of it are to be summed. */
+#define DT_OF_ONE_LOSS "one loss"
 /* Keep a finding; its owned texts are made here.  put_for: its fix is that of
 ** fixes.def for `what`, NULL or none there: its kind's; put: for its operator. */
 void dt_diag_put_for (DtDiag *g, const DtFinding *f, const char *what, int npl,
@@ -111,9 +117,17 @@ void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
 /* A finding at that place; ends the buffer of its evidence. */
 void dt_diag_put_at (DtDiag *g, DtFindId id, const DtOrigin *at, const char *subject,
                      DtBuf *b);
-/* Keep a finding whose texts are there already. */
+/* Keep a finding whose texts are there already; `edit` NULL or "": none. */
 void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
-                   const char *evidence, const char *lua, const char *torch);
+                   const char *evidence, const char *lua, const char *torch,
+                   const char *edit);
+/* Append the edit of the program's line that mends a finding there, lines of a
+** difference; nothing where edits.def has none that fits.  `what` as in put_for. */
+void dt_diag_edit (DtDiag *g, const DtFinding *f, const char *what,
+                   const char *subject, DtBuf *out);
+/* An event as if it were where forward called for what backward does: the fault of
+** what backward computes is told there.  Pure. */
+DtEvent dt_diag_called (const DtDiag *g, const DtEvent *e);
 /* Forget the repair that was tried. */
 void dt_diag_untry (DtDiag *g, DtFinding *f);
 /* Was its memory never written?  Its values are no evidence of anything. */
@@ -150,6 +164,9 @@ DtPlace *dt_diag_place_spread (const DtDiag *g, const DtVar *v);
 /* Is something cut that is `n` long?  A sum divided by such a number may be meant as
 ** one rank's share of the mean, also where a part has as many elements.  Pure. */
 bool dt_diag_is_whole (const DtDiag *g, double n);
+/* Is a part of that length one of an even split?  A longer one has items of its
+** neighbours as well, and nothing is missing at its edge.  Pure. */
+bool dt_diag_is_split (const DtDiag *g, int64_t len, int64_t whole);
 /* Note it.  Local. */
 void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w);
 /* Nothing is known of it any more.  Local. */
@@ -160,6 +177,8 @@ void dt_diag_place_put_at (DtDiag *g, const DtTensor *t, const DtPlace *w);
 DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
                             DtPlaceKind kind);
 void dt_diag_places_free (DtDiag *g);
+/* rules_cut.c. */
+void dt_diag_splits_free (DtDiag *g);
 /* The script's name of a tensor, "" where it has none.  Pure. */
 const char *dt_diag_place_name (const DtDiag *g, int64_t id);
 /* As it was before the write that has just been made.  Pure. */
@@ -300,7 +319,34 @@ void dt_diag_stale_gathered (DtDiag *g, const DtVar *mine, const DtVar *out);
 void dt_diag_stales_free (DtDiag *g);
 /* rules_noise.c.  A raw collective takes `in`.  Local. */
 void dt_diag_noise_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
+/* Are they random numbers, or made of them and numbers alone?  Pure. */
+bool dt_diag_is_noise (const DtDiag *g, const DtVar *v);
 void dt_diag_noises_free (DtDiag *g);
+/* rules_perm.c.  Local. */
+void dt_diag_perms_free (DtDiag *g);
+
+/* --- rules_scattered.c --- */
+
+/* A raw collective gave `out` (may be NULL).  Local. */
+void dt_diag_scattered_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *out);
+/* Claims what such pieces were scaled by, if a norm of them was taken before.  Local. */
+void dt_diag_scattered_clips (DtDiag *g);
+
+/* --- rules_adjoint.c --- */
+
+/* A raw collective ran.  Local. */
+void dt_diag_adjoint_raw (DtDiag *g, const DtRecRaw *raw);
+void dt_diag_adjoints_free (DtDiag *g);
+/* The facts of a claim with `sums`, of each of `n` ranks: is that backward another map's?
+** *out, *in: the two sums that were to be equal.  Pure. */
+enum { DT_SUMS = 3 };
+typedef struct DtSums { uint64_t fact[DT_SUMS]; } DtSums;
+bool dt_diag_adjoint_fails (int n, const DtSums *s, double *out, double *in);
+
+/* --- rules_train.c: of others --- */
+
+/* Does the operator take a norm, or squares on the way to one?  Pure. */
+bool dt_diag_takes_norm (const DtDiag *g, const DtOpDef *op);
 
 /* --- rules_answer.c --- */
 /* A message was sent to a rank; one came from one; turn what is known of them into
@@ -311,6 +357,10 @@ void dt_diag_answers (DtDiag *g);
 void dt_diag_answers_free (DtDiag *g);
 /* rules_groups.c.  Parameters whose copies some ranks have, others not: claims. */
 void dt_diag_groups (DtDiag *g);
+/* fully_shard cuts over `mesh`; what is claimed of that at the end. */
+void dt_diag_wraps (DtDiag *g, DtMesh *mesh);
+void dt_diag_besides (DtDiag *g);
+void dt_diag_besides_free (DtDiag *g);
 /* rules_drift.c.  A parameter is frozen; a parameter was updated;
 ** a collective took `v`; claims of all. */
 void dt_diag_drift_frozen (DtDiag *g, const DtVar *v);
@@ -349,6 +399,9 @@ void dt_diag_lost (DtDiag *g);
 void dt_diag_factors (DtDiag *g);
 /* The parameter in this storage that got a gradient; NULL: none.  Pure. */
 DtLearn *dt_diag_by_storage (const DtDiag *g, int64_t storage);
+/* What parameter `l` began with, as evidence that the ranks hold copies of it; 0: none.
+** Pure. */
+uint64_t dt_diag_began_with (const DtDiag *g, const DtLearn *l);
 /* Whose gradient lies in this storage; NULL: none.  Pure. */
 DtLearn *dt_diag_by_grad (const DtDiag *g, int64_t storage);
 /* How the gradient `t`, at an update, stands to that of the mean over all ranks.
@@ -367,6 +420,23 @@ bool dt_diag_share_whole (DtDiag *g, const DtTensor *t);
 int dt_diag_share_micro (DtDiag *g, const DtTensor *t);
 /* Is it the sum of this rank's elements, divided by those of all ranks? */
 bool dt_diag_is_part_of_mean (DtDiag *g, const DtTensor *t);
+/* How a gradient that was reduced over `over` ranks, once, is scaled: it was averaged
+** and then divided by them, `twice`, or it is their sum. */
+typedef struct DtShareStep {
+  int over; bool twice;
+  DtOrigin reduced_at, divided_at;
+} DtShareStep;
+/* *rate, of an update with `t`, becomes that of the gradient; false: nothing is wrong
+** with it, or it is not known.  Pure. */
+bool dt_diag_share_step (DtDiag *g, const DtTensor *t, double *rate, DtShareStep *how);
+/* rules_state.c.  Claim that the ranks trained in the same mode. */
+void dt_diag_modes (DtDiag *g);
+/* rules_units.c.  A plain tensor that to_local() gave, `h`, is reduced. */
+void dt_diag_units_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                        const DtHeld *h);
+void dt_diag_units_free (DtDiag *g);
+/* The script's name of a tensor, kept for the session; "". */
+const char *dt_diag_kept_place (DtDiag *g, int64_t id);
 /* How many digits a number has that somebody wrote.  Pure. */
 int dt_diag_digits (double x);
 /* Weight of `t` by that of `of`; 1 where either is unknown. */

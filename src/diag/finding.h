@@ -51,11 +51,14 @@ typedef struct DtFinding {
   const char *file; int line;   /* script line */
   const char *module;
   bool backward;
+  bool some;                    /* of a group of some of the ranks */
+  bool in_graph;                /* of a tensor that has a gradient */
   int64_t from;                 /* which text ran (DtDebug.from) */
   int64_t count;                /* how often it was met */
   char *subject;                /* script variable, or "" */
   char *evidence;               /* what was seen */
   char *lua, *torch;            /* the fix, filled in */
+  char *edit;                   /* of the line, '+', '-', ' ' before each; or "" */
   char *tried_lua, *tried_torch;        /* a repair that was run, or NULL */
   char *verdict;                /* what it gave, or NULL */
   bool asked;                   /* were repairs looked for? */
@@ -147,6 +150,17 @@ void dt_diag_scattered (DtDiag *g, const DtVar *grads, const DtVar *p,
 /* The library averages the gradients of the backward under way over `n` ranks.
 ** Local. */
 void dt_diag_averaging (DtDiag *g, int64_t n);
+/* Dropout, or a batch normalization, runs in this mode; a module is set to evaluate.
+** Local. */
+void dt_diag_mode (DtDiag *g, bool training);
+void dt_diag_evaluates (DtDiag *g);
+/* The program tells the library to leave parameter `v` alone.  Local. */
+void dt_diag_set_apart (DtDiag *g, const DtVar *v);
+/* The program gives fully_shard a number to divide gradients by.  Local. */
+void dt_diag_factor_given (DtDiag *g);
+/* Gradients are summed over `d` ranks, along dimension `mdim` of `mesh` and over copies,
+** and divided by `f`, which the program gave.  Local. */
+void dt_diag_divides (DtDiag *g, const DtMesh *mesh, int mdim, double d, double f);
 /* `v` is this rank's piece of a parameter: others have other numbers of elements,
 ** so that how often its gradient was scaled compares with nothing.  Local. */
 void dt_diag_piece (DtDiag *g, const DtVar *v);
@@ -160,10 +174,22 @@ void dt_diag_mapped (DtDiag *g, const DtVar *v);
 /* A module's buffer; a tensor that a checkpoint was loaded into.  Local. */
 void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name);
 void dt_diag_loaded (DtDiag *g, const DtVar *v);
+/* `v`, which is not distributed, goes into a checkpoint of all ranks under `key`.
+** Local. */
+void dt_diag_saved (DtDiag *g, const DtVar *v, const char *key);
+/* How many parameters were made since `a` and before `b`, neither of them a copy; -1:
+** that is not known.  *all: how many there are.  Pure. */
+int dt_diag_params_between (const DtDiag *g, const DtVar *a, const DtVar *b, int *all);
+/* Is it a sum over more than one element that nothing has divided?  Local. */
+bool dt_diag_is_sum (DtDiag *g, const DtVar *v);
 /* A call of load_state_dict begins; `v` of the model or the optimizer got what it
 ** was given under `key`.  Local. */
 void dt_diag_restoring (DtDiag *g);
 void dt_diag_restored (DtDiag *g, const DtVar *v, const char *key);
+/* A load left the moments of an optimizer in the file, `name` and others; NULL: it did
+** not.  An optimizer that was saved with them goes on without.  Local. */
+void dt_diag_moments_left (DtDiag *g, const char *name);
+void dt_diag_moments_fresh (DtDiag *g);
 /* Gradients are cleared.  Local. */
 void dt_diag_clearing (DtDiag *g);
 /* Raw collectives so far.  Pure. */
@@ -175,6 +201,17 @@ bool dt_diag_function_sent (DtDiag *g, int64_t before);
 ** collective.  Local. */
 void dt_diag_gather_back (DtDiag *g, const DtVar *out, const DtVar *grad,
                           const DtVar *back);
+/* The forward of the custom function `name` begins with `in[0..n)` (NULL: no tensor); it
+** ends with `out`, `sent`: there were collectives in it (messages are known).  A number for its backward; 0: it
+** is not looked at.  Local. */
+void dt_diag_function_begins (DtDiag *g, const char *name, int n, DtVar *const *in);
+int dt_diag_function_ends (DtDiag *g, bool sent, int n, DtVar *const *out);
+/* Its backward begins.  Local. */
+void dt_diag_function_turns (DtDiag *g, int number);
+/* Its backward, which ends at that line, gives `gin` for `gout`.  Local. */
+void dt_diag_function_back (DtDiag *g, int number, int nout, DtVar *const *gout, int nin,
+                            DtVar *const *gin, const char *name, const char *file,
+                            int line);
 /* A functional collective gave `out` for `in`; somebody read `v` past the
 ** operators.  Local. */
 void dt_diag_result (DtDiag *g, const DtVar *in, const DtVar *out);
@@ -260,9 +297,9 @@ void dt_diag_source (DtDiag *g, const DtVar *v);
 ** nobody has waited for; its sequence is in a load balancer's order; one reads
 ** it that nobody has waited for. */
 typedef enum DtDiagMark {
-  DT_MARK_PENDING, DT_MARK_PERMUTED, DT_MARK_SENDING, DT_NMARKS
+  DT_MARK_PENDING, DT_MARK_PERMUTED, DT_MARK_SENDING, DT_MARK_ROUNDED, DT_NMARKS
 } DtDiagMark;
-/* "pending", "permuted", "sending"; -1: no such mark.  Pure. */
+/* "pending", "permuted", "sending", "rounded"; -1: no such mark.  Pure. */
 int dt_diag_mark_named (const char *name);
 /* Set or clear a mark; returns whether it was set.  Local. */
 bool dt_diag_mark (DtDiag *g, DtDiagMark mark, const DtVar *v, bool on);

@@ -3,8 +3,9 @@
 **
 ** Operators of the runs are paired by line, name and count.  A tensor of the
 ** N ranks is related to the one-rank tensor (relate.c).  Numbers that the
-** program reads or compares, and parameters as the last step leaves them, are
-** what it claims to have computed; other results may be dropped.  A claim on
+** program reads or compares, tensors that it shows or reads whole, and parameters as the
+** last step leaves them, are what it claims to have computed; other results may be
+** dropped.  A claim on
 ** which all ranks agree and that no splitting explains makes us look, in its past,
 ** for the first operator that takes explained tensors and makes an unexplained
 ** one (one_rank_search.c). */
@@ -104,7 +105,7 @@ static int64_t find_furthest (const DtElements *a, const DtElements *b) {
 /* "x.py:17 reads 443.262 where one rank reads 429.412" */
 static void add_claim (DtRuns *u, const DtRunClaim *c, DtBuf *b) {
   const DtRecOp *mine = u->pair[c->op * u->n], *one = u->op[c->op];
-  const char *verb = c->after ? "leaves" : "reads";
+  const char *verb = c->kind == DT_CLAIM_SHOWN ? "makes" : c->after ? "leaves" : "reads";
   DtElements x, y;
   DtStatus st;
   dt_buf_addf(b, "%s:%d %s ", base_name(one->file), one->line, verb);
@@ -118,6 +119,7 @@ static void add_claim (DtRuns *u, const DtRunClaim *c, DtBuf *b) {
     int64_t at = find_furthest(&x, &y);
     dt_buf_addf(b, "%.6g where one rank %s %.6g", x.v[at], verb, y.v[at]);
   }
+  if (c->kind == DT_CLAIM_SHOWN) dt_buf_add(b, ", which is shown");
 }
 
 /* "x is a part along dimension 1 of one rank's" */
@@ -154,11 +156,11 @@ static const char *name_written (DtRuns *u, const DtRecord *of,
 
 /* What the tensor that is named is, for fixes.def; NULL: it cannot be said. */
 static const char *what_it_is (const DtRuns *u, const DtParting *f, const char *name) {
-  if (f->leaf || f->own || f->written || name == NULL) return NULL;
-  if (f->rel.kind == DT_REL_PART && !dt_rel_is_scaled(f->rel)) return "part";
+  if (f->leaf || f->own || f->overflow || f->written || name == NULL) return NULL;
+  if (f->rel.kind == DT_REL_PART && !dt_rel_is_scaled(f->rel)) return DT_IS_PART;
   if (f->rel.kind != DT_REL_ADDEND) return NULL;
-  if (!dt_rel_is_scaled(f->rel)) return "addend";
-  return fabs(f->rel.factor * u->n - 1) < 1e-6 ? "mean" : NULL;
+  if (!dt_rel_is_scaled(f->rel)) return DT_IS_ADDEND;
+  return fabs(f->rel.factor * u->n - 1) < 1e-6 ? DT_IS_MEAN : NULL;
 }
 
 /* The finding stands where the fault is. */
@@ -171,6 +173,7 @@ static void tell (DtRuns *u, const DtParting *f, const DtRunClaim *c, const DtRe
   const DtRecVar *v = f->leaf || f->own ? &mine->out[f->out] : &mine->in[f->in];
   const char *name = dt_record_var_name(of, v);
   const char *made = f->made ? dt_record_var_name(of, f->made) : NULL;
+  found.in_graph = v->needs_grad;
   const char *subject = f->own ? dt_record_var_name(of, &mine->out[f->out])
                       : f->written ? name_written(u, of, f->written)
                       : made ? made
@@ -181,11 +184,16 @@ static void tell (DtRuns *u, const DtParting *f, const DtRunClaim *c, const DtRe
   add_claim(u, c, &b);
   dt_buf_addf(&b, "; the runs part at %s%s: ", r->label,
               r->backward ? " in backward" : "");
-  if (f->own) add_owners(&b, f);
+  if (f->overflow)
+    dt_buf_add(&b, "the sum over the ranks is larger than its integers can be");
+  else if (f->own) add_owners(&b, f);
+  else if (f->anew)
+    dt_buf_add(&b, "each rank has a part of the sequence and begins with this, where "
+                   "the part before ends with something else");
   else if (f->leaf) dt_buf_add(&b, "every rank makes the same, a piece of what one "
                              "rank makes");
   else add_relation(&b, name, f->rel);
-  if (!f->leaf && !f->own) dt_buf_add(&b, ", its result is not");
+  if (!f->leaf && !f->own && !f->overflow) dt_buf_add(&b, ", its result is not");
   if (f->line != r->line) dt_buf_addf(&b, " (%s:%d)", base_name(r->file), r->line);
   dt_buf_add(&b, f->says);
   if (!b.oom)
@@ -211,21 +219,31 @@ static bool is_taken (const DtRuns *u, int i, int out) {
   return (u->taken[i] & dt_bit_of_key(dt_result_key(i, out))) != 0;
 }
 
-/* The next claim after *c, of three kinds after each other: what is read, what
-** is compared, parameters that are left.  false: there is none. */
+/* Inputs or results of an operator of which there may be claims of that kind. */
+static int count_claims (const DtRecOp *r, int kind) {
+  return kind == DT_CLAIM_LEFT ? (r->nin > 0 ? r->nout : 0)
+       : kind == DT_CLAIM_SHOWN ? (r->shown != 0 ? r->nout : 0)
+       : kind == DT_CLAIM_READ ? is_read(r)
+       : is_question(r) ? r->nin : 0;
+}
+
+static bool is_claimed (const DtRuns *u, const DtRunClaim *c) {
+  const DtRecOp *r = u->op[c->op];
+  if (var_of_claim(r, c)->none) return false;
+  if (c->kind == DT_CLAIM_SHOWN)
+    return c->at < DT_RUN_RESULTS && (r->shown >> c->at & 1) != 0;
+  return !c->after || (var_of_claim(r, c)->param && !is_taken(u, c->op, c->at));
+}
+
+/* The next claim after *c, the kinds one after the other: what is read, what is
+** compared, parameters that are left, what is shown.  false: there is none. */
 static bool next_claim (const DtRuns *u, DtRunClaim *c) {
   for (; c->kind < DT_NCLAIMS; c->kind++, c->op = 0, c->at = -1)
     for (; c->op < u->nop; c->op++, c->at = -1) {
-      const DtRecOp *r = u->op[c->op];
-      int n = c->kind == DT_CLAIM_LEFT ? (r->nin > 0 ? r->nout : 0)
-            : c->kind == DT_CLAIM_READ ? is_read(r)
-            : is_question(r) ? r->nin : 0;
-      c->after = c->kind == DT_CLAIM_LEFT;
+      int n = count_claims(u->op[c->op], c->kind);
+      c->after = c->kind == DT_CLAIM_LEFT || c->kind == DT_CLAIM_SHOWN;
       while (++c->at < n)
-        if (!var_of_claim(r, c)->none &&
-            (!c->after || (var_of_claim(r, c)->param &&
-                           !is_taken(u, c->op, c->at))))
-          return true;
+        if (is_claimed(u, c)) return true;
     }
   return false;
 }
@@ -316,25 +334,41 @@ static DtStatus is_unexplained (DtRuns *u, const DtRunClaim *c, int *maker,
 
 /* *told: a finding came of it.  `mixed`: of what the ranks do not agree on, where
 ** addends met what was reduced. */
-static DtStatus judge_claim (DtRuns *u, const DtRunClaim *c, const DtRecord *of,
-                             bool mixed, bool *told) {
+/* Does each rank show what it makes of its own part?  That is said of the part; what is
+** computed further, or shown by one rank, may be meant for the whole. */
+static bool shows_own (const DtRuns *u, const DtRunClaim *c, const DtParting *f) {
+  bool yes = c->kind == DT_CLAIM_SHOWN && f->op == c->op && !f->leaf &&
+             f->rel.kind == DT_REL_PART;
+  for (int r = 0; yes && r < u->n; r++)
+    yes = (dt_runs_pair(u, c->op)[r]->shown >> c->at & 1) != 0;
+  return yes;
+}
+
+static DtStatus judge_claim (DtRuns *u, const DtRunClaim *c,
+                             const DtRecord *const *rank, bool mixed, bool *told) {
   DtParting f = {.op = -1};
   int out, maker;
   bool yes, own;
   DtStatus st = is_unexplained(u, c, &maker, &out, &yes, &own);
   if (st != DT_OK || !(mixed ? own : yes)) return st;
   st = dt_runs_search(u, maker, out, &f);
-  if (st == DT_OK && yes && f.op < 0 && u->why == dt_runs_own_number)
+  if (st == DT_OK && f.op < 0 && u->why == dt_runs_own_number)
     st = dt_runs_search_own(u, maker, out, &f);
+  if (st == DT_OK && f.op < 0 && u->why == NULL && !u->noise)
+    st = dt_runs_search_loops(u, maker, out, rank, &f);
   if (st == DT_OK && mixed && f.op >= 0) {
     st = dt_runs_mixes(u, f.op, &yes);
+    if (st == DT_OK && !yes && f.rel.kind == DT_REL_PART && !f.own && !f.overflow)
+      st = dt_runs_meets_reduced(u, maker, out, f.op, &yes);
     if (!yes) f.op = -1;
   }
   /* a sum that is left may be meant to be one; a number that is read is a loss */
-  if (st != DT_OK || f.op < 0 || (f.scaled && c->kind != DT_CLAIM_READ)) return st;
+  if (st != DT_OK || f.op < 0 ||
+      (f.scaled && c->kind != DT_CLAIM_READ && c->kind != DT_CLAIM_SHOWN)) return st;
+  if (shows_own(u, c, &f)) return DT_OK;
   st = dt_runs_blame(u, &f);
   if (st != DT_OK) return st;
-  tell(u, &f, c, of);
+  tell(u, &f, c, rank[0]);
   *told = true;
   return DT_OK;
 }
@@ -361,7 +395,7 @@ bool dt_diag_may_compare (const DtRecord *k) {
   bool claims = false;
   for (int i = 0; i < k->n && !claims; i++) {
     const DtRecOp *r = dt_record_of(k, i);
-    claims = is_read(r) || r->raw != NULL || r->ncoll > 0;
+    claims = is_read(r) || r->shown != 0 || r->raw != NULL || r->ncoll > 0;
   }
   return claims && k->drop == 0 && k->total == k->n && k->values;
 }
@@ -381,10 +415,28 @@ DtStatus dt_diag_claims_differ (DtCtx *cx, const DtRecord *mine,
   return st;
 }
 
+/* All claims in turn, until one is told.  A reason for which runs may part holds for the
+** claims that it lies in the past of: the others are judged for themselves.  *why: the
+** first. */
+static DtStatus judge_claims (DtRuns *u, const DtRecord *const *rank, bool mixed,
+                              bool *told, const char **why) {
+  enum { REASONS = 16 };        /* each takes a search */
+  DtRunClaim c = {.at = -1};
+  DtStatus st = DT_OK;
+  int n = 0;
+  while (st == DT_OK && !*told && n < REASONS && next_claim(u, &c) &&
+         !(mixed && c.kind != DT_CLAIM_READ)) {
+    u->why = NULL;
+    st = judge_claim(u, &c, rank, mixed, told);
+    n += u->why != NULL;
+    if (*why == NULL) *why = u->why;
+  }
+  return st;
+}
+
 DtStatus dt_diag_compare_one (DtDiag *g, int n, const DtRecord *const *rank,
                               const DtRecord *one, const char **why) {
   DtRuns u = {.g = g, .cx = g->s->cx, .n = n};
-  DtRunClaim c = {.at = -1};
   bool told = false;
   *why = NULL;
   if (n > DT_RELATE_RANKS) {
@@ -392,12 +444,9 @@ DtStatus dt_diag_compare_one (DtDiag *g, int n, const DtRecord *const *rank,
     return DT_OK;
   }
   DtStatus st = open_runs(&u, rank, one);
-  while (st == DT_OK && !told && u.why == NULL && next_claim(&u, &c))
-    st = judge_claim(&u, &c, rank[0], false, &told);
-  for (c = (DtRunClaim){.at = -1}; st == DT_OK && !told && u.why == NULL &&
-       next_claim(&u, &c) && c.kind == DT_CLAIM_READ;)
-    st = judge_claim(&u, &c, rank[0], true, &told);
-  *why = u.why;
+  if (st == DT_OK) st = judge_claims(&u, rank, false, &told, why);
+  if (st == DT_OK && !told) st = judge_claims(&u, rank, true, &told, why);
+  if (st == DT_OK && !told) st = dt_runs_search_ring(&u, rank, &told);
   dt_arena_fini(u.cx, &u.arena);
   return st;
 }

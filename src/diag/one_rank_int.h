@@ -2,7 +2,8 @@
 ** diag/one_rank_int.h: what the files of the comparison with one rank share: the
 ** runs side by side (one_rank.c), what lies in the past of a result
 ** (one_rank_past.c), the search for the operator where the runs part
-** (one_rank_search.c), and the line that is to be mended (one_rank_blame.c). */
+** (one_rank_search.c), loops over a part (one_rank_loops.c), sums by
+** hand (one_rank_ring.c), and the line that is to be mended (one_rank_blame.c). */
 #ifndef DT_DIAG_ONE_RANK_INT_H
 #define DT_DIAG_ONE_RANK_INT_H
 
@@ -36,7 +37,7 @@ typedef struct DtRuns {
 
 /* What the program claims to have computed: an input or result of an operator.
 ** The kinds are looked at one after the other. */
-enum { DT_CLAIM_READ, DT_CLAIM_COMPARED, DT_CLAIM_LEFT, DT_NCLAIMS };
+enum { DT_CLAIM_READ, DT_CLAIM_COMPARED, DT_CLAIM_LEFT, DT_CLAIM_SHOWN, DT_NCLAIMS };
 typedef struct DtRunClaim { int kind, op, at; bool after; } DtRunClaim;
 
 /* What is found: an operator of the past and how it takes its inputs. */
@@ -50,6 +51,8 @@ typedef struct DtParting {
   const char *file; int line;   /* what is to be mended: dt_runs_blame() */
   const char *says;             /* why there, static */
   bool own;                     /* ranges of the ranks: one_rank_own.c */
+  bool anew;                    /* what a recurrence begins with: one_rank_loops.c */
+  bool overflow;                /* a sum over the ranks that its integers cannot hold */
   int64_t many, none, of;       /* items of several ranks, of none, of all */
   const DtRecVar *made;         /* what is made at that line, of rank 0; or NULL */
   const DtRecVar *written;      /* the parameter that rank 0 updates; or NULL */
@@ -114,6 +117,16 @@ DtStatus dt_runs_search_at (DtRuns *u, int end, int out, int i, DtParting *f);
 ** no partition, or what is summed; f->own.  NOMEM.  Local. */
 DtStatus dt_runs_search_own (DtRuns *u, int end, int out, DtParting *f);
 
+/* What a recurrence begins with that runs over a part on each rank, and the search above
+** found nothing: its operators have no pairs; f->anew.  `rank`: the ranks' records.
+** NOMEM.  Local. */
+DtStatus dt_runs_search_loops (DtRuns *u, int end, int out,
+                               const DtRecord *const *rank, DtParting *f);
+
+/* Sums of messages that count some rank several times: told here, *told.  NOMEM.
+** Local. */
+DtStatus dt_runs_search_ring (DtRuns *u, const DtRecord *const *rank, bool *told);
+
 /* Why a search ended: the ranks have numbers of their own.  Are those of operator
 ** `i`; did it draw other random numbers than on one rank?  Pure. */
 extern const char dt_runs_own_number[];
@@ -123,6 +136,11 @@ bool dt_runs_draws_otherwise (const DtRuns *u, int i);
 /* Does operator `i` of forward take what is the same on all ranks because it was
 ** reduced, and addends that are not summed?  NOMEM.  Local. */
 DtStatus dt_runs_mixes (DtRuns *u, int i, bool *yes);
+
+/* Does what operator `from` makes of a part of its input lead, on the way to result
+** `out` of operator `end`, to a sum in forward with what all ranks have alike because
+** it was reduced?  NOMEM.  Local. */
+DtStatus dt_runs_meets_reduced (DtRuns *u, int end, int out, int from, bool *yes);
 
 /* The all_reduce that made input `j` of operator `i`, but for copies and operators
 ** with one input; -1.  Pure. */

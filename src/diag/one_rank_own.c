@@ -219,6 +219,9 @@ static void set_place (Walk *w, const char *why) {
   f->own = true;
 }
 
+/* The first operator that the one-rank run does not explain, searched from the
+** program's beginning among what led to this result. It ends where ranks drew
+** other random numbers: behind that nothing is comparable. */
 DtStatus dt_runs_search_own (DtRuns *u, int end, int out, DtParting *f) {
   Walk w = {.u = u, .mask = -1, .parted = -1, .f = f};
   DtStatus st = DT_OK;

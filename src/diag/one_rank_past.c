@@ -64,6 +64,9 @@ static int count_written (const DtRecOp *r) {
   return v->u.list.n < r->nin ? v->u.list.n : r->nin;
 }
 
+/* For each input the result it came from, by tensor and by storage: a view has
+** its own id, and a write through another view changes only the storage's last
+** maker. */
 static DtStatus link_operator (DtRuns *u, Makers *m, int i) {
   const DtRecOp *r = u->op[i];
   int *dep = &u->dep[u->first[i]];
@@ -161,15 +164,21 @@ static bool read_all (DtRuns *u, int i, bool after, int j, Seen *s,
   return dt_elements_read(u->cx, after ? &r->out[j] : &r->in[j], &s->one, st);
 }
 
-/* The largest element that the operator takes on one rank. */
-static double size_of_inputs (DtRuns *u, const DtRecOp *r) {
+/* The largest element of a tensor. */
+static double size_of (DtRuns *u, const DtRecVar *v) {
   DtElements e;
   DtStatus st;
   double most = 0;
-  for (int j = 0; j < r->nin; j++)
-    if (dt_elements_read(u->cx, &r->in[j], &e, &st))
-      for (int64_t k = 0; k < e.n; k++)
-        if (isfinite(e.v[k]) && fabs(e.v[k]) > most) most = fabs(e.v[k]);
+  if (dt_elements_read(u->cx, v, &e, &st))
+    for (int64_t k = 0; k < e.n; k++)
+      if (isfinite(e.v[k]) && fabs(e.v[k]) > most) most = fabs(e.v[k]);
+  return most;
+}
+
+/* The largest element that the operator takes on one rank. */
+static double size_of_inputs (DtRuns *u, const DtRecOp *r) {
+  double most = 0;
+  for (int j = 0; j < r->nin; j++) most = fmax(most, size_of(u, &r->in[j]));
   return most;
 }
 
@@ -184,6 +193,54 @@ static bool may_cancel (const DtRecOp *r) {
   return false;
 }
 
+/* What made input `j` of operator `i`; -1. */
+static int maker_of_input (const DtRuns *u, int i, int j) {
+  const int *dep = &u->dep[u->first[i] + 2 * j];
+  const int key = dep[0] > dep[1] ? dep[0] : dep[1];
+  const int made = key > 0 ? dt_op_of_key(key) : -1;
+  return made < i ? made : -1;
+}
+
+/* By what number argument 1 multiplies, 1 where it is none. */
+static double number_by (const DtRecOp *r) {
+  const DtValue *v = r->args.n > 1 ? &r->args.v[1] : NULL;
+  const double x = v == NULL ? 1 : v->kind == DT_V_INT ? (double)v->u.i
+                 : v->kind == DT_V_FLOAT ? v->u.f : 1;
+  return x == 0 ? 1 : begins(r, "aten.div") ? 1 / fabs(x) : fabs(x);
+}
+
+/* How large the numbers were whose rounding the result of operator `i` still carries: a
+** difference keeps that of what it was taken of, however small it is itself, and so
+** does what is made of it by products, sums and copies.  0: of itself. */
+static double size_of_rounding (DtRuns *u, int i, int depth) {
+  static const char *const passes[] = { "aten.mul", "aten.div", "aten.mean", "aten.neg",
+    "aten.detach", "aten.clone", "aten.copy_", "aten._to_copy", "aten.view",
+    "aten.unsqueeze", "aten.squeeze", "aten.alias", "allreduce_" };
+  const DtRecOp *r = u->op[i];
+  bool passed = false;
+  double most = 0;
+  if (depth == 0) return 0;
+  for (size_t k = 0; k < sizeof passes / sizeof passes[0] && !passed; k++)
+    passed = begins(r, passes[k]);
+  if (!passed && !may_cancel(r)) return 0;
+  for (int j = 0; j < r->nin; j++) {
+    const int made = r->in[j].none ? -1 : maker_of_input(u, i, j);
+    double size = made < 0 ? 0 : size_of_rounding(u, made, depth - 1);
+    if (may_cancel(r)) size = fmax(size, size_of(u, &r->in[j]));
+    if (size > 0 && begins(r, "aten.mul") && r->nin == 2)
+      size *= size_of(u, &r->in[1 - j]);
+    most = fmax(most, size);
+  }
+  return passed ? most * (r->nin == 1 ? number_by(r) : 1) : most;
+}
+
+/* The rounding of an operator's result, or of its input's. */
+static double rounding_of (DtRuns *u, int i, bool after, int j) {
+  enum { FAR = 10 };
+  const int made = after ? i : maker_of_input(u, i, j);
+  return made < 0 ? 0 : SHARE_OF_INPUTS * size_of_rounding(u, made, FAR);
+}
+
 DtStatus dt_runs_relate (DtRuns *u, int i, bool after, int j, DtRelation *out) {
   DtArenaMark top = dt_arena_mark(&u->cx->scratch);
   DtStatus st = DT_OK;
@@ -196,6 +253,12 @@ DtStatus dt_runs_relate (DtRuns *u, int i, bool after, int j, DtRelation *out) {
     if (s->one.narrow && !s->one.whole) u->near = NEAR_NARROW;
     st = dt_relate(u->cx, u->n, s->rank, &s->one, u->near, size, &u->arena,
                    &u->orders, out);
+    if (st == DT_OK && out->kind == DT_REL_NONE) {
+      const double rest = rounding_of(u, i, after, j);
+      if (rest > size)
+        st = dt_relate(u->cx, u->n, s->rank, &s->one, u->near, rest, &u->arena,
+                       &u->orders, out);
+    }
   }
   dt_arena_release(&u->cx->scratch, top);
   return st;
@@ -239,6 +302,9 @@ static double least_of (const DtElements *x, double near) {
   return DT_RELATE_FAR * near * most;
 }
 
+/* Does this operator divide by a tiny number, so that rounding noise grows to
+** a difference? Then what is noise in the divisor is blanked in the quotient
+** and the rest is compared; at most half may be blanked. */
 DtStatus dt_runs_magnifies (DtRuns *u, int i, int j, bool *yes) {
   DtArenaMark top = dt_arena_mark(&u->cx->scratch);
   DtStatus st = DT_OK;

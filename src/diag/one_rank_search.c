@@ -147,7 +147,7 @@ static bool is_whole_copy (DtRelation r) {
 /* Sizes of parts, and what the program divides and multiplies by. */
 static void keep_numbers (DtRuns *u, int i, int j, DtRelation r) {
   const DtRecVar *v = &dt_runs_pair(u, i)[0]->in[j];
-  const DtArgs *a = &u->op[i]->args;
+  const DtArgs *a = &u->op[i]->args, *mine = &dt_runs_pair(u, i)[0]->args;
   if (r.kind == DT_REL_PART && r.dim < v->lndim && v->lshape[r.dim] > 2)
     keep_number(&u->size, (double)v->lshape[r.dim]);
   if (u->op[i]->op == NULL || u->op[i]->backward || is_whole_copy(r) ||
@@ -155,6 +155,7 @@ static void keep_numbers (DtRuns *u, int i, int j, DtRelation r) {
     return;
   for (int k = 0; k < a->n; k++) {
     const DtValue *x = &a->v[k];
+    if (k < mine->n && !dt_value_equal(x, &mine->v[k])) continue;  /* it is computed */
     double f = x->kind == DT_V_INT ? (double)x->u.i
              : x->kind == DT_V_FLOAT ? x->u.f : 0;
     if (f != 0) keep_number(&u->literal, fabs(f) < 1 ? 1 / f : f);
@@ -206,7 +207,8 @@ static DtStatus look_at_inputs (DtRuns *u, int i, DtParting *f, bool *explained)
     if (st != DT_OK) return st;
     if (is_own_parameter(&r->in[j], rel) && !writes(r))
       u->why = "each rank updates parameters of its own";
-    if (!dt_rel_explains(rel)) *explained = false;
+    /* the gradient of what two ranks have is what both have for it, added */
+    if (!dt_rel_explains(rel) || (r->backward && rel.overlap)) *explained = false;
     if (rel.kind == DT_REL_NONE) {
       bool other;
       st = is_other_result(u, i, j, &other);
@@ -289,6 +291,15 @@ static DtStatus numbers_are_read (DtRuns *u, int i, bool *yes) {
   return DT_OK;
 }
 
+/* Numbers that count alike everywhere are a part's own places, which begin at 0 on each
+** rank, but for one number for each rank. */
+static bool counts_places (DtRuns *u, int i, DtRelation out) {
+  const DtRecVar *one = &u->op[i]->out[0], *mine = &dt_runs_pair(u, i)[0]->out[0];
+  return (begins(u->op[i], "aten.arange") || begins(u->op[i], "aten.linspace")) &&
+         out.alike && !(one->lndim == 1 && one->lshape[0] == 1 && mine->lndim == 1 &&
+                        mine->lshape[0] == u->n);
+}
+
 /* Has result `j` of the operator, which is not explained, a reason of its own to
 ** differ?  Sets u->why. */
 static void look_for_reason (DtRuns *u, int i, int j, DtParting *f,
@@ -305,7 +316,7 @@ static void look_for_reason (DtRuns *u, int i, int j, DtParting *f,
   else if (!f->leaf && f->rel.kind == DT_REL_ADDEND && f->scaled && !out.alike &&
            is_chosen_by(u, i, j))
     u->why = "each rank chooses elements of what it has itself";
-  else if (f->leaf && !(begins(r, "aten.arange") && out.alike))
+  else if (f->leaf && !counts_places(u, i, out))
     u->why = "the ranks make tensors of their own";
   else if (!f->leaf && chooses(r) && cuts_otherwise(u, i, j, f->rel, out))
     u->why = "the ranks choose other elements than one rank does";
@@ -408,7 +419,7 @@ static DtStatus search_past (DtRuns *u, int end, DtParting *f) {
   DtStatus st = DT_OK;
   f->op = -1;
   u->near = dt_runs_near;
-  u->orders.n = u->size.n = u->literal.n = 0;
+  u->size.n = u->literal.n = 0;
   for (int i = 0; i <= end && st == DT_OK && f->op < 0 && u->why == NULL; i++)
     if (u->past[i] != 0) st = look_at_operator(u, i, f);
   return st;
@@ -444,6 +455,109 @@ DtStatus dt_runs_search_at (DtRuns *u, int end, int out, int i, DtParting *f) {
   return st == DT_OK && u->past[i] != 0 ? look_at_operator(u, i, f) : st;
 }
 
+/* Is anything in the past of input `j` of operator `i` a sum over the ranks? */
+static bool was_reduced (DtRuns *u, int i, int j) {
+  memset(u->past, 0, (size_t)u->nop * sizeof *u->past);
+  dt_runs_mark_input(u, i, j);
+  for (int k = i - 1; k >= 0; k--) {
+    if (u->past[k] != 0 && u->op[k]->raw != NULL && begins(u->op[k], "allreduce_"))
+      return true;
+    dt_runs_mark_inputs(u, k);
+  }
+  return false;
+}
+
+/* Is it a sum in forward of what is reduced and of what no splitting explains? */
+static DtStatus adds_reduced (DtRuns *u, int i, bool *yes) {
+  int whole = -1, rest = 0;
+  DtRelation rel;
+  *yes = false;
+  if (u->op[i]->backward || writes(u->op[i]) || !begins(u->op[i], "aten.add."))
+    return DT_OK;
+  for (int j = 0; j < u->op[i]->nin; j++) {
+    if (u->op[i]->in[j].none) continue;
+    DtStatus st = dt_runs_relate(u, i, false, j, &rel);
+    if (st != DT_OK) return st;
+    if (rel.kind == DT_REL_COPY && !dt_rel_is_scaled(rel)) whole = j;
+    rest += rel.kind == DT_REL_NONE && !rel.alike;
+  }
+  *yes = whole >= 0 && rest == 1 && was_reduced(u, i, whole);
+  return DT_OK;
+}
+
+DtStatus dt_runs_meets_reduced (DtRuns *u, int end, int out, int from, bool *yes) {
+  const size_t size = (size_t)u->nop * sizeof *u->past;
+  uint32_t *way = DT_ANEWN(u->cx, &u->arena, uint32_t, u->nop + 1);
+  DtStatus st = way != NULL ? narrow_past(u, end, out) : DT_E_NOMEM;
+  *yes = false;
+  if (st == DT_OK) memcpy(way, u->past, size);  /* the questions mark a past, too */
+  for (int i = end; i > from && !*yes && st == DT_OK; i--)
+    if (way[i] != 0) st = adds_reduced(u, i, yes);
+  return st;
+}
+
+/* --- integers --- */
+
+/* Is operator `i` a sum of integers over all ranks that went around: what they gave,
+** added up, is another number, and the same one but for what an integer of that size
+** cannot hold? */
+static DtStatus overflows (DtRuns *u, int i, bool *yes) {
+  const DtRecOp *const *p = dt_runs_pair(u, i);
+  DtArenaMark top = dt_arena_mark(&u->cx->scratch);
+  DtElements sum, e;
+  DtStatus st = DT_OK;
+  bool known = p != NULL && p[0]->raw != NULL && begins(p[0], "allreduce_") &&
+               p[0]->raw->reduce != NULL && strcmp(p[0]->raw->reduce, "sum") == 0 &&
+               p[0]->nin == 1 && p[0]->nout == 1 &&
+               dt_elements_read(u->cx, &p[0]->out[0], &sum, &st) && sum.whole;
+  *yes = false;
+  for (int r = 0; r < u->n && known; r++) {
+    known = p[r]->nin == 1 && dt_elements_read(u->cx, &p[r]->in[0], &e, &st) &&
+            e.n == sum.n;
+    for (int64_t k = 0; known && k < e.n; k++) sum.v[k] -= e.v[k];
+  }
+  if (known) {
+    const double round = ldexp(1, 8 * (int)dt_dtype_size((DtDtype)p[0]->out[0].meta->dtype));
+    for (int64_t k = 0; k < sum.n && known; k++) {
+      known = fmod(sum.v[k], round) == 0;
+      *yes = *yes || sum.v[k] != 0;
+    }
+  }
+  *yes = *yes && known;
+  dt_arena_release(&u->cx->scratch, top);
+  return st;
+}
+
+/* Numbers are rounded to integers of 8 or 16 bits, to be sent in fewer bytes: then the
+** ranks' sum is near one rank's, no more. */
+static bool rounds (const DtRecOp *r) {
+  if (!begins(r, "aten._to_copy.") || r->nin < 1 || r->nout < 1) return false;
+  const DtDtype to = (DtDtype)r->out[0].meta->dtype;
+  return dt_dtype_is_float((DtDtype)r->in[0].meta->dtype) && !dt_dtype_is_float(to) &&
+         to != DT_BOOL && dt_dtype_size(to) <= 2;
+}
+
+/* Look at the past for sums of integers that went around, which are wrong, and for
+** what is rounded, which may differ: u->why. */
+static DtStatus look_at_integers (DtRuns *u, int end, DtParting *f) {
+  bool yes = false;
+  *f = (DtParting){.op = -1};
+  for (int i = 0; i <= end; i++) {
+    if (u->past[i] == 0) continue;
+    if (rounds(u->op[i])) u->why = "numbers are rounded to integers of few bits";
+    DtStatus st = overflows(u, i, &yes);
+    if (st != DT_OK || !yes) {
+      if (st != DT_OK) return st;
+      continue;
+    }
+    u->why = NULL;
+    f->op = i;
+    f->overflow = true;
+    return DT_OK;
+  }
+  return DT_OK;
+}
+
 /* A gradient is wrong because the loss is, where that is nothing of one rank's: its
 ** value leads to no parameter, so it is not on the way. */
 static DtStatus search_loss (DtRuns *u, int end, DtParting *f) {
@@ -465,7 +579,10 @@ DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f) {
   DtParting near = {.op = -1}, loss = {.op = -1};
   dt_runs_mark_past(u, end, out);
   u->whole_lists = u->noise = false;
-  DtStatus st = search_past(u, end, f);
+  u->orders.n = 0;
+  DtStatus st = look_at_integers(u, end, f);
+  if (st != DT_OK || f->op >= 0 || u->why != NULL) return st;
+  st = search_past(u, end, f);
   if (st == DT_OK && f->op < 0 && !u->noise) {
     /* the rows of a list are right; which of them are taken may be wrong */
     const char *why = u->why;
@@ -476,7 +593,8 @@ DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f) {
   }
   if (st != DT_OK || f->op < 0 || u->why != NULL) return st;
   st = search_way(u, end, out, &near);
-  if (u->why != NULL) f->op = -1;
+  /* the way itself shows rounding only: what lies beside it is not the reason */
+  if (u->why != NULL || (near.op < 0 && u->noise)) f->op = -1;
   if (st != DT_OK || near.op < 0) return st;
   *f = near;
   if (!u->op[f->op]->backward && !writes(u->op[f->op])) return DT_OK;

@@ -67,6 +67,18 @@ DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
          ? w : NULL;
 }
 
+/* An even split among p ranks gives parts of whole / p, one more, or what is left over. */
+bool dt_diag_is_split (const DtDiag *g, int64_t len, int64_t whole) {
+  const int n = dt_session_size(g->s);
+  if (whole <= len) return true;        /* it is not known */
+  for (int p = 2; p <= n; p++) {
+    const int64_t most = (whole + p - 1) / p;
+    if (n % p == 0 && (len == most || len == whole / p || len == whole - (p - 1) * most))
+      return true;
+  }
+  return false;
+}
+
 bool dt_diag_is_whole (const DtDiag *g, double n) {
   for (int i = 0; g->place != NULL && i < 2 * DT_PLACES; i++)
     if (g->place_id[i] != 0 && g->place[i].kind == DT_PLACE_PART &&

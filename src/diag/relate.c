@@ -7,8 +7,9 @@
 ** out is compared with the one-rank tensor, also up to a factor that counts
 ** ranks, since a mean over the parts is N times the part's share of the sum.
 ** Rows may have been given out in turn, or in an order that the data showed
-** before: only exact rows teach an order, and only tensors of as many rows are
-** tried in it, so that a product of permuted rows needs no equal bits. */
+** before: only exact rows teach an order, and only tensors of as many rows, or of
+** some blocks of as many, are tried in it, so that a product of permuted rows needs
+** no equal bits. */
 #include "diag/relate.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 #include <string.h>
 #include "base/hash.h"
 
-enum { MAX_ROWS = 4096 };
+enum { MAX_ROWS = 4096, MAX_BLOCKS = 64 };
 
 /* The elements of a recorded tensor in order, as doubles; complex ones as a last
 ** dimension of 2.  False: there is nothing to compare (no block, or damaged: a
@@ -294,26 +295,30 @@ static int compare_rows (const void *a, const void *b) {
   return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-static Row *sort_rows (DtCtx *cx, const DtElements *a, int64_t len) {
+/* The slices along `dim`, sorted by what they hold; NULL without memory. */
+static Row *sort_rows (DtCtx *cx, const DtElements *a, int dim) {
+  int64_t before, behind, len = a->shape[dim];
   Row *row = DT_ANEWN(cx, &cx->scratch, Row, len);
-  size_t size = (size_t)(a->n / len) * sizeof *a->v;
-  for (int64_t i = 0; i < len && row != NULL; i++)
-    row[i] = (Row){dt_hash_bytes(DT_HASH_SEED, (const char *)a->v
-                                   + (size_t)i * size, size), i};
+  measure(a, dim, &before, &behind);
+  for (int64_t i = 0; i < len && row != NULL; i++) {
+    row[i] = (Row){DT_HASH_SEED, i};
+    for (int64_t b = 0; b < before; b++)
+      row[i].hash = dt_hash_bytes(row[i].hash, a->v + (b * len + i) * behind,
+                                  (size_t)behind * sizeof *a->v);
+  }
   if (row != NULL)
     qsort(row, (size_t)len, sizeof *row, compare_rows);
   return row;
 }
 
-/* Rows of `all` that are those of the one-rank tensor in another order teach
-** that order; equal rows teach none. */
-static void learn_order (Ask *q, const DtElements *all, DtArena *arena,
+/* Slices of `all` that are those of the one-rank tensor in another order teach
+** that order; equal ones teach none. */
+static void learn_order (Ask *q, const DtElements *all, int dim, DtArena *arena,
                          DtOrders *o) {
-  int64_t len = all->ndim > 0 ? all->shape[0] : 0;
-  if (len < 2 || len > MAX_ROWS || all->n == 0 || o->n == DT_MAX_ORDERS ||
-      !same_shape(all, q->one))
+  int64_t len = all->shape[dim];
+  if (len < 2 || len > MAX_ROWS || all->n == 0 || o->n == DT_MAX_ORDERS)
     return;
-  Row *x = sort_rows(q->cx, all, len), *y = sort_rows(q->cx, q->one, len);
+  Row *x = sort_rows(q->cx, all, dim), *y = sort_rows(q->cx, q->one, dim);
   int64_t *from = DT_ANEWN(q->cx, arena, int64_t, len);
   if (x == NULL || y == NULL || from == NULL) {
     q->st = DT_E_NOMEM;
@@ -328,35 +333,62 @@ static void learn_order (Ask *q, const DtElements *all, DtArena *arena,
   o->order[o->n++].from = from;
 }
 
-/* Row i of rank r is row i * n + r of the whole. */
-static int64_t *in_turn (Ask *q, int64_t len, int n) {
-  int64_t *from = DT_ANEWN(q->cx, &q->cx->scratch, int64_t, len);
-  if (from == NULL)
-    q->st = DT_E_NOMEM;
-  for (int64_t i = 0; i < len && from != NULL; i++)
-    from[i] = i % n * (len / n) + i / n;
-  return from;
+/* Where item i of the whole lies in the ranks' items, one rank after the other: as
+** `order` says, see DtRelation. */
+static int64_t place_in (const DtOrders *o, int order, int64_t len, int n, int64_t i) {
+  return order == 0 ? i : order == 1 ? i % n * (len / n) + i / n
+                    : o->order[order - 2].from[i];
 }
 
+/* `all` as `blocks` blocks of rows, as a batch of sequences is that a linear layer
+** flattened: each block was given to the ranks in that order. */
+static bool match_blocks (Ask *q, const DtElements *all, int dim, int64_t blocks,
+                          const DtOrders *o, int order, int n, DtRelation *r) {
+  const int64_t len = all->shape[dim], each = len / blocks, mine = each / n;
+  DtArenaMark top = dt_arena_mark(&q->cx->scratch);
+  int64_t *from = DT_ANEWN(q->cx, &q->cx->scratch, int64_t, len);
+  bool found = false;
+  if (from == NULL)
+    q->st = DT_E_NOMEM;
+  for (int64_t i = 0; i < len && from != NULL; i++) {
+    const int64_t at = place_in(o, order, each, n, i % each);
+    from[i] = blocks == 1 ? at : at / mine * (len / n) + i / each * mine + at % mine;
+  }
+  found = from != NULL && match_order(q, all, dim, from, n, r);
+  if (found)
+    r->order = order;
+  dt_arena_release(&q->cx->scratch, top);
+  return found;
+}
+
+/* All orders from `k` on that are known of so many items, of all or of each block. */
+static bool match_known (Ask *q, const DtElements *all, int dim, int64_t blocks, int n,
+                         const DtOrders *o, int k, DtRelation *r) {
+  const int64_t each = all->shape[dim] / blocks;
+  for (; k < o->n + 2; k++)
+    if ((k < 2 ? each % n == 0 : o->order[k - 2].len == each) &&
+        match_blocks(q, all, dim, blocks, o, k, n, r))
+      return true;
+  return false;
+}
+
+/* What is known comes before what this tensor teaches, so that an order has one
+** number. */
 static bool match_orders (Ask *q, int n, const DtElements *rank,
                           DtArena *arena, DtOrders *o, DtRelation *r) {
   const DtElements *t[DT_RELATE_RANKS];
   DtElements all;
   for (int i = 0; i < n; i++) t[i] = &rank[i];
   for (int d = 0; d < rank[0].ndim; d++) {
-    if (!join(q, t, n, CAT, d, &all) || !same_shape(&all, q->one))
+    if (!join(q, t, n, CAT, d, &all) || !same_shape(&all, q->one) || all.n == 0)
       continue;
-    int64_t len = all.shape[d];
-    int64_t *turn = len % n == 0 && len > 0 ? in_turn(q, len, n) : NULL;
-    if (turn != NULL && match_order(q, &all, d, turn, n, r))
-      return true;
-    int before = o->n;
-    if (d == 0)
-      learn_order(q, &all, arena, o);
-    for (int i = 0; i < o->n; i++)
-      if (o->order[i].len == len &&
-          match_order(q, &all, d, o->order[i].from, n, r))
+    if (match_known(q, &all, d, 1, n, o, 1, r)) return true;
+    for (int64_t b = 2; b <= MAX_BLOCKS && b * n < all.shape[d]; b++)
+      if (all.shape[d] % (b * n) == 0 && match_known(q, &all, d, b, n, o, 0, r))
         return true;
+    const int before = o->n;
+    learn_order(q, &all, d, arena, o);
+    if (match_known(q, &all, d, 1, n, o, before + 2, r)) return true;
     o->n = before;                /* what was learnt just now must match */
   }
   return false;
@@ -402,6 +434,53 @@ static bool match_padded (Ask *q, int n, const DtElements *rank, DtRelation *r) 
   return false;
 }
 
+/* Item rows `at`, `n` of them along `dim`, of a: are they those of b from `to` on? */
+static bool has_rows (const Ask *q, const DtElements *a, int64_t at, const DtElements *b,
+                      int64_t to, int64_t n, int dim) {
+  int64_t before, behind;
+  measure(a, dim, &before, &behind);
+  for (int64_t o = 0; o < before; o++)
+    for (int64_t i = 0; i < n * behind; i++) {
+      const double x = a->v[(o * a->shape[dim] + at) * behind + i];
+      const double y = b->v[(o * b->shape[dim] + to) * behind + i];
+      if (!(x == y || fabs(x - y) <= q->near * q->size)) return false;
+    }
+  return true;
+}
+
+/* Along `dim`: each rank's begins with the last `k` items of the rank before, as many
+** everywhere, and together they are the one-rank tensor. */
+static bool overlap_along (const Ask *q, int n, const DtElements *rank, int dim) {
+  int64_t total = 0, at = 0;
+  for (int r = 0; r < n; r++) total += rank[r].shape[dim];
+  const int64_t all = q->one->shape[dim], more = total - all, k = more / (n - 1);
+  if (more <= 0 || more % (n - 1) != 0) return false;
+  for (int r = 0; r < n; r++) {
+    const int64_t len = rank[r].shape[dim];
+    if (len <= k || at + len > all || !has_rows(q, &rank[r], 0, q->one, at, len, dim))
+      return false;
+    at += len - k;
+  }
+  return true;
+}
+
+/* Neighbours have some items both, as where a convolution or a window needs them. */
+static bool match_overlap (Ask *q, int n, const DtElements *rank, DtRelation *r) {
+  for (int d = 0; n > 1 && rank[0].ndim == q->one->ndim && d < rank[0].ndim; d++) {
+    bool fits = q->one->shape[d] > 0;
+    for (int i = 0; i < n && fits; i++) {
+      fits = rank[i].ndim == q->one->ndim;
+      for (int e = 0; fits && e < rank[i].ndim; e++)
+        fits = e == d || rank[i].shape[e] == q->one->shape[e];
+    }
+    if (!fits || !overlap_along(q, n, rank, d)) continue;
+    r->kind = DT_REL_PART;
+    r->dim = d;
+    return r->overlap = true;
+  }
+  return false;
+}
+
 /* Signs, masks, ranks of rows: their mean over the ranks may be anything. */
 static bool has_few_sizes (const DtElements *a) {
   enum { FEW = 2 };
@@ -443,7 +522,7 @@ DtStatus dt_relate (DtCtx *cx, int n, const DtElements *rank,
   if (!found && q.st == DT_OK)
     found = match_orders(&q, n, rank, arena, orders, out);
   if (!found && q.st == DT_OK)
-    found = match_padded(&q, n, rank, out);
+    found = match_padded(&q, n, rank, out) || match_overlap(&q, n, rank, out);
   if (found && out->kind == DT_REL_ADDEND && out->factor != 1 && has_few_sizes(one))
     out->kind = DT_REL_NONE;
   if (!found)

@@ -36,9 +36,13 @@ typedef struct DtRelation {
                                 ** count of ranks or one over it */
   bool alike;                   /* all ranks hold the same bits */
   bool extreme;                 /* ADDEND: the largest or smallest of them are it */
+  bool overlap;                 /* PART: neighbours have a few items both (a halo) */
+  int order;                    /* PART: 0: in order of ranks; 1: its items were given
+                                ** out in turn; above: in a learnt order */
 } DtRelation;
 
-/* Orders in which rows were given to the ranks, as far as they were met. */
+/* Orders in which items of a dimension were given to the ranks, as far as they were
+** met. */
 enum { DT_MAX_ORDERS = 8 };
 typedef struct DtOrders {
   int n;
@@ -50,7 +54,7 @@ enum { DT_RELATE_RANKS = 64,  /* at most */
 
 /* What `rank[0..n)` are of `one`.  `near`: how far, as a share of the largest
 ** element or of `size`, two numbers may lie apart and be the same.  Orders are
-** learnt from exact rows, and kept in the arena that holds `orders`' lists.
+** learnt from exact items, and kept in the arena that holds `orders`' lists.
 ** NOMEM.  Local. */
 DtStatus dt_relate (DtCtx *cx, int n, const DtElements *rank,
                     const DtElements *one, double near, double size,

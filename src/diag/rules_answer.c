@@ -95,6 +95,7 @@ static uint64_t data_of (const DtVar *v) {
 void dt_diag_answer_sent (DtDiag *g, int to, const DtVar *v) {
   struct DtAnswers *a = answers_of(g);
   const uint64_t hash = a ? data_of(v) : 0;
+  g->nmessage++;
   if (hash == 0) return;
   for (int i = 0; i < a->n; i++)
     if (a->v[i].grad == hash && a->v[i].peer == to && !a->v[i].back) {
@@ -107,6 +108,7 @@ void dt_diag_answer_sent (DtDiag *g, int to, const DtVar *v) {
 void dt_diag_answer_came (DtDiag *g, int from, const DtVar *v) {
   struct DtAnswers *a = answers_of(g);
   const uint64_t hash = a ? data_of(v) : 0;
+  g->nmessage++;
   if (hash == 0) return;
   g->nanswers++;
   keep_seen(g, &a->came, hash, from);

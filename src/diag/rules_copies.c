@@ -45,6 +45,8 @@ void dt_diag_copies_free (DtDiag *g) {
   while (g->ncopies > 0) drop_copy(g, &g->copy[0]);
 }
 
+/* `v` is a copy that is meant to be equal along the mesh dim; mesh NULL: its
+** copies are averaged by the program, so they may differ in between. */
 void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim, bool managed) {
   DtCopy *c = find_copy(g, v->local);
   if (mesh == NULL) {
@@ -100,9 +102,23 @@ static void on_gradient (DtDiag *g, const DtEvent *e) {
   if (c && c->what == NULL) name_copy(g, c, p);
 }
 
+/* The library has averaged the gradient, and the program then made another in its place:
+** where that differs between the ranks it is to be mended. */
+static void made_anew (const DtDiag *g, DtCopy *c, const DtVar *p) {
+  const DtOrigin *o = p->grad && !p->grad->spec ? &p->grad->origin : NULL;
+  const DtLearn *l = dt_diag_by_storage(g, c->storage);
+  if (o == NULL || !c->managed || o->op == NULL || o->line == 0 || l == NULL ||
+      o->line == l->line || o->line == c->line ||
+      l->grad == p->grad->local->storage->id) return;
+  c->file = o->file;
+  c->line = o->line;
+  c->seq = o->seq;
+}
+
+/* A hook may update it while backward runs, before others' gradients met its own. */
 static void on_update (DtDiag *g, const DtEvent *e) {
   int i;
-  if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
+  if (e->status != DT_OK || dt_session_no_data(g->s)) return;
   for (i = 0; i < e->nin; i++) {
     DtCopy *c = e->in[i] && !e->in[i]->spec
     ? find_copy(g, e->in[i]->local) : NULL;
@@ -122,6 +138,7 @@ static void on_update (DtDiag *g, const DtEvent *e) {
     c->line = e->line;
     c->seq = e->seq;
     c->module = e->module;
+    made_anew(g, c, e->in[i]);
   }
 }
 

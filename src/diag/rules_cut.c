@@ -91,40 +91,107 @@ static void cut_copied (DtDiag *g, const DtEvent *e) {
   cut_add(g, e->out[0], &same);
 }
 
-/* The local tensor of shards that nobody sums: where it lies in the whole. */
-static void cut_left (DtDiag *g, const DtEvent *e) {
+enum { SPLITS = sizeof ((DtDiag *)0)->split_spec / sizeof (DtSpec *) };
+
+void dt_diag_splits_free (DtDiag *g) {
+  for (int i = 0; i < SPLITS; i++) {
+    dt_spec_unref(g->s->cx, g->split_spec[i]);
+    g->split_spec[i] = NULL;
+  }
+  g->nsplit = 0;
+}
+
+/* Does more than one mesh dimension cut one dimension of the tensor? */
+static bool is_split_again (const DtSpec *s) {
+  for (int m = 1; m < s->npl; m++)
+    for (int k = 0; k < m; k++)
+      if (dt_pl_is_shard_like(s->pl[m]) && dt_pl_is_shard_like(s->pl[k]) &&
+          s->pl[m].dim == s->pl[k].dim && s->mesh->shape[m] > 1 &&
+          s->mesh->shape[k] > 1) return true;
+  return false;
+}
+
+/* The spec of a part that left a tensor cut again; NULL: of another. */
+static const DtSpec *split_of (const DtDiag *g, const DtPart *p) {
+  for (int i = 0; p->left && i < SPLITS; i++)
+    if (g->split_spec[i] && g->split_spec[i]->hash == p->spec) return g->split_spec[i];
+  return NULL;
+}
+
+static void keep_split (DtDiag *g, const DtSpec *s, const DtPart *p) {
+  DtSpec **to = &g->split_spec[g->nsplit % SPLITS];
+  if (!is_split_again(s) || split_of(g, p)) return;
+  dt_spec_unref(g->s->cx, *to);
+  *to = dt_spec_ref(s);
+  g->nsplit++;
+}
+
+/* Where the part of the rank at `coord` lies; false: not in one piece. */
+static bool part_at (DtDiag *g, const DtSpec *s, const int64_t *coord, DtPart *p) {
   DtCtx *cx = g->s->cx;
   DtArenaMark top = dt_arena_mark(&cx->scratch);
+  bool whole = true;
+  memset(p, 0, sizeof *p);
+  p->ndim = s->meta.ndim;
+  p->whole = s->hash;
+  for (int d = 0; d < p->ndim && whole; d++) {
+    int64_t *at = NULL, n = 0;
+    if (dt_layout_indices(cx, s, coord, d, &at, &n) != DT_OK) {
+      dt_error_clear(cx);
+      whole = false;
+      break;
+    }
+    whole = n > 0 && at[n - 1] - at[0] == n - 1;
+    p->shape[d] = s->meta.shape[d];
+    p->off[d] = whole ? at[0] : 0;
+    p->len[d] = n;
+  }
+  dt_arena_release(&cx->scratch, top);
+  return whole;
+}
+
+/* Shards of a tensor that is cut again are not in the order of the ranks: each piece
+** is where its rank's coordinate puts it. */
+static void gathered_split (DtDiag *g, const DtSpec *s, const DtMesh *mesh, int mdim,
+                            const DtVar *piece, int64_t i) {
+  int64_t coord[DT_MAX_MDIM];
+  int *ranks = DT_NEWN(g->s->cx, int, mesh->shape[mdim]);
+  DtPart p;
+  if (ranks == NULL) {
+    dt_error_clear(g->s->cx);
+    return;
+  }
+  dt_mesh_group(mesh, mdim, mesh->my_rank, ranks);
+  if (dt_mesh_coord_of(s->mesh, ranks[i], coord) && part_at(g, s, coord, &p) &&
+      p.ndim == piece->local->m.ndim &&
+      memcmp(p.len, piece->local->m.shape, (size_t)p.ndim * sizeof p.len[0]) == 0)
+    dt_diag_part_add(g, piece, &p);
+  dt_free(g->s->cx, ranks);
+}
+
+/* The local tensor of shards that nobody sums: where it lies in the whole. */
+static void cut_left (DtDiag *g, const DtEvent *e) {
   const DtSpec *s;
   DtPart p;
   bool less = false;
-  int d, m;
   if (e->op != NULL || e->status != DT_OK || e->backward || e->nin < 1 ||
       e->nout < 1 || e->in[0] == NULL || e->out[0] == NULL ||
       (s = e->in[0]->spec) == NULL || e->out[0]->spec || !s->has_meta ||
       !s->mesh->member || s->npl != s->mesh->ndim || dt_diag_partial(s) ||
       s->meta.ndim != e->out[0]->local->m.ndim ||
       strcmp(e->text, "dtensor.to_local") != 0) return;
-  for (m = 0; m < s->npl; m++)
+  for (int m = 0; m < s->npl; m++)
     if (dt_pl_is_partial(s->pl[m])) return;
-  memset(&p, 0, sizeof p);
-  p.ndim = s->meta.ndim;
+  if (!part_at(g, s, NULL, &p) ||
+      memcmp(p.len, e->out[0]->local->m.shape, (size_t)p.ndim * sizeof p.len[0]) != 0)
+    return;
+  p.whole = 0;
   p.left = true;
-  for (d = 0; d < p.ndim; d++) {
-    int64_t *at = NULL, n = 0;
-    if (dt_layout_indices(cx, s, NULL, d, &at, &n) != DT_OK) {
-      dt_error_clear(cx);
-      break;
-    }
-    if (n == 0 || n != e->out[0]->local->m.shape[d] ||
-        at[n - 1] - at[0] != n - 1) break;      /* not in one piece */
-    p.shape[d] = s->meta.shape[d];
-    p.off[d] = at[0];
-    p.len[d] = n;
-    less = less || n < p.shape[d];
-  }
-  dt_arena_release(&cx->scratch, top);
-  if (d == p.ndim && less) cut_add(g, e->out[0], &p);
+  p.spec = s->hash;
+  for (int d = 0; d < p.ndim; d++) less = less || p.len[d] < p.shape[d];
+  if (!less) return;
+  keep_split(g, s, &p);
+  cut_add(g, e->out[0], &p);
 }
 
 /* Is the tensor cut along dim `d` and no other? */
@@ -158,6 +225,7 @@ void dt_diag_sent_after (DtDiag *g, const DtVar *v, const DtVar *before,
 void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
                        int mdim, const DtVar *piece, int64_t i) {
   const int64_t n = mesh->shape[mdim], me = mesh->coord[mdim];
+  const DtSpec *s;
   const DtPart *p;
   DtPart other;
   int d;
@@ -168,6 +236,10 @@ void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
   if (!g->on || g->ncuts == 0 || mine->spec || piece->spec ||
       (p = cut_find(g, mine)) == NULL ||
       p->ndim != piece->local->m.ndim) return;
+  if ((s = split_of(g, p)) != NULL) {
+    gathered_split(g, s, mesh, mdim, piece, i);
+    return;
+  }
   for (d = 0; d < p->ndim && !cut_along(p, d); d++) ;
   if (d == p->ndim || p->len[d] * n != p->shape[d] ||
       p->off[d] != me * p->len[d]) return;

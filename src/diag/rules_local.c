@@ -27,6 +27,9 @@ static int ndim_of (const DtVar *v) { return v->local->m.ndim; }
 /* --- along the cut dimension --- */
 
 
+/* A softmax or a norm along a dimension of which each rank has a part. Where
+** the parts are merged later by their log-sum-exp, as in ring attention, it is
+** right: this may show before or after it. */
 void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
   static const char *const norms[] = { "aten._softmax.default",
     "aten._log_softmax.default", "aten.native_layer_norm.default",
@@ -138,7 +141,8 @@ static void neighbours_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
   DtBuf t;
   if (a->first_len == 0 || a->first_len != b->first_len || a->of != b->of ||
       a->first_off != b->first_off || a->len != b->len || a->dim != b->dim ||
-      apart == 0 || a->len + apart != a->first_len || a->len <= apart) return;
+      apart == 0 || a->len + apart != a->first_len || a->len <= apart ||
+      !dt_diag_is_split(g, a->first_len, a->whole)) return;
   dt_buf_init(&t, g->s->cx);
   dt_buf_addf(&t, "differences of items %lld apart within the %lld of each rank leave "
               "out those across its edge; where each part begins", (long long)apart,
@@ -298,6 +302,9 @@ void dt_diag_lse_used (DtDiag *g, const DtEvent *e) {
     merge_by(g, dt_diag_place_spread(g, e->in[i]));
 }
 
+/* Queries and keys by heads must be the same heads on each rank. A qkv weight
+** cut into three pieces and then by rank, or by rank and then into three,
+** gives other heads; both readings are claimed, and the data decides. */
 void dt_diag_heads_met (DtDiag *g, const DtEvent *e) {
   const DtPlace *q = dt_diag_place_of(g, e, 0, DT_PLACE_PART);
   const DtPlace *k = dt_diag_place_of(g, e, 1, DT_PLACE_PART);

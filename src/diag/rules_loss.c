@@ -226,7 +226,8 @@ static void conv_met (DtDiag *g, const DtEvent *e) {
       w->dim < 2 || kernel == NULL || kernel->local->m.ndim <= w->dim) return;
   n = (int)dt_arg_ints(e->args, 3, stride, DT_MAX_NDIM);
   d = n == 1 ? 0 : w->dim - 2;
-  if (d < n && kernel->local->m.shape[w->dim] > stride[d]) {
+  if (d < n && kernel->local->m.shape[w->dim] > stride[d] &&
+      dt_diag_is_split(g, w->len, w->whole)) {
     const DtFact fact = { false, w->where };
     dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_CONV_MET, 1, &fact,
                       dt_diag_name(g, x), "a convolution along the dimension that "
@@ -270,7 +271,7 @@ static void edge_met (DtDiag *g, const DtEvent *e) {
   const DtPlace *w = x ? dt_diag_place(g, x) : NULL;
   const DtFact fact = { false, w ? w->where : 0 };
   if (!is_forward(g, e) || w == NULL || w->kind != DT_PLACE_PART || w->columns ||
-      w->dim < 2 || w->first_len > 0 ||
+      w->dim < 2 || w->first_len > 0 || !dt_diag_is_split(g, w->len, w->whole) ||
       (begins_with(e->op, pools) && !windows_overlap(e, w->dim))) return;
   dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, DT_SALT_EDGE_MET, 1, &fact,
                     dt_diag_name(g, x), "it makes items of neighbours along the "
@@ -358,11 +359,19 @@ static bool takes_norm (const DtDiag *g, const DtOpDef *op) {
   return strcmp(op->sig->full, "aten.linalg_vector_norm.default") == 0;
 }
 
-/* The squares of gradients are summed over ranks of which some have the same. */
+/* A sum of squares is no whole number, as counts are. */
+static bool is_whole_number (const DtTensor *t) {
+  const double x = dt_tensor_has_data(t)
+                   ? dt_tensor_get(t, (int64_t[DT_MAX_NDIM]){ 0 }).re : 0;
+  return x == floor(x);
+}
+
+/* The squares of gradients are summed over ranks of which some have the same; until the
+** update, for what is summed after it is none. */
 static void note_squares (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
-  if (!g->normed || raw->reduce == NULL || strcmp(raw->reduce, "sum") != 0 ||
+  if (!g->normed || g->since_update == 0 || raw->reduce == NULL || strcmp(raw->reduce, "sum") != 0 ||
       strcmp(raw->kind, "all_reduce") != 0 || in->spec || g->s->backward ||
-      dt_meta_numel(&in->local->m) != 1 ||
+      dt_meta_numel(&in->local->m) != 1 || is_whole_number(in->local) ||
       raw->mesh->shape[raw->mdim] != dt_session_size(g->s)) return;
   g->squares = dt_diag_hash(in->local, false);
   g->squares_at = dt_diag_here(g, raw->kind);

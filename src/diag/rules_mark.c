@@ -4,12 +4,14 @@
 **
 ** Marks belong to storages.  PENDING goes with wait(); PERMUTED is passed on
 ** from what an operator reads to what it makes, until the library puts the
-** sequence back in order. */
+** sequence back in order.  ROUNDED: a checkpoint of a wider type was loaded into it,
+** which is meant where the model computes in that type, and a loss where what it held
+** is then copied into a parameter that is as wide as the file. */
 #include <string.h>
 #include "diag/diag_int.h"
 
 static const char *const mark_names[DT_NMARKS] = { "pending", "permuted",
-                                                  "sending" };
+                                                  "sending", "rounded" };
 
 int dt_diag_mark_named (const char *name) {
   int i;
@@ -54,6 +56,24 @@ static void sending_written (DtDiag *g, const DtEvent *e) {
               "called");
 }
 
+/* --- rounded by a load --- */
+
+static void rounded_widened (DtDiag *g, const DtEvent *e) {
+  const DtVar *to = e->nin > 1 ? e->in[0] : NULL, *from = e->nin > 1 ? e->in[1] : NULL;
+  if (to == NULL || from == NULL || !to->is_param || e->status != DT_OK ||
+      !dt_idset_has(&g->mark[DT_MARK_ROUNDED], storage_id(from)) ||
+      dt_dtype_size((DtDtype)to->local->m.dtype) <=
+        dt_dtype_size((DtDtype)from->local->m.dtype)) return;
+  dt_diag_add(g, e, DT_FIND_ID_LOADED_ROUNDED, to, 0, NULL,
+              "%s of the checkpoint was loaded as %s, and is copied into %s", "a tensor",
+              dt_dtype_info((DtDtype)from->local->m.dtype)->tag,
+              dt_dtype_info((DtDtype)to->local->m.dtype)->tag);
+}
+
+static bool copies (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_COPY);
+}
+
 /* --- in a balancer's order --- */
 
 static void permuted_spread (DtDiag *g, const DtEvent *e) {
@@ -94,5 +114,6 @@ const DtDiagRule dt_rules_mark[] = {
     DT_WHEN(mark[DT_MARK_PERMUTED].n) },
   { DT_EV_FUNC_END, permuted_shard, NULL,
     DT_WHEN(mark[DT_MARK_PERMUTED].n) },
+  { DT_EV_OP_END, rounded_widened, copies, DT_WHEN(mark[DT_MARK_ROUNDED].n) },
   { 0, NULL, NULL, 0 }
 };

@@ -232,7 +232,9 @@ void dt_diag_routed_sum (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 /* --- a sum over the ranks, and an addend --- */
 
 /* A sum over all ranks plus a sum over this rank's part alone, in either order.
-** Equal shapes are asked for, since a number beside a tensor may be a bias.
+** Equal shapes are asked for, since a number beside a tensor may be a bias.  A sum
+** plus this rank's share of that same sum gives it its gradient, and the share less
+** its own detached copy is nothing.
 ** That what was added differs is claimed, not seen: one rank has its own only. */
 void dt_diag_half_reduced (DtDiag *g, const DtEvent *e) {
   const DtPlace *a, *b;
@@ -253,6 +255,7 @@ void dt_diag_half_reduced (DtDiag *g, const DtEvent *e) {
   }
   if (a == NULL || b == NULL || a->kind != DT_PLACE_TOTAL || a->rest ||
       (b->kind != DT_PLACE_ADDEND && b->kind != DT_PLACE_BIASED) ||
+      (a->at.seq > 0 && a->at.seq == b->at.seq) ||
       !dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m)) return;
   fact.hash = b->where;
   at = dt_diag_origin(&b->at, "");

@@ -78,13 +78,15 @@ static bool has_set (const DtEvent *e, const char *name) {
   return false;
 }
 
-/* Does an in-place operator write its first argument without a look at it?  It
-** may write some of it only: what is left blank is not known. */
+/* Does an operator write its first argument, or a copy of that, without a look
+** at it?  It may write some of it only: what is left blank is not known. */
 static bool overwrites_first (const DtEvent *e) {
   static const char *const words[] = { "copy_", "zero_", "fill_", "eye_",
-    "index_put_", "scatter_.src", "scatter_.value", "put_.default" };
+    "index_put_", "scatter_.src", "scatter_.value", "put_.default",
+    "index_copy.", "index_fill.", "index_put.", ".scatter.src", ".scatter.value",
+    "slice_scatter.", "select_scatter.", "diagonal_scatter.", ".put.default" };
   size_t i;
-  if (e->op->flags & DT_OP_RANDOM) return true;
+  if (e->op->flags & DT_OP_RANDOM) return (e->op->flags & DT_OP_INPLACE) != 0;
   if (has_set(e, "accumulate") || strstr(e->op->sig->full, "_reduce"))
     return false;
   for (i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -105,8 +107,8 @@ static bool reads_input (const DtDiag *g, const DtEvent *e, int i) {
   if (f & (DT_OP_VIEW | DT_OP_NODATA | DT_OP_FACTORY)) return false;
   if (makes_blank(g, e->op)) return false;
   (void)dt_slot_arg(e->args, i, &pos);
-  if (pos == 0 && (f & DT_OP_INPLACE)) return !overwrites_first(e);
-  return !only_written(e->op->sig, pos);
+  if (only_written(e->op->sig, pos)) return false;
+  return pos != 0 || !overwrites_first(e);
 }
 
 static void blank_read (DtDiag *g, const DtEvent *e) {

@@ -26,6 +26,7 @@ typedef struct Noise {
   Met met;
   uint64_t drawn, with;         /* values: of the numbers, of what they met, */
   bool either;                  /* which was drawn, too: either may be the noise */
+  bool one;                     /* a single number: only a promise tells of it */
   DtOrigin at;                  /* there */
   const char *name, *met_name;  /* theirs there, of what they met (interned) */
 } Noise;
@@ -48,6 +49,11 @@ static const Noise *find_noise (const DtDiag *g, const DtVar *v) {
   w = slot_of(g, v->local->storage->id);
   return w->storage == v->local->storage->id &&
          w->version == v->local->storage->version ? w : NULL;
+}
+
+bool dt_diag_is_noise (const DtDiag *g, const DtVar *v) {
+  const Noise *w = find_noise(g, v);
+  return w != NULL && w->met == MET_NOTHING;
 }
 
 static void put_noise (DtDiag *g, const DtVar *v, const Noise *w) {
@@ -88,11 +94,11 @@ static void on_drawn (DtDiag *g, const DtEvent *e) {
   const Noise fresh = { .drawn = 0 };
   Noise to;
   if (e->status != DT_OK || e->backward || dt_session_no_data(g->s) || !is_plain(v) ||
-      !dt_dtype_is_float((DtDtype)v->local->m.dtype) ||
-      dt_meta_numel(&v->local->m) < 2) return;
+      !dt_dtype_is_float((DtDtype)v->local->m.dtype)) return;
   if (!dropout) {
     to = fresh;
-    to.drawn = dt_diag_sample(v->local);
+    to.one = dt_meta_numel(&v->local->m) == 1;
+    to.drawn = to.one ? dt_diag_hash(v->local, false) : dt_diag_sample(v->local);
     put_noise(g, v, &to);
   } else if (is_plain(e->in[0]) && is_plain(e->out[1]) && !dt_diag_place(g, e->in[0])) {
     to = noise_met(g, e, &fresh, MET_ALIKE, NULL, e->in[0]);
@@ -174,11 +180,28 @@ static void claim_own (DtDiag *g, const DtRecRaw *raw, const Noise *w, uint64_t 
                       "summed; what was drawn");
 }
 
+/* What is the same on all ranks was mixed with numbers of each one's own, and is then
+** said to be Replicate. */
+static void promised (DtDiag *g, const DtEvent *e) {
+  const DtSpec *s = e->nout > 0 && e->out[0] ? e->out[0]->spec : NULL;
+  const Noise *w = e->nin > 0 ? find_noise(g, e->in[0]) : NULL;
+  if (s == NULL || w == NULL || w->met != MET_ALIKE || w->at.line == 0 ||
+      e->status != DT_OK || e->backward) return;
+  for (int m = 0; m < s->npl && m < s->mesh->ndim; m++) {
+    const DtFact facts[2] = { { false, w->drawn }, { true, w->with } };
+    const DtEvent at = dt_diag_origin(&w->at, "from_local");
+    if (!dt_pl_is_replicate(s->pl[m]) || s->mesh->shape[m] < 2) continue;
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OWN_NOISE, s->mesh, m, MET_ALIKE, 2, facts,
+                      w->name, "it meets what is the same on all ranks, and the result is "
+                      "said to be Replicate; what was drawn");
+  }
+}
+
 void dt_diag_noise_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   const Noise *w = find_noise(g, in);
   const bool sum = strstr(raw->kind, "reduce") && raw->reduce &&
                    (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0);
-  if (w == NULL || !sum || g->s->backward || w->met < MET_WEIGHT) return;
+  if (w == NULL || w->one || !sum || g->s->backward || w->met < MET_WEIGHT) return;
   claim_own(g, raw, w, w->drawn, w->with, w->name, w->met);
   if (w->either && w->met == MET_WEIGHT)
     claim_own(g, raw, w, w->with, w->drawn, w->met_name, MET_OTHER);
@@ -193,6 +216,7 @@ static bool passes_on (const DtDiag *g, const DtOpDef *op) { return !draws(g, op
 
 const DtDiagRule dt_rules_noise[] = {
   { DT_EV_OP_END, on_drawn, draws, 0 },
+  { DT_EV_FUNC_END, promised, NULL, DT_CALLED(FROM_LOCAL) },
   { DT_EV_OP_END, on_op, passes_on, DT_WHEN(nnoises) },
   { 0, NULL, NULL, 0 }
 };

@@ -177,7 +177,8 @@ static void part_joined (DtDiag *g, const DtEvent *e) {
       continue;
     }
     if (p->off[dim] != q->off[dim] + q->len[dim] && p->len[dim] > 0) {
-      dt_diag_add(g, e, DT_FIND_ID_PART_ORDER, e->out[0], 0, NULL,
+      dt_diag_add(g, e, DT_FIND_ID_PART_ORDER,
+                  *dt_diag_name(g, e->out[0]) ? e->out[0] : e->in[i], 0, NULL,
                   "dim %lld: the part that begins at %lld stands behind the "
                   "one of %lld to %lld", (long long)dim,
                   (long long)p->off[dim], (long long)q->off[dim],
@@ -265,6 +266,9 @@ static void compare_plan (DtDiag *g, const DtEvent *e, int64_t first) {
   dt_prop_unref(g->s->cx, p);
 }
 
+/* PyTorch keeps a plan by the arguments that a schema lists as static: calls
+** that differ in another argument get the first one's plan (finding).  The
+** latest DT_RECENT keys are kept; the counter wraps within twice that number. */
 static void plan_reused (DtDiag *g, const DtEvent *e) {
   uint64_t key = DT_HASH_SEED, rest;
   DtArgs kept;

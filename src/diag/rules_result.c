@@ -118,10 +118,47 @@ void dt_diag_restored (DtDiag *g, const DtVar *v, const char *key) {
 
 void dt_diag_restoring (DtDiag *g) { g->nloads++; }
 
+void dt_diag_moments_left (DtDiag *g, const char *name) {
+  g->left = g->on && !g->d->muted && name ? dt_session_intern(g->s, name) : NULL;
+  if (g->left) g->left_at = dt_diag_here(g, "load");
+  else if (name) dt_error_clear(g->s->cx);
+}
+
+void dt_diag_moments_fresh (DtDiag *g) {
+  DtOrigin step = dt_diag_here(g, "step");
+  DtBuf b;
+  if (g->left == NULL || g->left_at.line == 0) return;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "%s and others were saved and are not loaded here; the optimizer begins "
+              "with moments of zero at %s:%d", g->left, step.file, step.line);
+  dt_diag_put_at(g, DT_FIND_ID_MOMENTS_FRESH, &g->left_at, "", &b);
+  g->left = NULL;
+}
+
 void dt_diag_param (DtDiag *g, const DtVar *v) {
   if (dt_idset_has(&g->params, v->local->storage->id))
     dt_idset_add(g, &g->tied, v->local->storage->id);
   dt_idset_add(g, &g->params, v->local->storage->id);
+}
+
+/* A copy was made when it was copied, and says nothing of the order of layers. */
+static bool is_made (const DtDiag *g, const DtVar *v) {
+  static const char *const copies[] = { "clone", "copy", "_like", NULL };
+  const char *op = v->origin.op;
+  for (int i = 0; op && copies[i]; i++)
+    if (strstr(op, copies[i])) return false;
+  return v->spec == NULL && dt_idset_has(&g->params, v->local->storage->id);
+}
+
+/* Numbers of storages go up. */
+int dt_diag_params_between (const DtDiag *g, const DtVar *a, const DtVar *b, int *all) {
+  const int64_t from = a->local->storage->id, to = b->local->storage->id;
+  int n = 0;
+  *all = g->params.n;
+  if (!is_made(g, a) || !is_made(g, b) || to < from) return -1;
+  for (int i = 0; i < g->params.cap; i++)     /* a table with gaps */
+    if (g->params.v[i] > from && g->params.v[i] < to) n++;
+  return n;
 }
 
 /* --- who reads them --- */

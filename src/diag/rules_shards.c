@@ -194,7 +194,9 @@ static bool is_copying (const DtDiag *g, const DtOpDef *op) {
 
 void dt_diag_shards_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                          const DtVar *out) {
+  const DtHeld *h = find_held(g, in);
   if (g->nheld == 0) return;
+  if (h) dt_diag_units_raw(g, raw, in, h);
   parts_reduced(g, raw, in, out);
   mixed_summed(g, raw, in);
 }

@@ -70,6 +70,9 @@ static void same_as (DtShare *to, const DtShare *from) {
   to->loss = from->loss;
   to->loss_at = from->loss_at;
   to->clipped = from->clipped;
+  to->rate = from->rate;
+  to->reduced_at = from->reduced_at;
+  to->divided_at = from->divided_at;
 }
 
 static const char weighs[] = "what an element weighs in the part of each rank (1 / its "
@@ -203,6 +206,8 @@ static bool is_multiplied_by_sum (const DtEvent *e) {
           strncmp(by->origin.op, "aten.rsub.", 10) == 0);
 }
 
+static bool is_near_count (double x, int n) { return fabs(x - n) < 1e-6 * n; }
+
 /* a * b, a / b, where one is a share and the other a number. */
 static void on_scale (DtDiag *g, const DtEvent *e) {
   const bool div = is_any(g, e->op, DT_DO_DIV, DT_DO_DIV_SCALAR);
@@ -225,14 +230,19 @@ static void on_scale (DtDiag *g, const DtEvent *e) {
   if (was.weight != 0 && !(was.over > 0 && is_clip_factor(e, &was, w)))
     to->total *= w / was.weight;
   if (!div) to->factor = true;
+  if (!div && was.over > 0 && was.weight != 0 && !is_near_count(was.weight / w, was.over))
+    to->rate = (was.rate != 0 ? was.rate : 1) * w / was.weight;
   if (was.loss_at.line > 0 && e->args->n > 1 && !dt_arg_is_number(e->args, 1))
     to->clipped = true;
   if (div && was.over == 0 && was.weight == 1 && fabs(to->total - 1) < 1e-6 &&
       dt_diag_is_whole(g, x)) to->total = NAN;
   if (div && was.over > 0 && e->args->n > 1 && dt_arg_is_number(e->args, 1))
     to->by = (was.by > 0 ? was.by : 1) * x;
-  if (was.over > 0 && fabs(w * was.over - was.weight) < 1e-6 * fabs(was.weight))
+  if (was.over > 0 && is_near_count(was.weight / w, was.over)) {
     to->divided = true;
+    to->divided_at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                                 .line = e->line, .seq = e->seq };
+  }
 }
 
 /* Many in place by one number: a list of gradients, divided or clipped. */
@@ -330,7 +340,8 @@ static void list_end (DtDiag *g, const DtEvent *e) {
 
 static bool is_passing (const DtDiag *g, const DtOpDef *op) {
   return is_any(g, op, DT_DO_CAT, DT_DO_ADD) || dt_diag_clones(g, op) ||
-         dt_diag_op_is(g, op, DT_DO_COPY);
+         dt_diag_op_is(g, op, DT_DO_COPY) ||
+         strcmp(op->sig->full, "aten.constant_pad_nd.default") == 0;
 }
 
 static void pass_end (DtDiag *g, const DtEvent *e) {
@@ -356,6 +367,8 @@ static void note_piece (DtDiag *g, double weight, double total, int line) {
   }
 }
 
+/* A backward pass begins: what the loss is a share of (its weight in the mean
+** over all ranks) is kept for judging the gradients that come. */
 static void on_backward (DtDiag *g, const DtEvent *e) {
   const DtShare *s = NULL;
   g->root = g->root_total = NAN;
@@ -393,15 +406,19 @@ static void on_update (DtDiag *g, const DtEvent *e) {
 
 /* fully_shard reduces when backward has ended: what is known of its loss is
 ** still there. */
+const char *dt_diag_kept_place (DtDiag *g, int64_t id) {
+  const char *name = dt_session_intern(g->s, dt_diag_place_name(g, id));
+  if (name == NULL) dt_error_clear(g->s->cx);
+  return name ? name : "";
+}
+
 void dt_diag_averaging (DtDiag *g, int64_t n) {
-  const char *name;
+  if (g->on && !g->d->muted) g->units.total = g->root_factor ? NAN : g->root_total;
   if (!g->on || g->d->muted || n < 3 || g->shared_at.line > 0 ||
       isnan(g->root_total) || g->root_factor ||
       fabs(g->root_total * (double)n - 1) > 1e-4) return;
-  name = dt_session_intern(g->s, dt_diag_place_name(g, g->root_id));
-  if (name == NULL) dt_error_clear(g->s->cx);
   g->shared_at = g->root_at;
-  g->shared_name = name ? name : "";
+  g->shared_name = dt_diag_kept_place(g, g->root_id);
   g->shared_loss = g->root_hash;
 }
 
@@ -489,6 +506,24 @@ DtKept dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over, int *times) 
   return DT_KEPT_UNKNOWN;
 }
 
+bool dt_diag_share_step (DtDiag *g, const DtTensor *t, double *rate, DtShareStep *how) {
+  const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
+  double total;
+  if (s == NULL || s->mesh || s->over < 2 || s->times != 1 || s->loss_at.line == 0 ||
+      s->clipped || isnan(s->total) || dt_meta_numel(&t->m) < 2) return false;
+  total = s->total;
+  if (s->rate != 0) {
+    *rate *= s->rate;
+    total /= s->rate;
+  }
+  how->over = s->over;
+  how->twice = s->averaged && s->divided && fabs(total * s->over - 1) < 1e-4;
+  how->reduced_at = s->reduced_at;
+  how->divided_at = s->divided_at;
+  return how->twice || (!s->averaged && !s->divided &&
+                        fabs(total - s->over) < 1e-4 * s->over);
+}
+
 bool dt_diag_share_reduced (DtDiag *g, const DtTensor *t) {
   const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
   return s && s->over > 1 && s->mesh == NULL && dt_meta_numel(&t->m) > 1;
@@ -516,6 +551,11 @@ bool dt_diag_is_part_of_mean (DtDiag *g, const DtTensor *t) {
   const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
   return s && s->over == 0 && s->mesh == NULL && !s->factor &&
          fabs(s->total * (double)dt_session_size(g->s) - 1) < 1e-4;
+}
+
+bool dt_diag_is_sum (DtDiag *g, const DtVar *v) {
+  const DtShare *s = g->nshares > 0 ? find_share(g, v->local, false) : NULL;
+  return s != NULL && s->mesh == NULL && s->weight == 1 && s->total > 1 && !s->factor;
 }
 
 bool dt_diag_share_averaged (DtDiag *g, const DtTensor *t, int *over) {
@@ -652,6 +692,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   g->dealt_back = g->dealt_back ||
                   (g->s->backward && strncmp(raw->kind, "all_to_all", 10) == 0 &&
                    raw->mesh->shape[raw->mdim] > 1);
+  dt_diag_adjoint_raw(g, raw);
   dt_diag_summed(g, raw, in);
   dt_diag_train_raw(g, raw, in);
   dt_diag_where_raw(g, raw, in, out);
@@ -666,6 +707,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     dt_diag_stale_gathered(g, in, out);
   dt_diag_norm_raw(g, raw, in);
   dt_diag_noise_raw(g, raw, in);
+  dt_diag_scattered_raw(g, raw, out);
   dt_diag_shards_raw(g, raw, in, out);
   if (g->nshares == 0 ||
       (s = find_share(g, in->local, false)) == NULL || s->mesh) return;
@@ -688,6 +730,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
       to->total = NAN;          /* over two groups, or of several losses */
     else if (!to->averaged) to->total *= n;
     to->over = n;
+    to->reduced_at = dt_diag_here(g, raw->kind);
   }
 }
 

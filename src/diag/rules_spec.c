@@ -14,22 +14,11 @@ static bool is_fill_of_zero (const DtDiag *g, const DtEvent *e) {
            dt_arg_float(e->args, 1) == 0;
 }
 
-/* What backward computes wrongly is told where forward called for it. */
-static DtEvent where_called (const DtDiag *g, const DtEvent *e) {
-  const DtOrigin *from = e->backward ? g->s->node_at : NULL;
-  DtEvent at = *e;
-  if (from != NULL && from->line > 0) {
-    at.file = from->file;
-    at.line = from->line;
-  }
-  return at;
-}
-
 static void known_wrong (DtDiag *g, const DtEvent *e) {
   const DtKnownWrong *k = e->prop->known_wrong;
   DtEvent at;
   if (k == NULL || is_fill_of_zero(g, e)) return;
-  at = where_called(g, e);
+  at = dt_diag_called(g, e);
   dt_diag_add(g, &at, DT_FIND_ID_KNOWN_WRONG, e->nin ? e->in[0] : NULL, 0, NULL,
               "%s; for example %s", k->what, k->example);
 }
@@ -178,7 +167,7 @@ static void on_misfit (DtDiag *g, const DtEvent *e) {
     dt_spec_print(v->spec, &b);
     dt_buf_add(&b, " has a local part of ");
     dt_buf_add_i64s(&b, v->local->m.shape, v->local->m.ndim);
-    at = where_called(g, e);
+    at = dt_diag_called(g, e);
     dt_diag_add(g, &at, DT_FIND_ID_LOCAL_MISFIT, v, 0, NULL, "%s",
                 dt_buf_str(&b));
     dt_buf_fini(&b);

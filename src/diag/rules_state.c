@@ -10,6 +10,37 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
+/* --- training and evaluation --- */
+
+void dt_diag_mode (DtDiag *g, bool training) {
+  if (!g->on || g->d->muted || !g->s->grad_enabled) return;
+  g->modes = dt_hash_u64(g->modes, training ? 1 : 2);
+  g->nmodes++;
+}
+
+void dt_diag_evaluates (DtDiag *g) {
+  if (g->on && !g->d->muted) g->evaluates_at = dt_diag_here(g, "eval");
+}
+
+/* Whoever stays in evaluation mode on some ranks (the one that validates) goes on to
+** train without dropout, and with other statistics. */
+void dt_diag_modes (DtDiag *g) {
+  const DtFact facts[2] = { { false, g->modes | 1 }, { true, (uint64_t)g->nmodes + 1 } };
+  DtEvent e = { .kind = DT_EV_OP, .text = "eval", .file = "", .module = "" };
+  DtClaim *c;
+  if (g->nmodes == 0 || g->nlearn == 0) return;
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_MODE_APART, g->over, g->over_dim, 0, 2, facts,
+                        "", "whether dropout and batch normalization were in training "
+                        "mode, each time that gradients were to come of it");
+  if (c == NULL) return;
+  c->quiet = g->evaluates_at.line == 0;
+  c->file = g->learn[0].file;
+  if (c->quiet) return;
+  c->file = g->evaluates_at.file;
+  c->line = g->evaluates_at.line;
+  c->seq = g->evaluates_at.seq;
+}
+
 /* --- buffers --- */
 
 void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name) {
@@ -22,13 +53,29 @@ void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name) {
   if (own == NULL) { dt_error_clear(g->s->cx); return; }
   b = &g->buffer[g->nbuffers++];
   *b = (DtBuffer){ .storage = v->local->storage->id, .name = own,
-                   .version = v->local->storage->version };
+                   .version = v->local->storage->version,
+                   .random = dt_diag_is_noise(g, v) };
 }
 
 static DtBuffer *find_buffer (DtDiag *g, const DtVar *v) {
   for (int i = 0; i < g->nbuffers; i++)
     if (g->buffer[i].storage == v->local->storage->id) return &g->buffer[i];
   return NULL;
+}
+
+/* Of several tensors under one name a checkpoint keeps one.  The statistics of a batch
+** norm are each rank's own by right. */
+void dt_diag_saved (DtDiag *g, const DtVar *v, const char *key) {
+  const DtOrigin here = dt_diag_here(g, "dcp.save");
+  const DtEvent e = dt_diag_origin(&here, "dcp.save");
+  const uint64_t name = dt_hash_str(DT_HASH_SEED, key) | 1;
+  DtFact facts[2] = { { false, 0 }, { true, name } };
+  if (!g->on || g->d->muted || v->spec || find_buffer(g, v) ||
+      !dt_dtype_is_float((DtDtype)v->local->m.dtype) || dt_meta_numel(&v->local->m) < 2)
+    return;
+  facts[0].hash = dt_diag_sample(v->local);
+  dt_diag_claim_all(g, &e, DT_FIND_ID_SAVED_ALONE, NULL, -1, (int64_t)(name >> 2), 2, facts,
+                    key, "what each rank gives for it");
 }
 
 /* That which `v` is, unless it is as it was registered, or a number computed of it. */
@@ -38,6 +85,12 @@ static DtBuffer *written_buffer (DtDiag *g, const DtVar *v) {
   for (int i = 0; i < g->nbuffers; i++)
     if (g->buffer[i].number == v->local->storage->id) return &g->buffer[i];
   return NULL;
+}
+
+/* Random numbers that are as they were registered. */
+static DtBuffer *kept_buffer (DtDiag *g, const DtVar *v) {
+  DtBuffer *b = find_buffer(g, v);
+  return b && b->random && b->version == v->local->storage->version ? b : NULL;
 }
 
 /* Numbers among themselves are those of a meter: added up, divided, put together to be
@@ -96,6 +149,8 @@ static void on_buffer_read (DtDiag *g, const DtEvent *e) {
   const bool numbers = takes_numbers(e);
   for (int i = 0; i < e->nin; i++) {
     DtBuffer *b = e->in[i] && !e->in[i]->spec ? written_buffer(g, e->in[i]) : NULL;
+    if (b == NULL && !numbers && g->s->grad_enabled && e->in[i] && !e->in[i]->spec &&
+        (b = kept_buffer(g, e->in[i])) != NULL) b->kept = true;
     if (b == NULL) continue;
     if (numbers) {
       if (e->nout > 0 && e->out[0] && dt_meta_numel(&e->out[0]->local->m) == 1)
@@ -142,6 +197,28 @@ static void claim_parted (DtDiag *g, const DtBuffer *b, const DtLearn *l, int nr
                     nr + DT_BUFFERS, n, facts, b->name, what);
 }
 
+/* Beside parameters that are this rank's own a buffer may be, too. */
+static bool are_all_reduced (const DtDiag *g) {
+  for (int i = 0; i < g->nlearn; i++)
+    if (!g->learn[i].reduced) return false;
+  return true;
+}
+
+/* Each rank drew its own, and the model's parameters were made one rank's. */
+static void claim_drawn (DtDiag *g, const DtBuffer *b, const DtLearn *l, int nr) {
+  const DtEvent at = dt_diag_origin(g->params_sent.line > 0 ? &g->params_sent : &b->at, "");
+  const DtFact facts[2] = { { false, b->used }, { true, l->last } };
+  const char *what;
+  DtBuf t;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "a buffer of random numbers, read at %s:%d; the parameters are the "
+              "same%s", b->at.file ? b->at.file : "", b->at.line,
+              g->params_sent.line > 0 ? ", and are sent here" : "");
+  what = dt_diag_intern(g, &t);
+  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_BUFFER_DRAWN, g->over, g->over_dim, nr, 2,
+                              facts, b->name, what);
+}
+
 void dt_diag_state (DtDiag *g) {
   const DtLearn *l = g->over ? dt_diag_any_reduced(g) : NULL;
   if (l == NULL || g->moved || g->averaged) return;
@@ -150,6 +227,10 @@ void dt_diag_state (DtDiag *g) {
     const char *what;
     DtBuf t;
     if (b->at.line == 0) continue;
+    if (b->kept && b->wrote.line == 0) {
+      if (are_all_reduced(g)) claim_drawn(g, b, l, DT_SALT_STATE + i);
+      continue;
+    }
     dt_buf_init(&t, g->s->cx);
     dt_buf_addf(&t, "a buffer that is written by each rank, and read at %s:%d; the "
                 "parameters are the same", b->at.file ? b->at.file : "", b->at.line);
@@ -192,6 +273,8 @@ void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   DtClaim *c;
   buffer_met(g, in);
   if (strcmp(raw->kind, "broadcast") != 0 || g->s->backward) return;
+  if (dt_idset_has(&g->params, in->local->storage->id) && !find_buffer(g, in))
+    g->params_sent = dt_diag_here(g, raw->kind);
   claim_made_alone(g, raw, in);
   dt_idset_del(&g->loaded, in->local->storage->id);
   if (src && loaded) return;            /* then there is no claim of all */

@@ -18,6 +18,8 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
+/* As dt_diag_hash with `varied`, of 64 values only: taken of each parameter at
+** each step. */
 uint64_t dt_diag_sample (const DtTensor *t) {
   enum { FEW = 64 };
   const DtMeta *m = &t->m;
@@ -79,6 +81,8 @@ void dt_diag_learn_free (DtDiag *g) {
   g->cleared_at.line = 0;
   dt_mesh_unref(g->s->cx, g->over);
   dt_mesh_unref(g->s->cx, g->split);
+  dt_mesh_unref(g->s->cx, g->pieces_over);
+  g->pieces_over = NULL;
   dt_free(g->s->cx, g->learn);
   g->over = g->split = NULL;
   g->reordered = false;
@@ -92,9 +96,17 @@ void dt_diag_learn_free (DtDiag *g) {
   g->alone_at.line = g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
   g->frozen = 0;
   g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;
+  dt_diag_units_free(g);
+  g->modes = 0;
+  g->nmodes = g->evaluates_at.line = 0;
   g->rate = (DtRate){ .times = 0 };
   g->accumulates = g->told_pieces = g->filled = false;
   g->nfactors = g->nsummed = g->padded = g->ndealt = g->nnorms = 0;
+  memset(g->met, 0, sizeof g->met);
+  g->piece_normed = false;
+  g->piece_scaled = DT_HASH_SEED;
+  g->piece_at.line = 0;
+  g->scattered.n = 0;
   memset(g->summed, 0, sizeof g->summed);
   memset(g->chosen, 0, sizeof g->chosen);
   g->sent_some.n = 0;
@@ -106,6 +118,9 @@ void dt_diag_learn_free (DtDiag *g) {
   memset(g->low, 0, sizeof g->low);
 }
 
+/* The row of a parameter that an optimizer changes for the first time. Found
+** by storage in a small table of which two storages may want the same slot:
+** then the later one is not followed. */
 static DtLearn *begin_learning (DtDiag *g, const DtEvent *e, const DtVar *p) {
   const int64_t id = p->local->storage->id;
   DtLearn *l;
@@ -126,6 +141,7 @@ static DtLearn *begin_learning (DtDiag *g, const DtEvent *e, const DtVar *p) {
     l->start = dt_diag_hash(p->local, false);
   l->at_first = dt_diag_hash(p->local, false);
   l->drawn = p->local->storage->drawn;
+  l->piece = dt_diag_place_spread(g, p) != NULL;
   l->made = p->origin;
   l->param = p->is_param;
   l->clipped = DT_HASH_SEED;
@@ -147,7 +163,9 @@ static void note_cut (DtDiag *g, const DtSpec *s) {
 }
 
 void dt_diag_cuts (DtDiag *g, DtMesh *mesh, int mdim) {
-  if (!g->on || g->d->muted || g->split || mesh->shape[mdim] < 2) return;
+  if (!g->on || g->d->muted || mesh->shape[mdim] < 2) return;
+  dt_diag_wraps(g, mesh);
+  if (g->split) return;
   g->split = dt_mesh_ref(mesh);
   g->split_dim = mdim;
 }
@@ -246,7 +264,7 @@ static void norm_taken (DtDiag *g, const DtEvent *e) {
                  dt_diag_share_reduced(g, e->in[i]->local));
 }
 
-static bool takes_norm (const DtDiag *g, const DtOpDef *op) {
+bool dt_diag_takes_norm (const DtDiag *g, const DtOpDef *op) {
   static const char *const names[] = { "aten.linalg_vector_norm.default",
     "aten.norm.", "aten._foreach_norm.", "aten.pow.Tensor_Scalar",
     "aten.square.", "aten.dot.", "aten.abs.", "aten.mul.Tensor", NULL };
@@ -534,39 +552,93 @@ void dt_diag_moved (DtDiag *g) { g->moved = g->piped = true; }
 
 /* --- when somebody asks --- */
 
+/* A hash of what the vector of one value in `storage` was first used with, if that is
+** not of one value itself; 0: no evidence. */
+static uint64_t find_met (const DtDiag *g, int64_t storage) {
+  const DtMet *m = &g->met[(uint64_t)storage % DT_METS];
+  return m->storage == storage ? m->hash : 0;
+}
+
+/* What a vector of one value began with: what it met, too, and what all others began
+** with that are not known to be a part of a whole.  An expert or a model of this rank's
+** own has others that differ, and its norm is its own as well. */
+static uint64_t met_with (const DtDiag *g, const DtLearn *l) {
+  uint64_t h = dt_hash_u64(l->at_first, find_met(g, l->storage));
+  for (int i = 0; i < g->nlearn; i++)
+    if (g->learn[i].start != 0 && !g->learn[i].piece)
+      h = dt_hash_u64(h, g->learn[i].start);
+  return h | 1;
+}
+
+/* What a parameter began with, as evidence that it is a copy; 0: none.  Zeros or ones
+** are, where a function joins the ranks in one model and what they were first used with
+** says so (rules_met.c).  Those of a module are, where its optimizer steps what was
+** reduced as well, and all others that were not reduced are equal, too: beside a part or
+** an expert they would say nothing, and a tensor by itself may be meant to be this
+** rank's. */
+uint64_t dt_diag_began_with (const DtDiag *g, const DtLearn *l) {
+  uint64_t h = l->at_first;
+  bool beside = false;
+  if (l->start != 0) return l->start;
+  if (g->joint && find_met(g, l->storage) != 0) return met_with(g, l);
+  if (g->over == NULL || strchr(l->name, '.') == NULL) return 0;
+  for (int i = 0; i < g->nlearn; i++) {
+    const DtLearn *o = &g->learn[i];
+    if (o->reduced)
+      beside = beside || (o->numel > 1 && o->step.line == l->step.line &&
+                          o->step.file == l->step.file);
+    else if (o->start != 0) h = dt_hash_u64(h, o->start);
+  }
+  return beside ? h : 0;
+}
+
+void dt_diag_set_apart (DtDiag *g, const DtVar *v) {
+  if (!g->on || g->d->muted || v->local == NULL) return;
+  if (g->apart.n == 0) g->apart_at = dt_diag_here(g, "ignore");
+  dt_idset_add(g, &g->apart, v->local->storage->id);
+}
+
+/* Whether its gradients are to be summed or averaged hangs on the ranks' losses: one,
+** or parts of one, or each of its own batch. */
+static void claim_drift (DtDiag *g, const DtLearn *l, const DtMesh *mesh, int mdim,
+                         int64_t nr, int n, DtFact *facts) {
+  const bool alone = g->over == NULL && g->alone_at.line > 0;
+  const DtOrigin *at = alone ? &g->alone_at     /* where it is to be mended */
+                     : dt_idset_has(&g->apart, l->storage) ? &g->apart_at : &l->step;
+  const DtEvent e = dt_diag_origin(at, "update");
+  const double ranks = (double)(mesh == NULL ? dt_session_size(g->s)
+                                : mdim < 0 ? dt_mesh_size(mesh) : mesh->shape[mdim]);
+  const bool parts = fabs(g->root_total * ranks - 1) < 1e-4;   /* of one mean */
+  DtClaim *c;
+  const char *what = dt_diag_learn_words(
+    g, l, alone ? "%s was equal; its gradient, from %s:%d, is another on each rank and "
+                  "was reduced over groups of one rank only"
+                : "%s was equal; its gradient, from %s:%d, is another "
+                  "on each rank and was not reduced");
+  facts[n] = (DtFact){ DT_ADVISES, parts ? 1 : g->last_loss };
+  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, mesh, mdim, nr, n + 1, facts,
+                               l->name, what) : NULL;
+  if (c) c->fix = DT_OF_ONE_LOSS;
+}
+
 /* Claims that a gradient differs between ranks whose parameters were equal.  Each
 ** fact alone is common (draws, buffers, one number); together they are a fault.
 ** `others`: of a model of single numbers it must be seen that others are reduced,
 ** or each of its losses would be one. */
 static void claim_no_drift (DtDiag *g, const DtLearn *l, const DtMesh *mesh,
                             int mdim, int64_t nr) {
-  const DtFact facts[5] = { { false, l->last }, { true, l->start },
+  const uint64_t start = dt_diag_began_with(g, l);
+  DtFact facts[DT_FACTS] = { { false, l->last }, { true, start },
                             { false, l->came }, { false, l->all_used },
                             { true, (uint64_t)l->steps + 1 } };
   /* A gradient that was reduced here and there, or updates by other tensors. */
   const int n = l->all_used == 0 ? 3 : l->reduced ? 5 : 4;
-  DtEvent e = dt_diag_origin(&l->step, "update");
-  const char *what;
-  DtClaim *c;
   bool others = l->numel > 1 || g->batch.mesh;  /* of one number: are others reduced? */
   for (int i = 0; i < g->nlearn && !others; i++)
     others = g->learn[i].numel > 1 && g->learn[i].reduced;
-  if (l->step.line == 0 || l->drawn || l->start == 0 || l->last == 0 ||
+  if (l->step.line == 0 || l->drawn || start == 0 || l->last == 0 ||
       l->came == 0 || !others) return;
-  what = dt_diag_learn_words(
-    g, l, g->over == NULL && g->alone_at.line > 0
-          ? "%s was equal; its gradient, from %s:%d, is another on each rank and was "
-            "reduced over groups of one rank only"
-          : "%s was equal; its gradient, from %s:%d, is another "
-            "on each rank and was not reduced");
-  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, mesh, mdim, nr, n, facts,
-                               l->name, what) : NULL;
-  if (c && g->over == NULL && g->alone_at.line > 0) {  /* where it is to be mended */
-    c->op = g->alone_at.op;
-    c->file = g->alone_at.file;
-    c->line = g->alone_at.line;
-    c->seq = g->alone_at.seq;
-  }
+  claim_drift(g, l, mesh, mdim, nr, n, facts);
 }
 
 static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
@@ -844,6 +916,7 @@ static void same_batch (DtDiag *g) {
 }
 
 void dt_diag_sampled (DtDiag *g, int64_t ranks) {
+  if (ranks == dt_session_size(g->s)) g->sampled_all = true;
   if (g->on && !g->d->muted && ranks < dt_session_size(g->s))
     g->sampled_at = dt_diag_here(g, "DistributedSampler");
 }
@@ -907,9 +980,14 @@ void dt_diag_train (DtDiag *g) {
   if (g->over == NULL) return;
   for (i = 0; i < g->nlearn; i++)
     chosen = chosen || dt_diag_chosen(g, g->learn[i].storage);
+  /* First what began with values of its own: of several at one line the first is
+  ** told of, and ones and zeros are the weaker evidence. */
+  for (int weak = 0; weak < 2 && !chosen; weak++)
+    for (i = 0; i < g->nlearn; i++)
+      if ((g->learn[i].start == 0) == (weak == 1) &&
+          !dt_diag_copied(g, g->learn[i].storage))
+        claim_no_drift(g, &g->learn[i], g->over, g->over_dim, i);
   for (i = 0; i < g->nlearn; i++) {
-    if (!chosen && !dt_diag_copied(g, g->learn[i].storage))
-      claim_no_drift(g, &g->learn[i], g->over, g->over_dim, i);
     began_apart(g, &g->learn[i], i);
     dt_diag_kept(g, &g->learn[i], i);
     steps_apart(g, &g->learn[i], i);
@@ -918,6 +996,7 @@ void dt_diag_train (DtDiag *g) {
     claim_equal_clip(g, &g->learn[i], i);
   }
   frozen_apart(g);
+  dt_diag_modes(g);
   if (owns_some(g)) claim_clip_of_stages(g);
   same_batch(g);
   dt_diag_factors(g);
@@ -932,18 +1011,35 @@ static int arg_named (const DtEvent *e, const char *name) {
   return -1;
 }
 
+/* Statistics that are taken without gradients, after the training, are so on purpose:
+** that line is to be mended where they differ. */
+static void note_statistics (DtDiag *g, const DtEvent *e, int mean) {
+  if (e->backward || e->nin <= mean || e->in[mean] == NULL || e->in[mean]->spec) return;
+  g->taken_of = e->in[mean]->local->storage->id;
+  g->taken_at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
+                            .seq = e->seq };
+  if (g->s->grad_enabled) g->taken_at.line = 0;
+}
+
 /* Evaluation with running statistics: equal where the weights are. */
 static void on_batch_norm_eval (DtDiag *g, const DtEvent *e) {
   enum { WEIGHT = 1, MEAN = 3, VAR = 4 };
   int k = arg_named(e, "training");
   DtFact facts[2];
   const DtVar *mean;
+  DtEvent at = *e;
+  if (k >= 0 && dt_arg_bool(e->args, k)) note_statistics(g, e, MEAN);
   if (e->backward || (k >= 0 && dt_arg_bool(e->args, k)) || e->nin <= VAR ||
       (mean = e->in[MEAN]) == NULL || mean->spec || e->in[WEIGHT] == NULL ||
       e->in[WEIGHT]->spec || dt_session_no_data(g->s)) return;
   facts[0] = (DtFact){ false, sample_of(mean->local) };
   facts[1] = (DtFact){ true, sample_of(e->in[WEIGHT]->local) };
-  dt_diag_claim_all(g, e, DT_FIND_ID_STATE_APART, NULL, -1,
+  if (g->taken_of == mean->local->storage->id && g->taken_at.line > 0) {
+    at.file = g->taken_at.file;
+    at.line = g->taken_at.line;
+    at.seq = g->taken_at.seq;
+  }
+  dt_diag_claim_all(g, &at, DT_FIND_ID_STATE_APART, NULL, -1,
                     (int64_t)(facts[1].hash >> 1), 2, facts,
                     dt_diag_name(g, mean), "running mean in evaluation, the "
                     "weight is the same on all ranks");
@@ -1029,7 +1125,7 @@ const DtDiagRule dt_rules_train[] = {
   { DT_EV_GRAD, await_update, NULL, 0 },
   { DT_EV_OP_END, end_waiting, dt_diag_inplace, DT_WHEN(waiting.n) },
   { DT_EV_OP_END, on_write, dt_diag_inplace, DT_WHEN(nlearn) },
-  { DT_EV_OP_END, norm_taken, takes_norm, DT_WHEN(nlearn) },
+  { DT_EV_OP_END, norm_taken, dt_diag_takes_norm, DT_WHEN(nlearn) },
   { DT_EV_OP_END, low_sum, adds_into, 0 },
   { DT_EV_OP_END, on_gradient_cast, is_casting, DT_WHEN(nlearn) },
   { DT_EV_OP, on_batch_norm_eval, is_batch_norm, 0 },

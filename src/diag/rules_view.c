@@ -108,6 +108,8 @@ static bool part_again (const DtMeta *z, DtPlace *w) {
   return true;                  /* still merged */
 }
 
+/* What a view does to the part that a rank has of a tensor: which dimension is
+** cut now, or false if it can no longer be told. */
 static bool follow_view (const DtEvent *e, const DtVar *out, DtPlace *w) {
   static const char *const swaps[] = { "aten.t.default", "aten.transpose.int",
                                        NULL };

@@ -58,6 +58,7 @@ extern const DtDiagRule dt_rules_copies[];
 extern const DtDiagRule dt_rules_train[];
 extern const DtDiagRule dt_rules_where[];
 extern const DtDiagRule dt_rules_steps[];
+extern const DtDiagRule dt_rules_units[];
 extern const DtDiagRule dt_rules_graph[];
 extern const DtDiagRule dt_rules_state[];
 extern const DtDiagRule dt_rules_rows[];
@@ -73,8 +74,12 @@ extern const DtDiagRule dt_rules_groups[];
 extern const DtDiagRule dt_rules_stale[];
 extern const DtDiagRule dt_rules_noise[];
 extern const DtDiagRule dt_rules_reorder[];
+extern const DtDiagRule dt_rules_perm[];
 extern const DtDiagRule dt_rules_answer[];
 extern const DtDiagRule dt_rules_master[];
+extern const DtDiagRule dt_rules_met[];
+extern const DtDiagRule dt_rules_scattered[];
+extern const DtDiagRule dt_rules_adjoint[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -82,6 +87,10 @@ typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
 void dt_idset_add (DtDiag *g, DtIdSet *s, int64_t id);
 bool dt_idset_has (const DtIdSet *s, int64_t id);
 void dt_idset_del (DtIdSet *s, int64_t id);
+
+/* What a vector of one value met where it was first used, by its storage. */
+enum { DT_METS = 512 };
+typedef struct DtMet { int64_t storage; uint64_t hash; } DtMet;
 
 /* The last few of something, by tensor. */
 enum { DT_RECENT = 32 };
@@ -133,7 +142,8 @@ typedef struct DtPart {
   int ndim;
   int64_t shape[DT_MAX_NDIM], off[DT_MAX_NDIM], len[DT_MAX_NDIM];
   int64_t stride[DT_MAX_NDIM];
-  bool left;                    /* it left a distributed tensor */
+  bool left;                    /* it left a distributed tensor, */
+  uint64_t spec;                /* of that hash */
 } DtPart;
 
 /* Note `t` as what `p` says. */
@@ -173,8 +183,32 @@ typedef struct DtShare {
                                 ** at one line, each time a mean; 0: others */
   int64_t loss; DtOrigin loss_at;       /* ... of that loss, line 0: no gradient */
   bool clipped;                 /* ... and scaled by a number that was computed */
+  double rate;                  /* multiplied by so much, as by a rate; 0: not */
+  DtOrigin reduced_at, divided_at;      /* the reduction; the division by its ranks */
   DtMesh *mesh; int mdim;       /* owned */
 } DtShare;
+
+/* Gradients that are `times` as large as they are to be, where that was brought about;
+** the ranks over which the losses are to differ. */
+typedef struct DtScale {
+  DtOrigin at, loss_at; const char *name;
+  DtMesh *mesh; int mdim;       /* owned */
+  double times;
+  uint64_t loss, came;          /* the loss's value; that of what is summed, 0: no fact */
+  bool excused, summed;
+} DtScale;
+
+/* rules_units.c. */
+enum { DT_UNIT_HANDS = 64, DT_UNIT_RANKS = 64 };
+typedef struct DtHandSum { int64_t storage; DtScale scale; } DtHandSum;
+typedef struct DtUnits {
+  double total;                 /* of the loss in the gradients that fully_shard gave */
+  DtOrigin given_at;            /* set_gradient_divide_factor(), the first */
+  DtScale off, local;           /* by that factor; by a mean of the local part */
+  int nhand; DtHandSum hand[DT_UNIT_HANDS];     /* local gradients summed by hand */
+  DtIdSet divided;              /* ... that were scaled by a count before */
+  bool told_hand, told_off, told_local, told_step;
+} DtUnits;
 
 /* A plain tensor that a broadcast made equal on a group's ranks. */
 enum { DT_COPIES = 256 };
@@ -189,6 +223,17 @@ typedef struct DtCopy {
   const DtOpDef *op; const char *file, *module; int line; int64_t seq;
   DtOrigin rewrote;             /* written since, before it got a gradient; line 0: not */
 } DtCopy;
+
+/* A parameter that is cut over a mesh of some of the ranks; samples of its piece
+** before its first update and after its last, of the gradient of the first. */
+enum { DT_BESIDES = 64 };
+typedef struct DtBeside {
+  int64_t storage;
+  DtMesh *mesh;                 /* owned */
+  uint64_t start, came, last;
+  const char *name;
+  DtOrigin step;
+} DtBeside;
 
 /* A product: which dimensions (from the end) of which arguments are
 ** contracted. */
@@ -213,12 +258,14 @@ typedef struct DtPartial {
 } DtPartial;
 
 /* One thing that must hold of the ranks' data for a claim to be reported:
-** equal on all ranks, or not.  hash 0: says nothing, so nothing is reported. */
-typedef struct DtFact { bool same; uint64_t hash; } DtFact;
+** equal on all ranks, or not.  hash 0: says nothing, so nothing is reported.  What
+** only advises decides nothing but the fix: that of the claim where it is equal. */
+enum { DT_ADVISES = 2 };
+typedef struct DtFact { int same; uint64_t hash; } DtFact;
 
 /* "The data of these ranks is (or must not be) the same."  All facts must hold;
 ** the first one's groups of ranks are the evidence. */
-enum { DT_FACTS = 5 };
+enum { DT_FACTS = 6 };
 typedef enum DtSome { DT_SOME = 1, DT_SOME_NOT_ALL } DtSome;   /* two or more */
 typedef struct DtClaim {
   const DtFindKind *kind;
@@ -226,10 +273,12 @@ typedef struct DtClaim {
   int nfact; DtFact fact[DT_FACTS];
   int64_t count, seq;
   const char *op, *file, *module; int line;
-  bool backward;
+  bool backward, in_graph;
   int nrank; int *rank;         /* the group, owned */
   char *subject;
   const char *what;             /* "gradient": static words for evidence */
+  const char *fix;              /* of fixes.def, if what advises holds; NULL: its
+                                ** operator's */
   bool quiet;                   /* another rank knows the place */
   int lone;                     /* 1 + a place in the group: one rank alone must
                                 ** have other data, and not that one; 0: no */
@@ -237,6 +286,7 @@ typedef struct DtClaim {
                                 ** line does not hold */
   bool paired;                  /* the ranks must form groups of equal size, more
                                 ** than one each, that hold the same data */
+  bool sums;                    /* the facts are numbers: rules_adjoint.c */
   bool by_lse;                  /* dropped when a log-sum-exp is used */
   bool untrained;               /* dropped when the program trains: samples are
                                 ** left out of an epoch on purpose */
@@ -278,6 +328,7 @@ typedef struct DtLearn {
   DtOrigin wrote;               /* the last update */
   bool fresh;                   /* updated since it was broadcast */
   bool touched;                 /* its gradient was written after backward */
+  bool piece;                   /* it began as a known part of a whole */
   bool drawn, gdrawn, reduced, added, synced;    /* synced: broadcast since */
   int sums;                     /* of the gradient over the ranks, undivided */
   int steps;                    /* how often it was updated */
@@ -456,6 +507,8 @@ typedef struct DtBuffer {
                                 ** operator that has it beside others */
   int nwrites; DtWrite write[DT_WRITES];        /* the first lines since a collective */
   uint64_t before;              /* what it holds, while it is written; 0: not kept */
+  bool random;                  /* made of random numbers when it was registered, */
+  bool kept;                    /* ... and read as it was then */
 } DtBuffer;
 
 /* A tensor of low precision that is added to in place; of one number also what its
@@ -556,6 +609,8 @@ struct DtDiag {
   DtNumbers number[DT_NUMBERS];
   int nparts; DtPart part[DT_PARTS];
   int ncuts; DtPart cut[DT_RECENT];     /* views of a part of a plain tensor */
+  int nsplit; DtSpec *split_spec[8];    /* owned; of parts that left tensors cut more
+                                        ** than once along one dimension */
   int nshares; DtShare share[DT_SHARES];
   int nfates; DtPartial fate[DT_FATES];
   int ncopies; DtCopy copy[DT_COPIES];
@@ -584,7 +639,10 @@ struct DtDiag {
   int naverages; DtAverage average[DT_AVERAGES];
   struct DtStales *stales; int nstales; /* rules_stale.c; ever put in */
   struct DtNoises *noises; int nnoises; /* rules_noise.c; ever put in */
+  struct DtPerms *perms; int nperms;    /* rules_perm.c; ever put in */
+  int64_t nmessage;             /* messages between two ranks so far */
   struct DtAnswers *answers; int nanswers;      /* rules_answer.c; messages that came */
+  struct DtAdjoints *adjoints; int nadjoint;    /* rules_adjoint.c; 1: in a function */
   struct DtMasters *masters; int nmasters;      /* rules_master.c; ever put in */
   struct DtDrifts *drifts; int ndrifts; /* rules_drift.c; ever put in */
   int64_t updates; const char *update_file; int update_line;    /* of parameters;
@@ -602,7 +660,12 @@ struct DtDiag {
                                 ** of them was read later */
   DtOrigin cleared_at;          /* the last time gradients were cleared unread */
   int64_t cleared_seq;          /* the last time they were cleared */
+  int nbesides, nwraps;
+  DtBeside beside[DT_BESIDES];
+  struct { DtMesh *mesh; DtOrigin at; } wrap[8];        /* calls of fully_shard, owned */
+  bool sampled_all;             /* a DistributedSampler deals to all ranks */
   int nloads;                   /* calls of load_state_dict */
+  DtOrigin left_at; const char *left;   /* a load, and moments that it left out */
   DtIdSet load_lines;           /* lines whose loads were used */
   int64_t nraw;                 /* raw collectives so far */
   int nsevered; DtSevered severed[2];
@@ -610,10 +673,17 @@ struct DtDiag {
   DtMesh *joint; int joint_dim; /* in forward (both owned) */
   bool put_back;                /* a rank put its own among what it gathered; by a */
   DtOrigin own_back;            /* function's backward, there; line 0: in forward */
+  DtOrigin params_sent;         /* a broadcast of a parameter */
   int nbuffers; DtBuffer buffer[DT_BUFFERS];
   DtIdSet gains;                /* storages of vectors that were trained on
                                 ** parts of a sequence; of a dimension that is
                                 ** no batch's, for it is not the first: */
+  DtMet met[DT_METS];           /* vectors of one value */
+  DtIdSet scattered;            /* storages: pieces of gradients that a reduce_scatter
+                                ** gave; a norm of such was taken, what they were */
+  bool piece_normed; uint64_t piece_scaled;     /* scaled by after it, and where */
+  DtOrigin piece_at; const char *piece_name;
+  DtMesh *pieces_over; int pieces_dim;          /* the ranks of the last of them */
   DtIdSet mapped;               /* tensors: local parts that local_map() made */
   DtIdSet own_pieces;           /* storages: a rank's own piece of a parameter */
   int nclipped;                 /* how often such were clipped, of the first times */
@@ -687,6 +757,12 @@ struct DtDiag {
                                 ** ranks that the library averages over; its value */
   uint64_t shared_loss;
   uint64_t last_loss; int last_line;    /* as root_hash, of the last backward */
+  DtUnits units;
+  uint64_t modes; int nmodes; DtOrigin evaluates_at;    /* training or not, each time; the
+                                ** last eval() */
+  int64_t taken_of; DtOrigin taken_at;  /* running statistics; where they were last
+                                ** taken, line 0: in training */
+  DtIdSet apart; DtOrigin apart_at;     /* parameters that the library leaves alone */
   int nplans;                   /* by what the cache looks at, and the rest */
   struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
   DtIdSet strided;              /* plans already proved, by hash */

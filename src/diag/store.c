@@ -86,7 +86,7 @@ void dt_diag_read (DtDiag *g, const char *p, size_t n) {
     f.backward = read_number(&v[11]) != 0;
     f.shown = true;
     dt_diag_keep(g, &f, dt_buf_str(&v[4]), dt_buf_str(&v[5]),
-                 dt_buf_str(&v[6]), dt_buf_str(&v[7]));
+                 dt_buf_str(&v[6]), dt_buf_str(&v[7]), NULL);
   }
   for (int i = 0; i < FIELDS; i++) dt_buf_fini(&v[i]);
 }

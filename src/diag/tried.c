@@ -41,7 +41,7 @@ static bool has_key (const char *text, const char *line) {
 static DtStatus agree_on_keys (DtDiag *g, DtBuf *out) {
   DtCtx *cx = g->s->cx;
   DtCollInfo info = { "findings", 0, "", "", "" };
-  int n = g->s->comm->size;
+  int n = dt_comm_running(g->s->comm);
   char line[LINE];
   DtStatus st;
   DtBuf mine;
@@ -144,8 +144,7 @@ static DtStatus try_keys (DtDiag *g, const char *keys) {
 DtStatus dt_diag_try (DtDiag *g) {
   DtStatus st;
   DtBuf keys;
-  if (g->s->comm == NULL || g->s->comm->size < 2 || dt_session_no_data(g->s))
-    return DT_OK;
+  if (dt_comm_running(g->s->comm) < 2 || dt_session_no_data(g->s)) return DT_OK;
   dt_buf_init(&keys, g->s->cx);
   st = agree_on_keys(g, &keys);
   if (st == DT_OK && keys.len > 0) st = try_keys(g, dt_buf_str(&keys));

@@ -92,9 +92,15 @@ static void test_parts (void **state) {
   got = ask(&c, 3);
   assert_int_equal(got.kind, DT_REL_PART);
   assert_int_equal(got.dim, 0);
-  /* columns the wrong way round: only rows may be given out in any order */
+  /* columns given out in another order, as positions are in a zigzag */
   for (int r = 0; r < 2; r++)
     c.rank[r] = cut(c.cx, &c.one, 0, 6, 2 - 2 * r, 4 - 2 * r);
+  got = ask(&c, 2);
+  assert_int_equal(got.kind, DT_REL_PART);
+  assert_int_equal(got.dim, 1);
+  assert_int_equal(got.order, 2);
+  /* no order at all: one of the columns is nobody's */
+  c.rank[1].v[0] += 0.5;
   assert_int_equal(ask(&c, 2).kind, DT_REL_NONE);
   end(&c);
 }
