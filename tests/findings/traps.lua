@@ -1399,7 +1399,10 @@ end
 
 -- Every kind is tried, here or as a pair of programs (tests/repl/pairs.sh).
 local in_pairs = {
-  "node_local_shard.py", "merge_preds_idx.py",
+  "node_local_shard.py", "merge_preds_idx.py", "short_message.py",
+  "fsdp_divide_one.py", "dt_local_mean.py", "eval_mode_rank0.py",
+  "pp_interleaved.py", "pp_loss_sum.py", "dcp_local_parts.py", "dcp_bf16_load.py",
+  "dcp_moments_left.py", "fsdp_dp_not_cp.py",
   "split_of_each_rank.py", "schedule_not_restored.py", "zero_without_ddp.py",
   "local_class_weights.lua", "sample_own_token.lua", "shift_in_part.py",
   "norm_max_not_sum.lua", "copy_of_full.py", "dcp_not_put_back.py",
@@ -1418,6 +1421,8 @@ local in_pairs = {
   "rescaled_micro.py", "ring_src.py", "checkpoint_draws.py",
   "clip_value_first.py", "pipeline_rate.py",
   "recv_again.py", "flat_copy.py", "cell_not_back.py",
+  "targets_apart.py", "ring_sum_sent.py", "buffer_drawn.py",
+  "exchange_not_back.py", "gathered_into_one.py", "stays_eval.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick timeout=120
+# TEST: tags=quick,one_thread timeout=120
 # What was found in a script is told when it ends: once for all ranks, on the
 # error output; exit codes of --strict; --quiet and --fast.
 tmp=$(mktemp -d) || exit 1

@@ -1,4 +1,4 @@
-# DT1150 aten.add.Tensor at: y = (part * mix + before * (1 - mix)).relu()
+# DT1150 before at: before = torch.roll(part
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import torch, torch.nn as nn, torch.nn.functional as F

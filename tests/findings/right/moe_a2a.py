@@ -22,4 +22,7 @@ back = torch.empty(n, D)
 dist.all_to_all_single(back, y, si, so)
 out = torch.empty_like(back)
 out[order] = back
+copied = torch.empty_like(back).index_copy(0, order, back)
+spread = torch.empty_like(back).scatter(0, order[:, None].expand_as(back), back)
+assert torch.equal(copied, out) and torch.equal(spread, out)
 print((x + out * w[:, None]).sum())
