@@ -18,6 +18,14 @@ function M.is_tensor(v) return kind(v) == "dt.tensor" end
 -- Is `v` a distributed tensor?
 function M.is_dtensor(v) return kind(v) == "dt.tensor" and v.is_dtensor end
 
+-- Does a tensor of a list with n want a gradient?
+function M.any_wants_gradient(list)
+  for i = 1, list.n do
+    if M.is_tensor(list[i]) and list[i].requires_grad then return true end
+  end
+  return false
+end
+
 -- Is `v` a device mesh?
 function M.is_mesh(v) return kind(v) == "dt.mesh" end
 
@@ -325,6 +333,30 @@ function M.contiguous_stride(sizes)
     step = step * math.max(sizes[d], 1)
   end
   return out
+end
+
+-- Python programs that make their processes, or need only one, say so with these.
+local OWN <const> = {"run_tests", "unittest", "spawn", "multiprocessing",
+  "LocalTensorMode", "FakeStore", "%.fork%(", "%.Process%s*%("}
+
+-- makes_its_own(text) -> does a Python program need no processes made for it?
+function M.makes_its_own(text)
+  for _, word in ipairs(OWN) do
+    if text:find(word) then return true end
+  end
+  return false
+end
+
+-- first_lines(text) -> the `from __future__` imports of a Python program, for what
+-- puts lines of its own before it: Python wants them first.  And the text without
+-- them, whose lines stay in place.
+function M.first_lines(text)
+  local out = {}
+  text = text:gsub("from __future__ import [^\n(]*", function (line)
+    out[#out + 1] = line
+    return "pass"
+  end)
+  return #out > 0 and table.concat(out, "\n") .. "\n" or "", text
 end
 
 return M

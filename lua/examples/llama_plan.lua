@@ -1,5 +1,5 @@
 -- dtrepl: fake=1048576
--- TEST: ranks=1048576 world=fake timeout=120
+-- TEST: ranks=1048576 world=fake timeout=120 tags=one_thread
 -- SPDX-License-Identifier: MIT
 --
 -- Llama-3 at scale on paper that runs: one training step of rank 0, in the

@@ -41,8 +41,11 @@ local function run(ops, more)
   for k, v in pairs(more or {}) do r[k] = v end
   return r
 end
+-- A call as dt/across/read.lua gives it.
 local function op(name, line, t)
-  local r = {op = name, file = "/a/p.py", line = line, outputs = {}}
+  local r = {op = name, where = "p.py:" .. line, line = line, message = "",
+    decision = "", dtype = "", shape = "", redistribution = "none",
+    nmoves = 0, collectives = "none", nsent = 0, bytes = 0}
   for k, v in pairs(t or {}) do r[k] = v end
   return r
 end
@@ -55,31 +58,32 @@ local function told(a, b)
   return table.concat(out, "\n")
 end
 
-local x = {placements = {"S(0)"}, dtype = "torch.float32", shape = {2, 3}}
-local y = {placements = {"R"}, dtype = "torch.bfloat16", shape = {2}}
-local same = {op("mm", 1, {outputs = {x}}), op("sum", 2, {outputs = {y}})}
+local x = {decision = "S(0)", dtype = "float32", shape = "[2, 3]"}
+local y = {decision = "R", dtype = "bfloat16", shape = "[2]"}
+local same = {op("mm", 1, x), op("sum", 2, y)}
 T.eq(told(run(same), run(same)), "", "the same run")
-T.eq(told(run {op("mm", 1, {outputs = {x}})}, run {op("mm", 1, {outputs = {y}})}),
+T.eq(told(run {op("mm", 1, x)}, run {op("mm", 1, y)}),
   "p.py:1 decision mm: S(0) | R x1\np.py:1 dtype mm: float32 | bfloat16 x1\n"
   .. "p.py:1 shape mm: [2, 3] | [2] x1", "all of a result")
-T.eq(told(run {op("mm", 1, {outputs = {x}})},
-    run {op("mm", 1, {outputs = {{dtype = "torch.float32", shape = {2, 3}}}})}),
+T.eq(told(run {op("mm", 1, x)},
+    run {op("mm", 1, {decision = "plain", dtype = "float32",
+      shape = "[2, 3]"})}),
   "p.py:1 decision mm: S(0) | plain x1", "a plain one")
-local move = {slot = 0, from = "S(0)", to = "R"}
-local sent = {op = "all_gather", bytes = 8, mesh_dim = 0, ranks = 2}
-T.eq(told(run {op("mm", 1, {moves = {move}})}, run {op("mm", 1,
-    {collectives = {sent}})}),
+local moved = {redistribution = "input 0 S(0) -> R", nmoves = 1}
+local sent = {collectives = "all_gather of 8 bytes (0, 2 ranks)", nsent = 1,
+  bytes = 8}
+T.eq(told(run {op("mm", 1, moved)}, run {op("mm", 1, sent)}),
   "p.py:1 redistribution mm: input 0 S(0) -> R | none x1\n"
   .. "p.py:1 collectives mm: none | all_gather of 8 bytes (0, 2 ranks) x1",
   "what is moved")
-T.eq(told(run {op("mm", 1), op("mm", 1)}, run {op("mm", 1, {outputs = {x}}),
-    op("mm", 1, {outputs = {x}})}),
+T.eq(told(run {op("mm", 1), op("mm", 1)}, run {op("mm", 1, x),
+    op("mm", 1, x)}),
   "p.py:1 decision mm:  | S(0) x2\np.py:1 dtype mm:  | float32 x2\n"
   .. "p.py:1 shape mm:  | [2, 3] x2", "a loop says it once")
 
 -- A failed call tells how it ended, and nothing else.
-T.eq(told(run {op("mm", 1, {error = "E", message = "no\nmore", outputs = {x}})},
-    run {op("mm", 1, {outputs = {y}})}),
+T.eq(told(run {op("mm", 1, {error = "E", message = "no", decision = "S(0)"})},
+    run {op("mm", 1, y)}),
   "p.py:1 call mm: raises no | returns x1", "one raises")
 T.eq(told(run {op("mm", 1, {error = "E"})}, run {op("mm", 1, {error = "F"})}),
   "p.py:1 call mm: raises E | raises F x1", "both raise")
@@ -117,8 +121,8 @@ T.eq(told(run({}, {errors = {{at = 1, text = "x"}}}),
     run({}, {errors = {{at = 1, text = "x"}, {at = 2, text = "y"}}})),
   "2 error nil: none | y x1", "an error of a line")
 
-local _, t = compare.runs(run {op("a", 1, {moves = {move, move},
-  collectives = {sent, sent}}), op("b", 1)}, run())
+local _, t = compare.runs(run {op("a", 1, {nmoves = 2, nsent = 2, bytes = 16}),
+  op("b", 1)}, run())
 T.eq(("%d %d %d %d"):format(t.operators, t.redistributions, t.collectives,
   t.bytes), "2 2 2 16", "the totals")
 

@@ -171,6 +171,20 @@ do
   end
 end
 
+-- Of several forwards the last one says what goes unused, as in PyTorch.
+do
+  local three = dt.nn.Module()
+  for i = 1, 3 do
+    three:register_parameter("w" .. i, nn.Parameter(dt.ones(2)))
+  end
+  function three.forward(m, which) return m["w" .. which] * 2 end
+  local wrapped3 = DDP(three, {find_unused_parameters = true})
+  local first = wrapped3(1)
+  wrapped3(2)
+  raises("RuntimeError", "Parameter at index 0 with name .w1 has been marked as ready",
+    function () first:sum():backward() end)
+end
+
 -- ---- replicate ----
 
 local replicate = nn.parallel.replicate

@@ -13,6 +13,26 @@ local function same(now, want, what)
   for kind, n in pairs(want) do T.eq(now[kind], n, what .. ": " .. kind) end
 end
 
+-- The peak by kind is that of PyTorch 2.15's FSDPMemTracker: shards and what is
+-- gathered, one reduced gradient, moments, both buffers; its activations have
+-- 8 bytes more, a loss that a variable of Python's holds and its gradient.
+do
+  local m = nn.Sequential(nn.Linear(128, 256), nn.ReLU(), nn.Linear(256, 64))
+  fully_shard(m[0], {mesh = mesh})
+  fully_shard(m[2], {mesh = mesh})
+  fully_shard(m, {mesh = mesh})
+  local opt = dt.optim.AdamW(m:parameters(), {lr = 1e-3})
+  for _ = 1, 3 do
+    m(dt.randn(8, 128)):square():mean():backward()
+    opt:step()
+    opt:zero_grad()
+  end
+  local peak = dt.debug.mem().peak
+  same(peak, {parameters = 49472 + 132096, gradients = 16448, optimizer = 98960,
+    comm = 132096 + 65792, activations = 4096 + 8192}, "at the peak")
+end
+collectgarbage() collectgarbage()
+
 dt.manual_seed(0)
 do                                      -- without an optimizer
   local m = nn.Linear(256, 256, {bias = false})

@@ -32,10 +32,10 @@ for _, name in ipairs(names) do
     {lr = dt.tensor {0.1, 0.2}})
 end
 
-local function stepped(name, kw)
-  local ps = params()
+local function stepped(name, kw, shape)
+  local ps = shape and {nn.Parameter(dt.ones(shape))} or params()
   local o = optim[name](ps, kw)
-  ps[1].grad = dt.ones({2, 2})
+  ps[1].grad = dt.ones(shape or {2, 2})
   o:step()
   return ps[1]:tolist()[1][1]
 end
@@ -58,6 +58,19 @@ for _, c in ipairs(after) do
   kw.lr = dt.tensor(0.1)
   local got = stepped(name, kw)
   assert(math.abs(got - want) <= 1.2e-7, ("%s: %.17g"):format(name, got))
+end
+
+-- how Muon fits the rate to the shape, by PyTorch 2.15
+local fits = {{nil, 0.9557932615280151, 0.9620703458786011},
+  {"original", 0.9557932615280151, 0.9620703458786011},
+  {"match_rms_adamw", 0.9803248643875122, 0.9803248643875122},
+  {"spectral_unclamped", 0.9557932615280151, 0.9671955108642578}}
+for _, c in ipairs(fits) do
+  for i, shape in ipairs {{3, 2}, {2, 3}} do
+    local got = stepped("Muon", {lr = 0.1, adjust_lr_fn = c[1]}, shape)
+    assert(math.abs(got - c[i + 1]) <= 1.2e-7,
+      ("%s: %.17g"):format(tostring(c[1]), got))
+  end
 end
 
 -- ---- defaults, as PyTorch's constructors have them ----
@@ -91,7 +104,7 @@ local defaults = {
   Adafactor = {lr = 0.01, beta2_decay = -0.8, eps = {dt.None, 0.001}, d = 1.0,
     weight_decay = 0.0, maximize = false},
   LBFGS = {lr = 1, max_iter = 20, max_eval = 25, tolerance_grad = 1e-7,
-    tolerance_change = 1e-9, history_size = 100},
+    tolerance_change = 1e-9, history_size = 100, maximize = false},
 }
 for _, name in ipairs(names) do
   local group = optim[name](params(), {}).param_groups[1]
@@ -166,6 +179,7 @@ local function valley(kw, steps)
     o:zero_grad()
     local x, y = p[{0}], p[{1}]
     local loss = (1 - x) * (1 - x) + 100 * (y - x * x) * (y - x * x)
+    if kw.maximize then loss = -loss end
     loss:backward()
     return loss
   end
@@ -173,13 +187,18 @@ local function valley(kw, steps)
   for _ = 1, steps do loss = o:step(closure):item() end
   return loss, p:tolist(), o.state[p._id]
 end
--- loss before the last step, place, evaluations, iterations: PyTorch 2.13's
+-- loss before the last step, place, evaluations, iterations: PyTorch 2.13's, and
+-- 2.15's of the valley turned over, whose top is looked for
 local valleys = {
   {{line_search_fn = "strong_wolfe", max_iter = 6}, 3, 2.566782827043285,
     {0.06528139306020549, -0.03805073933283935}, 22, 15},
   {{line_search_fn = "strong_wolfe", max_iter = 6, history_size = 2}, 8,
     1.0372091196778697e-05, {0.999999105709549, 0.9999979490976165}, 55, 37},
   {{max_iter = 5, lr = 0.01}, 2, 25.287723334139123,
+    {-1.0306788103193358, 1.4946907548284611}, 10, 10},
+  {{line_search_fn = "strong_wolfe", max_iter = 6, maximize = true}, 3,
+    -2.566782827043285, {0.06528139306020549, -0.03805073933283935}, 22, 15},
+  {{max_iter = 5, lr = 0.01, maximize = true}, 2, -25.287723334139123,
     {-1.0306788103193358, 1.4946907548284611}, 10, 10},
 }
 local function close(a, b) return math.abs(a - b) <= 1e-6 * math.abs(b) end

@@ -10,71 +10,21 @@ local M = {}
 
 local AHEAD <const> = 64        -- operators looked at for the next pair
 
-local function where(row)
-  if not row.file then return "?" end
-  return (row.file:match "([^/]+)$" or row.file) .. ":" .. tostring(row.line)
-end
-
--- Placements of the results, "t" for plain ones.
-local function decision(row)
-  local out = {}
-  for i, o in ipairs(row.outputs or {}) do
-    out[i] = o.placements and table.concat(o.placements, " ") or "plain"
-  end
-  return table.concat(out, ", ")
-end
-
-local function dtypes(row)
-  local out = {}
-  for i, o in ipairs(row.outputs or {}) do
-    out[i] = tostring(o.dtype):gsub("^torch%.", "")
-  end
-  return table.concat(out, ", ")
-end
-
-local function shapes(row)
-  local out = {}
-  for i, o in ipairs(row.outputs or {}) do
-    out[i] = "[" .. table.concat(o.shape or {}, ", ") .. "]"
-  end
-  return table.concat(out, ", ")
-end
-
-local function moves(row)
-  local out = {}
-  for i, m in ipairs(row.moves or {}) do
-    out[i] = ("input %s %s -> %s"):format(tostring(m.slot), m.from, m.to)
-  end
-  return #out > 0 and table.concat(out, ", ") or "none"
-end
-
-local function collectives(row)
-  local out = {}
-  for i, c in ipairs(row.collectives or {}) do
-    out[i] = ("%s of %d bytes (%s, %d ranks)"):format(c.op, c.bytes or 0,
-      tostring(c.mesh_dim), c.ranks or 1)
-  end
-  return #out > 0 and table.concat(out, ", ") or "none"
-end
-
 -- How a call ended: what it raised, without where it was decided.
 local function outcome(row)
   if not row.error then return "returns" end
-  return "raises " .. ((row.message or ""):match "^[^\n]+" or row.error)
+  return "raises " .. (row.message ~= "" and row.message or row.error)
 end
 
-local asked = {{"decision", decision}, {"dtype", dtypes}, {"shape", shapes},
-  {"redistribution", moves}, {"collectives", collectives}}
-
--- A call that fails has no results: of it and its pair only this is told.
-local ended = {{"call", outcome}}
+-- What is compared of two calls that return, in this order.
+local asked = {"decision", "dtype", "shape", "redistribution", "collectives"}
 
 -- Lines of the program in the order they were first met, each with its rows.
 local function by_line(a, b)
   local order, lines = {}, {}
   for side, run in ipairs {a, b} do
     for _, row in ipairs(run.ops) do
-      local key = where(row)
+      local key = row.where
       if not lines[key] then
         lines[key] = {{}, {}, at = row.line or 0}
         order[#order + 1] = key
@@ -128,11 +78,9 @@ local function totals(run)
   local t = {operators = #run.ops, redistributions = 0, collectives = 0,
     bytes = 0}
   for _, row in ipairs(run.ops) do
-    t.redistributions = t.redistributions + #(row.moves or {})
-    for _, c in ipairs(row.collectives or {}) do
-      t.collectives = t.collectives + 1
-      t.bytes = t.bytes + (c.bytes or 0)
-    end
+    t.redistributions = t.redistributions + row.nmoves
+    t.collectives = t.collectives + row.nsent
+    t.bytes = t.bytes + row.bytes
   end
   return t
 end
@@ -184,10 +132,14 @@ function M.runs(a, b)
   local order, lines = by_line(a, b)
   for _, key in ipairs(order) do
     pair_up(lines[key][1], lines[key][2], function (x, y)
-      local same = not x.error and not y.error
-      for _, ask in ipairs(same and asked or ended) do
-        local p, q = ask[2](x), ask[2](y)
-        if p ~= q then put {at = key, what = ask[1], op = x.op, p, q} end
+      if x.error or y.error then      -- no results: only this is told
+        local p, q = outcome(x), outcome(y)
+        if p ~= q then put {at = key, what = "call", op = x.op, p, q} end
+        return
+      end
+      for _, what in ipairs(asked) do
+        local p, q = x[what], y[what]
+        if p ~= q then put {at = key, what = what, op = x.op, p, q} end
       end
     end, function (side, row)
       local d = {at = key, what = "operator", op = row.op, "not called",

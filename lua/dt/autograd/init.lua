@@ -112,6 +112,30 @@ local function look_at_gather(own, results, grad, back)
      and own:numel() > 0 and #results * out:numel() >= 2 * own:numel()
      and back:numel() == own:numel() then
     dt._gather_back(out, grad, back)
+    return true
+  end
+end
+
+-- Where a function's backward ends: the line of its last statement.
+local function last_line(f)
+  if type(f) == "function" then
+    local info = debug.getinfo(f, "S")
+    return info.source:gsub("^@", ""), info.lastlinedefined
+  end
+  f = type(f) == "table" and f.get or f
+  local body = type(f) == "table" and rawget(f, "source") and f.source.body
+  local file, line = (type(f) == "table" and rawget(f, "where") or ""):match "^(.*):(%d+)$"
+  local last = type(body) == "table" and body[#body]
+  return file, last and (last.line or last.first) or tonumber(line)
+end
+
+-- Is what backward gives the gradient of what forward, call `number`, communicated?
+local function look_at_backward(class, number, given, out)
+  if number == 0 then return end
+  local file, line = last_line(class.backward)
+  if file then
+    dt._function_back(number, given, table.move(out, 1, out.n, 1, {}), class.name, file,
+      line)
   end
 end
 
@@ -191,6 +215,17 @@ local function has(list, t)
   return false
 end
 
+-- A leaf that wants a gradient may not be what forward wrote into
+-- (torch/csrc/autograd/custom_function.cpp: _process_backward_mode_ad@2.15).
+local function check_dirty(dirty, inputs)
+  for _, v in ipairs(dirty or {}) do
+    if has(inputs, v) and v.is_leaf and v.requires_grad then
+      util.raise("RuntimeError", "a leaf Variable that requires grad has been "
+        .. "used in an in-place operation.")
+    end
+  end
+end
+
 -- forward of a class, and setup_context where it has one.
 local function run_forward(class, ctx, args)
   local function call(...)
@@ -221,6 +256,11 @@ end
 local watcher
 function M._watch_apply(f) watcher = f end
 
+-- A forward that raises ends, too.
+local ends_if_failed = setmetatable({}, {__close = function (_, e)
+  if e ~= nil then dt._function_ends(false, {}) end
+end})
+
 -- autograd.Function:extend("Name"): then define Name.forward(ctx, ...) and
 -- Name.backward(ctx, grads...); call Name.apply(...).
 -- A class of it can be extended in turn, by what it has at that moment.
@@ -247,13 +287,19 @@ function Function:extend(name)
     ctx.needs_input_grad = pack(wanted, args.n)
     local outs
     local before = dt._raws()
-    dt.no_grad(function ()
-      outs = run_forward(class, ctx, args)
-    end)
+    dt._function_begins(class.name, inputs)
+    do
+      local failed <close> = ends_if_failed       -- luacheck: ignore failed
+      dt.no_grad(function ()
+        outs = run_forward(class, ctx, args)
+      end)
+    end
     local gathers = dt._function_sent(before)
     if not needs or not dt.is_grad_enabled() then
+      dt._function_ends(false, {})
       return give_results(outs)
     end
+    check_dirty(hidden[ctx].dirty, inputs)
     local results, shown = {}, {}     -- with a gradient, and all tensors
     for i = 1, outs.n do
       for _, v in ipairs(inputs) do            -- an input returned as it is
@@ -269,13 +315,16 @@ function Function:extend(name)
       end
     end
     pack_saved(ctx)
+    local number = dt._function_ends(gathers, shown)
     dt._custom_node(class.name .. "Backward", inputs, results,
       function (grads)
         local began = dt._raws()
-        local out = run_backward(class, ctx,
-          table.unpack(all_grads(ctx, shown, results, grads)))
-        if gathers and dt._raws() == began then
-          look_at_gather(inputs[1], results, grads[1], out[1])
+        local given = all_grads(ctx, shown, results, grads)
+        dt._function_turns(number)
+        local out = run_backward(class, ctx, table.unpack(given))
+        if not (gathers and dt._raws() == began
+                and look_at_gather(inputs[1], results, grads[1], out[1])) then
+          look_at_backward(class, number, given, out)
         end
         check_count(class, out, args.n)
         return bypass(class.name .. "Backward", inputs, wanted, out)

@@ -330,7 +330,7 @@ local function fill(t, name, index, open)
       table.concat(t.shape, ", "), name)
   end
   local dst = t.is_dtensor and t:to_local() or t
-  local runs = runs_of(t)
+  local runs, src = runs_of(t), nil
   for _, of_rank in ipairs(index.chunks) do
     local c = of_rank[name]
     if c then
@@ -344,10 +344,14 @@ local function fill(t, name, index, open)
         if not f.entries[name] then
           util.raise("ValueError", "%s does not hold '%s'", f.name, name)
         end
-        local src = io_.tensor(f.text, f.entries[name], f.base, f.name)
+        src = io_.tensor(f.text, f.entries[name], f.base, f.name)
         got = got + copy_blocks(src, dst, blocks, 1)
       end
     end
+  end
+  if src and dst:is_floating_point() and src:is_floating_point()
+     and src:element_size() > dst:element_size() then
+    dt._mark(dst, "rounded", true)
   end
   if got ~= dst:numel() then
     util.raise("ValueError", "'%s': %d of %d elements are in the checkpoint",

@@ -263,7 +263,8 @@ function M.reduce(t, ...)
   local me, n = seat(a.group)
   local root = root_of(a, "dst")
   check_root("reduce", root, n)
-  local sum = run("all_reduce", t, a.group, {op = a.op, name = "reduce_"})
+  local sum = run("all_reduce", t, a.group, {op = a.op, name = "reduce_",
+    root = root})
   if me == root then write_unseen(t, sum, "reduce") end
   return later(t, a.async_op)
 end
@@ -409,11 +410,40 @@ function M.reduce_scatter_tensor(out, t, ...)
     a.async_op)
 end
 
+-- How two of what came are put together; in the order of the ranks.
+local JOINS <const> = {sum = "add", avg = "add", max = "maximum", min = "minimum",
+  product = "mul"}
+
+-- reduce_scatter of parts of several sizes: each goes to its rank, which reduces
+-- what has come.  In rounds of one size the ranks could agree on other parts.
+local function reduce_parts(out, list, a)
+  local join, n = JOINS[a.op], #list
+  if not join then
+    util.raise("NotImplementedError", "reduce_scatter by %s of parts of several "
+      .. "sizes is not built in", a.op)
+  end
+  local sizes = {}
+  for i, t in ipairs(list) do sizes[i] = t:numel() end
+  local all = run("all_to_all_v", flat(list), a.group, {name = "reduce_scatter_",
+    input_splits = sizes, output_splits = only(n, false, out:numel())})
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local sum = all:narrow(0, 0, out:numel())
+  for i = 1, n - 1 do
+    sum = dt[join](sum, all:narrow(0, i * out:numel(), out:numel()))
+  end
+  return a.op == "avg" and sum / n or sum
+end
+
 -- distributed.reduce_scatter(out, list, {op =, group =}): member i's `out`
 -- gets the sum of all ranks' i-th tensors.
 function M.reduce_scatter(out, list, ...)
   refuse("c10d.reduce_scatter_.default", out, table.unpack(list))
   local a = options("reduce_scatter", {"op", "group", "async_op"}, ...)
+  for i = 2, #list do
+    if list[i]:numel() ~= list[1]:numel() then
+      return later(write(out, reduce_parts(out, list, a)), a.async_op)
+    end
+  end
   return later(write(out, run("reduce_scatter", flat(list), a.group,
     {op = a.op, dim = 0, name = "reduce_scatter_"})), a.async_op)
 end
@@ -465,15 +495,13 @@ function M.all_to_all(outs, list, ...)
   return later(nil, a.async_op, outs)
 end
 
--- distributed.all_to_all_single(out, t, out_splits, in_splits, {group =}):
--- rows of dim 0, equal parts without the splits.
-function M.all_to_all_single(out, t, ...)
-  refuse("c10d.alltoall_base_.default", out, t)
-  local a = options("all_to_all_single", {"output_split_sizes",
-    "input_split_sizes", "group", "async_op", "op"}, ...)
-  local _, n = seat(a.group)
-  local function splits(list, x)
-    if not util.is_none(list) and #list > 0 then return list end
+-- The sizes that a call gives for the parts of x, or n equal ones.
+local function splits_of(name, word, list, x, n)
+  if not util.is_none(list) and type(list) ~= "table" then
+    util.raise("TypeError", "%s(): incompatible function arguments: %s is no list "
+      .. "of sizes, got %s", name, word, util.type_text(list))
+  end
+  if util.is_none(list) or #list == 0 then
     if x.shape[1] % n ~= 0 then
       util.raise("RuntimeError", "Tensor's dim 0 does not divide equally "
         .. "across group size")
@@ -482,9 +510,33 @@ function M.all_to_all_single(out, t, ...)
     for i = 1, n do list[i] = x.shape[1] // n end
     return list
   end
-  local o = {name = "alltoall_base_",
-    input_splits = splits(a.input_split_sizes, t),
-    output_splits = splits(a.output_split_sizes, out)}
+  local sum, sizes = 0, {}
+  for i, k in ipairs(list) do
+    if util.is_tensor(k) then k = k:item() end
+    if math.type(k) ~= "integer" then
+      util.raise("TypeError", "%s(): incompatible function arguments: a size of %s "
+        .. "is no integer, got %s", name, word, util.type_text(k))
+    end
+    sum, sizes[i] = sum + k, k
+  end
+  if #list == n and sum ~= x.shape[1] then
+    util.raise("RuntimeError", "Split sizes doesn't match total dim 0 size")
+  end
+  return sizes
+end
+
+-- distributed.all_to_all_single(out, t, out_splits, in_splits, {group =}):
+-- rows of dim 0, equal parts without the splits.
+function M.all_to_all_single(out, t, ...)
+  refuse("c10d.alltoall_base_.default", out, t)
+  local a = options("all_to_all_single", {"output_split_sizes",
+    "input_split_sizes", "group", "async_op", "op"}, ...)
+  local _, n = seat(a.group)
+  local function splits(word, x)
+    return splits_of("all_to_all_single", word, a[word], x, n)
+  end
+  local o = {name = "alltoall_base_", input_splits = splits("input_split_sizes", t),
+    output_splits = splits("output_split_sizes", out)}
   return later(whole("c10d.alltoall_base_.default", {out, t}, function ()
     return write_unseen(out, run("all_to_all_v", t, a.group, o),
       "all_to_all_single")
@@ -508,10 +560,14 @@ end
 
 local exchanging
 
--- The same with a gradient that goes the way back.
+-- The same; where there is a gradient, it goes the way back.
 local function exchange_autograd(t, out_splits, in_splits, group)
+  if not (t.requires_grad and dt.is_grad_enabled()) then
+    return exchange(t, out_splits, in_splits, group)
+  end
   if not exchanging then
-    exchanging = autograd.Function:extend("_AllToAllSingle")
+    exchanging = autograd.Function:extend(
+      "GeneratedBackwardFor__c10d_functional__wrap_tensor_autograd_default")
     function exchanging.forward(ctx, x, outs, ins, where_)
       ctx.outs, ctx.ins, ctx.group = outs, ins, where_
       return exchange(x, outs, ins, where_)
@@ -544,7 +600,7 @@ local function differentiable(kind, t, group, o)
   end
   if not moving then
     moving = autograd.Function:extend(
-      "GeneratedBackwardFor__c10d_functional_collective_default")
+      "GeneratedBackwardFor__c10d_functional__wrap_tensor_autograd_default")
     function moving.forward(ctx, x, kind_, group_, o_)
       ctx.kind, ctx.group, ctx.o = kind_, group_, o_
       return bare(kind_, x, group_, o_)
@@ -578,7 +634,7 @@ end
 
 -- Functional forms on a mesh dimension: each returns a new tensor.
 M.functional = {
-  all_to_all_single = exchange,
+  all_to_all_single = exchange_autograd,
   all_to_all_single_autograd = exchange_autograd,
   wait_tensor = function (t) return t end,
   all_reduce = all_reduce,

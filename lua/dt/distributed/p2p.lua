@@ -40,9 +40,18 @@ end
 local Work = {}
 Work.__index = Work
 
+-- Less than there is room for: the rest keeps what it was.
+local function tell_short(t, nbytes)
+  local n = nbytes // t:element_size()
+  if n >= t:numel() then return end
+  dt._finding("SHORT_MESSAGE", t, ("%d elements came for a tensor of %d"):format(n,
+    t:numel()), "recv")
+end
+
 function Work:wait()
-  local came = self.message:wait()
+  local came, nbytes = self.message:wait()
   if self.receives and not self.over then
+    if nbytes then tell_short(self.tensor, nbytes) end
     local guard <close> = dt.no_grad()          -- luacheck: ignore guard
     dt._mark(self.tensor, "pending", false)
     dt._uncounted(self.tensor, "recv", function ()

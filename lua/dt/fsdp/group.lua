@@ -455,7 +455,12 @@ local function reduce(self, grads, owners)
   local out = A.empty.memory_format({numel}, {dtype = dtype})
   if self.info.shard_mdim then
     dt._scattered(input, self.info.mesh, self.info.shard_mdim, owners[1].sharded)
-    if not self.divide_factor then dt._averaging(n) end
+    if self.divide_factor then
+      dt._divides(self.info.mesh, self.info.shard_mdim,
+        n * size_of(self.info, self.info.replicate_mdim), self.divide_factor)
+    else
+      dt._averaging(n)
+    end
   end
   out = all_reduce(self, reduce_scatter(self, input, out, f), f)
   if not out then return end

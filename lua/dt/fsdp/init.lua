@@ -152,7 +152,7 @@ local function watch_inputs(self, args)
   local outs, of = {}, {}
   dt.no_grad(function ()
     for i, t in ipairs(ins) do
-      outs[i] = dt._data_view(t):view(t.shape)
+      outs[i] = dt._alias_of(t):view(t.shape)
       of[t] = outs[i]
     end
   end)
@@ -458,7 +458,10 @@ end
 -- m:set_gradient_divide_factor(f)
 function methods.set_gradient_divide_factor(m, f)
   local s = m._attrs._fsdp_state
-  if s.group then s.group.divide_factor = f end
+  if s.group then
+    s.group.divide_factor = f
+    dt._factor_given()
+  end
 end
 
 -- Methods that came with FSDP_FINALIZES.

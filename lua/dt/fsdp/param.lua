@@ -284,20 +284,34 @@ function Param:inputs()
   return flat
 end
 
+-- What was gathered into last time, where it fits again: what backward kept of it
+-- sees what is written there now, as in PyTorch (free_storage, alloc_storage).
+-- That write does not count as one of the program's: `writes`.  The handle is
+-- another: in the record a tensor has one memory.
+local function again(self, i, n, dtype)
+  local t = self.outputs and not self.ext and self.outputs[i]
+  if not t or t.dtype ~= dtype or t:numel() ~= n then return nil end
+  self.writes[i] = dt._writes(t)
+  dt._refill(t)
+  return dt._part(t, {n})
+end
+
 -- Buffers for what comes, of the inputs' sizes times n; with an operator the
 -- first time, later their memory only comes back.  For another dim than 0 a
 -- second one, where the shards lie one after the other.
 function Param:buffers(sizes, dtypes, n)
   local first = not self.gathered
-  local out = {}
-  self.outputs, self.gathered = {}, true
+  local new, out = {}, {}
+  self.gathered, self.writes = true, {}
   for i, size in ipairs(sizes) do
-    self.outputs[i] = first and A.empty.memory_format({size * n},
-      {dtype = dtypes[i]}) or dt._alloc({size * n}, dtypes[i])
-    out[i] = self.outputs[i]
+    new[i] = first and A.empty.memory_format({size * n}, {dtype = dtypes[i]})
+      or again(self, i, size * n, dtypes[i])
+      or dt._alloc({size * n}, dtypes[i])
+    out[i] = new[i]
   end
+  self.outputs = new
   if self.dim > 0 and not self.ext then
-    out[1] = A.empty_like.default(self.outputs[1])
+    out[1] = A.empty_like.default(new[1])
   end
   return out
 end
@@ -331,6 +345,7 @@ local strides_of = util.contiguous_stride
 -- The whole parameter is there: the module sees it.
 function Param:unshard()
   local whole
+  for i, n in pairs(self.writes or {}) do dt._writes(self.outputs[i], n) end
   if self.ext then
     whole = extended(self)
     if not self.unsharded then
@@ -369,10 +384,14 @@ function Param:copy()
   self.outputs[1]:copy_(self.flat)
 end
 
--- Let go of the memory of the whole; its variable keeps its gradient.
+-- Let go of the memory of the whole, whoever shares it; its variable keeps its
+-- gradient.
 function Param:free()
   if self.keep_storage then return end
-  self.outputs = nil
+  for _, t in ipairs(self.outputs or {}) do
+    if not self.ext then dt._drop(t) end
+  end
+  if self.ext then self.outputs = nil end
   if self.unsharded then dt._release(self.unsharded) end
 end
 

@@ -189,6 +189,14 @@ M.ctc_loss = def("ctc_loss", "log_probs, targets, input_lengths, "
       a.blank, kind, a.zero_infinity)
   end)
 
+local function same_dims(anchor, positive, negative)
+  local a, p, n = anchor.ndim, positive.ndim, negative.ndim
+  if a == p and p == n then return end
+  util.raise("RuntimeError", "The anchor, positive, and negative tensors are "
+    .. "expected to have the same number of dimensions, but got: anchor %dD, "
+    .. "positive %dD, and negative %dD inputs", a, p, n)
+end
+
 -- F.triplet_margin_with_distance_loss(anchor, positive, negative,
 -- {distance_function =, margin = 1.0, swap = false, reduction = "mean"})
 M.triplet_margin_with_distance_loss = def("triplet_margin_with_distance_loss",
@@ -203,6 +211,7 @@ M.triplet_margin_with_distance_loss = def("triplet_margin_with_distance_loss",
       util.raise("ValueError", "margin must be greater than 0, got %s",
         signature.text(a.margin))
     end
+    same_dims(a.anchor, a.positive, a.negative)
     local distance = a.distance_function or M.pairwise_distance
     local near = distance(a.anchor, a.positive)
     local far = distance(a.anchor, a.negative)

@@ -53,6 +53,7 @@ function M.dropout(x, ...)
     util.raise("ValueError", "dropout probability has to be between 0 and 1, "
       .. "but got %s", tostring(a.p))
   end
+  if a.p > 0 then dt._mode(a.training) end
   if not a.training or a.p == 0 then return x end
   if a.p == 1 then return x * dt.zeros({}, {dtype = x.dtype}) end
   local noise

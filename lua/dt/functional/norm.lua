@@ -40,6 +40,7 @@ function M.batch_norm(x, ...)
       tostring(a.eps))
   end
   local none = dt.None
+  if a.running_mean then dt._mode(a.training) end
   return torch.batch_norm(x, a.weight or none, a.bias or none,
     a.running_mean or none, a.running_var or none, a.training, a.momentum,
     a.eps, true)

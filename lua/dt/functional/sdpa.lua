@@ -87,11 +87,22 @@ local function math_attention(q, k, v, a)
 end
 M.math_attention = math_attention
 
+-- Masks of other shapes go to the plain products
+-- (aten/src/ATen/native/transformers/sdp_utils_cpp.h: check_attn_mask_shape).
+local function mask_fits(mask, q, k)
+  if not mask then return true end
+  if mask.requires_grad then return false end
+  local function is(dim, n) return mask:size(dim) == n or mask:size(dim) == 1 end
+  return is(-2, q:size(2)) and is(-1, k:size(2))  -- one dim: IndexError, as there
+    and (mask.ndim == 2
+      or mask.ndim == 4 and is(0, q:size(0)) and is(1, q:size(1)))
+end
+
 local function flash_fits(q, k, v, a)
   local d = q:size(-1)
   return a.dropout_p == 0 and q.ndim == 4 and k.ndim == 4 and v.ndim == 4
     and k:size(-1) == d and v:size(-1) == d
-    and not (a.attn_mask and a.attn_mask.requires_grad)
+    and mask_fits(a.attn_mask, q, k)
 end
 
 -- The device of the call: the tensors' own unless that is plain cpu, else

@@ -12,7 +12,10 @@ local ops = dt.ops.aten
 
 -- A method of the tensor.
 local function method(name)
-  return function (_, x) return ops[name](x) end
+  return function (_, x)
+    if type(x) == "table" and x[name] then return x[name](x) end   -- of a vmap
+    return ops[name](x)
+  end
 end
 
 local function check_dropout(m)

@@ -495,6 +495,7 @@ function Module:train(on)
   if type(on) ~= "boolean" then
     util.raise("ValueError", "training mode is expected to be boolean")
   end
+  if not on then dt._evaluates() end
   self._attrs.training = on
   for child in self:children() do child:train(on) end
   return self
@@ -543,7 +544,7 @@ local handle_mt = {__name = "RemovableHandle",
 local function add_hook(list, f, kw)
   kw = kw or {}
   local hook = {f = f, with_kwargs = kw.with_kwargs,
-    always_call = kw.always_call}
+    always_call = kw.always_call, given = kw.given}
   if kw.prepend then table.insert(list, 1, hook)
   else list[#list + 1] = hook end
   return setmetatable({remove = function ()
@@ -590,8 +591,33 @@ local function unwrapped(new)
   return new
 end
 
+-- The hooks of all modules (torch.nn.modules.module.register_module_…), which
+-- run before a module's own.
+local everywhere = {pre = {}, after = {}, full = {}, full_pre = {}}
+
+-- A list that hooks may change while it is walked.
+local function joined(all, own)
+  local out = {table.unpack(all)}
+  table.move(own, 1, #own, #out + 1, out)
+  return out
+end
+
+local function gradient_hooks_of(m)
+  local own = rawget(m, "_backward_hooks") or {full = {}, pre = {}}
+  if #everywhere.full + #everywhere.full_pre == 0 then return own end
+  return {full = joined(everywhere.full, own.full),
+    pre = joined(everywhere.full_pre, own.pre)}
+end
+
+-- Does any hook run in a call of m?
+local function is_hooked(m)
+  return #m._pre_hooks > 0 or #m._hooks > 0 or rawget(m, "_backward_hooks")
+    or #everywhere.pre > 0 or #everywhere.after > 0
+    or #everywhere.full > 0 or #everywhere.full_pre > 0
+end
+
 local function run_pre_hooks(m, args)
-  for _, hook in ipairs {table.unpack(m._pre_hooks)} do
+  for _, hook in ipairs(joined(everywhere.pre, m._pre_hooks)) do
     if hook.with_kwargs then
       args = with_kwargs(args, function (pos, kw)
         return hook.f(m, pos, kw)
@@ -612,7 +638,7 @@ local function run_pre_hooks(m, args)
 end
 
 local function run_hooks(m, args, outs, always_only)
-  for _, hook in ipairs {table.unpack(m._hooks)} do
+  for _, hook in ipairs(joined(everywhere.after, m._hooks)) do
     if hook.always_call or not always_only then
       local new
       if hook.with_kwargs then
@@ -680,7 +706,7 @@ local function relay(m, see, ...)
     return table.unpack(outs, 1, outs.n)
   end
   local whole = given:call(m)
-  local outs = given:results(whole)
+  local outs = given:contents(whole)
   local new = see(copy_of(outs))
   if is_same(outs, new) then return whole end
   return table.unpack(new, 1, new.n)
@@ -691,10 +717,10 @@ end
 local gradient_hooks = {}
 
 local function forward_with_hooks(m, f, ...)
-  local back, outputs = rawget(m, "_backward_hooks"), nil
+  local back, outputs = gradient_hooks_of(m), nil
   local given = packed_of((...))
   local args = run_pre_hooks(m, given and given:plain() or table.pack(...))
-  if back and (#back.full > 0 or #back.pre > 0) then
+  if #back.full > 0 or #back.pre > 0 then
     args, outputs = gradient_hooks.watch(m, back, args)
   end
   local whole, outs
@@ -723,10 +749,7 @@ local function forward(m, ...)
       "Module [%s] is missing the required \"forward\" function",
       m._class.__name)
   end
-  if #m._pre_hooks == 0 and #m._hooks == 0
-     and not rawget(m, "_backward_hooks") then
-    return f(m, ...)
-  end
+  if not is_hooked(m) then return f(m, ...) end
   return forward_with_hooks(m, f, ...)
 end
 
@@ -769,7 +792,8 @@ end
 
 instance_mt.__name = "nn.Module"
 
-return {Module = Module, gradient_hooks = gradient_hooks, listen = listen,
+return {Module = Module, everywhere = everywhere,
+  gradient_hooks = gradient_hooks, listen = listen,
   is_module = is_module, isinstance = isinstance,
   add_hook = add_hook, relay = relay, packed_of = packed_of,
   new_map = new_map, touch = function () version = version + 1 end,

@@ -113,11 +113,12 @@ local function by_module(m, list)
   return list
 end
 
--- The members that a state_dict holds: all parameters, and the buffers that
--- were registered to be kept.
+-- The members that a state_dict holds, one that has several names under each:
+-- all parameters, and the buffers that were registered to be kept.
 local function kept_members(m, members)
-  local own = members(m, "_parameters")
-  for _, item in ipairs(members(m, "_buffers")) do
+  local all = {remove_duplicate = false}
+  local own = members(m, "_parameters", all)
+  for _, item in ipairs(members(m, "_buffers", all)) do
     local leaf = item[1]:match("[^.]+$")
     local at = m:get_submodule(item[1]:match("^(.*)%.[^.]+$") or "")
     if not at._transient[leaf] then own[#own + 1] = item end

@@ -147,10 +147,19 @@ function DDP:__init__(...)
   end
   self.module = a.module
   self._attrs._ddp = s
+  for name, default in pairs {device_ids = dt.None, output_device = dt.None,
+      dim = 0, find_unused_parameters = false, broadcast_buffers = true,
+      gradient_as_bucket_view = false, static_graph = false} do
+    local given = a[name]               -- what programs read of it
+    if given == nil then given = default end
+    self._attrs[name] = given
+  end
   s.ignored = M._names_to_ignore(a.module)
   function s.name_of(p)
     for name, q in Module.named_parameters(a.module) do
-      if rawequal(p, q) then return name end
+      -- distributed.py:_build_debug_param_to_name_mapping puts the module's path,
+      -- which is empty for the root, and a dot before each name
+      if rawequal(p, q) then return name:find "%." and name or "." .. name end
     end
   end
   -- Whatever the module's own class says of its names.

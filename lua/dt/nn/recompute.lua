@@ -52,13 +52,6 @@ local function detached(args)
   return out
 end
 
-local function any_grad(list)
-  for i = 1, list.n do
-    if util.is_tensor(list[i]) and list[i].requires_grad then return true end
-  end
-  return false
-end
-
 local function on_graph(f, args)
   local guard <close> = dt.enable_grad()        -- luacheck: ignore guard
   return table.pack(f(table.unpack(args, 1, args.n)))
@@ -132,7 +125,7 @@ local function without_reentrance(f, args, early, state, again_f)
   local read = readers_of(args)
   local outs = first_forward(f, args)
   local kept = dt._saving() - before
-  if not dt.is_grad_enabled() or not any_grad(outs) or kept == 0 then
+  if not dt.is_grad_enabled() or not util.any_wants_gradient(outs) or kept == 0 then
     return outs
   end
   local again = false
@@ -162,7 +155,7 @@ local function with_reentrance(f, args, _, state)
     outs = table.pack(f(table.unpack(args, 1, args.n)))
   end)
   if not dt.is_grad_enabled() then return outs end
-  if not any_grad(args) then
+  if not util.any_wants_gradient(args) then
     dt._warn("None of the inputs have requires_grad=True. Gradients will be "
       .. "None")
     return outs

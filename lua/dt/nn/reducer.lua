@@ -288,24 +288,36 @@ local function send(s, group)
     0, {src = s.source or 0, name = "broadcast_"})
 end
 
-local function receive(group, flat)
+local function copy(t, part) A.copy_.default(t, part, true) end
+
+local function receive(group, flat, write)
   local parts, at = {}, 0
   for i, t in ipairs(group) do
     local part = A.slice.Tensor(flat, 0, at, at + t:numel())
     parts[i] = A.view.default(part, shape_of(t))
     at = at + t:numel()
   end
-  for i, t in ipairs(group) do A.copy_.default(t, parts[i], true) end
+  for i, t in ipairs(group) do write(t, parts[i]) end
 end
 
--- The first rank's values: one broadcast per dtype, two at a time.
-local function broadcast_all(s, list)
+-- The first rank's values: one broadcast per dtype, two at a time; `write` puts
+-- each into its tensor.
+local function broadcast_all(s, list, write)
   local waiting = {}
+  local function take(item) receive(item[1], item[2], write or copy) end
   for _, group in ipairs(util.by_dtype(list)) do
-    if #waiting == 2 then receive(table.unpack(table.remove(waiting, 1))) end
+    if #waiting == 2 then take(table.remove(waiting, 1)) end
     waiting[#waiting + 1] = {group, send(s, group)}
   end
-  for _, item in ipairs(waiting) do receive(table.unpack(item)) end
+  for _, item in ipairs(waiting) do take(item) end
+end
+
+-- The first rank's buffers.  A backward of an earlier forward may still read its own:
+-- autograd does not count the writes.
+local function send_buffers(s)
+  broadcast_all(s, s.buffers, function (t, part)
+    dt._uncounted(t, "broadcast_", function () copy(t, part) end)
+  end)
 end
 
 -- Sizes and strides of every parameter are those of the first rank's.
@@ -453,7 +465,7 @@ function M.shadow(s, synced, source)
   s.source = source
   if not s.unused and #s.came == #s.params and not s.rebuilt then rebuild(s) end
   if s.synced and s.broadcast_buffers and #s.buffers > 0 then
-    broadcast_all(s, s.buffers)
+    send_buffers(s)
   end
   if not synced then return end
   for i = #s.params, #s.came + 1, -1 do
@@ -483,7 +495,7 @@ function M.before_forward(s)
     for _, b in ipairs(s.buckets) do b.left = #b.params end
   end
   if s.synced and s.broadcast_buffers and #s.buffers > 0 then
-    broadcast_all(s, s.buffers)
+    send_buffers(s)
   end
 end
 
@@ -518,8 +530,21 @@ local function unreached(s, tensors)
   return list
 end
 
--- Outputs pass a node whose backward shows which of them the loss needs.
+-- What goes unused is what the last forward does not reach, and what only outputs
+-- reach that the loss leaves out: `part` of what it reaches, `whole` of all outputs.
+local function add_left_out(missing, whole, part)
+  local has = {}
+  for _, p in ipairs(missing) do has[p] = true end
+  for _, p in ipairs(whole) do has[p] = true end
+  for _, p in ipairs(part) do
+    if not has[p] then missing[#missing + 1] = p end
+  end
+end
+
+-- Outputs pass a node whose backward shows which of them the loss needs.  Its own
+-- forward need not be the last one: PyTorch looks at the last one's outputs alone.
 local function sink(s, outs)
+  local whole = s.missing
   local through, at = {}, {}
   each_tensor(outs, function (place, key, t)
     if t.requires_grad then
@@ -536,7 +561,9 @@ local function sink(s, outs)
     for i, t in ipairs(through) do
       if util.is_tensor(grads[i]) then wanted[#wanted + 1] = t end
     end
-    if s.missing then s.missing = unreached(s, wanted) end
+    if s.missing and whole then
+      add_left_out(s.missing, whole, unreached(s, wanted))
+    end
     return grads
   end)
   for i, place in ipairs(at) do place[1][place[2]] = copies[i] end

@@ -131,7 +131,8 @@ function M.functional_call(module, state, args, given, kw)
     p[1]:set(p[2], p[3])
   end
   local list = {}
-  if util.is_tensor(args) then list[1] = args
+  if util.is_tensor(args) or type(args) == "table" and rawget(args, "_class") then
+    list[1] = args                      -- a tensor, or what stands for one
   elseif not util.is_none(args) then
     for i = 1, #args do list[i] = args[i] end
   end

@@ -54,6 +54,17 @@ local function check_leaf(p)
   end
 end
 
+-- A group among groups: a table of settings, no tensor.
+local function check_is_group(g)
+  if type(g) == "table" and not util.is_tensor(g) then return end
+  local kind = util.type_text(g)
+  local home = kind == "Parameter" and "torch.nn.parameter."
+    or kind == "DTensor" and "torch.distributed.tensor."
+    or kind == "Tensor" and "torch." or ""
+  util.raise("TypeError", "param_group must be a dict, but got <class '%s%s'>",
+    home, kind)
+end
+
 local function is_named(p)
   return type(p) == "table" and not util.is_tensor(p)
     and type(p[1]) == "string" and p[2] ~= nil
@@ -77,11 +88,20 @@ function M.split_names(list)
   return params, #names > 0 and names or nil
 end
 
+-- The order in which a program gave a group's settings: known to languages
+-- whose dicts have one.  `key_order(table)` is set by them.
+local given, key_order = setmetatable({}, {__mode = "k"}), nil
+function M.set_key_order(f) key_order = f end
+function M.given_order(group) return given[group] end
+
 local function group_of(params, defaults)
   local group = {}
+  given[group] = key_order and type(params) == "table" and key_order(params)
   for key, value in pairs(defaults) do group[key] = value end
   if type(params) == "table" and params.params then
     for key, value in pairs(params) do group[key] = value end
+  elseif type(params) == "table" and params[1] == nil then
+    util.raise("KeyError", "'params'")
   else
     group.params = params
   end
@@ -144,6 +164,10 @@ end
 
 -- add_param_group{params = list, lr = ...}
 function Optimizer:add_param_group(group)
+  if type(group) ~= "table" or group[1] ~= nil then
+    util.raise("TypeError", "param_group must be a dict, but got <class '%s'>",
+      type(group) == "table" and "list" or util.type_text(group))
+  end
   local all = {table.unpack(self.param_groups)}
   all[#all + 1] = group_of(group, self.defaults)
   if (all[#all].param_names == nil) ~= (all[1].param_names == nil) then
@@ -317,6 +341,7 @@ local function new(class, params, defaults)
   end
   if type(first) == "table" and not is_named(first) then
     for _, g in ipairs(params) do
+      check_is_group(g)
       table.insert(o.param_groups, group_of(g, defaults))
     end
     check_groups(o.param_groups)
@@ -403,7 +428,8 @@ local function check_fused(a)
   end
 end
 
--- The settings of a group: names in the order of the class's arguments, then
+-- The settings of a group: names in the class's order (`settings`, where it is
+-- another than that of its arguments), then
 -- those of `added` in their order, then the others, and values by name; a switch
 -- that was not given is off.
 function M.settings(o, g, added)
@@ -416,7 +442,9 @@ function M.settings(o, g, added)
     names[#names + 1], values[name] = name, v == nil and dt.None or v
   end
   if g.param_names then add("param_names", g.param_names) end
-  for _, name in ipairs(o.class.args or {}) do add(name, g[name]) end
+  for _, name in ipairs(o.class.settings or o.class.args or {}) do
+    add(name, g[name])
+  end
   if g.decoupled ~= nil then add("decoupled_weight_decay", g.decoupled) end
   for _, name in ipairs(added or {}) do
     if g[name] ~= nil then add(name, g[name]) end
@@ -459,8 +487,9 @@ function M.text(o)
 end
 
 -- A class from its description: name; args, the names of the arguments;
--- defaults; least, those that may not be negative, with their names in
--- messages (or text, and ok(value), another test), or a check of all arguments;
+-- settings, those names in the order of a group; defaults; least, those that may
+-- not be negative, with their names in messages (or text, and ok(value), another
+-- test), or a check of all arguments;
 -- scalar_rate, foreach steps want lr to be a number; tensor_rate, the other
 -- steps compute with lr as it is, a tensor too; check(a), more
 -- checks; check_groups(groups), of the groups; init(group, p), the state of a

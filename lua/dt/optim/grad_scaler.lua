@@ -14,7 +14,7 @@ Scaler.__name = "GradScaler"
 -- take_step(optimizer, ...): its step; Python's goes between its hooks.
 local take_step = function (optimizer, ...) return optimizer:step(...) end
 
-local M = {}
+local M = {Scaler = Scaler}
 
 -- set_step(f): f(optimizer, ...) takes the step from now on.
 function M.set_step(f) take_step = f end

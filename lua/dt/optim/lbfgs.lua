@@ -17,13 +17,21 @@ local M = {}
 
 -- ---- the long vector ----
 
-local function flat_grad(params)
+-- The gradient of what becomes smaller: of the loss, or of -loss where it is to
+-- grow.
+local function flat_grad(g)
   local views = {}
-  for i, p in ipairs(params) do
+  for i, p in ipairs(g.params) do
     views[i] = p.grad and A.view.default(p.grad, {-1})
       or A.zero_.default(p:new_empty {p:numel()})
   end
-  return A.cat.default(views, 0)
+  local grad = A.cat.default(views, 0)
+  return g.maximize and A.neg_.default(grad) or grad
+end
+
+local function loss_of(g, value)
+  local loss = base.number(value)
+  return g.maximize and -loss or loss
 end
 
 local function add_step(params, size, update)
@@ -115,8 +123,8 @@ local function searched(g, s, e, gtd)
   local from = copies(g.params)
   return search.strong_wolfe(function (t)
     add_step(g.params, t, s.d)
-    local loss = base.number(e.closure())
-    local grad = flat_grad(g.params)
+    local loss = loss_of(g, e.closure())
+    local grad = flat_grad(g)
     for i, p in ipairs(g.params) do A.copy_.default(p, from[i]) end
     return loss, grad
   end, s.t, s.d, e.loss, e.grad, gtd, g.max_eval - e.evals)
@@ -138,8 +146,8 @@ local function move(g, s, e, gtd, last)
   else
     add_step(g.params, s.t, s.d)
     if not last then
-      e.loss = base.number(e.closure())
-      e.grad = flat_grad(g.params)
+      e.loss = loss_of(g, e.closure())
+      e.grad = flat_grad(g)
       e.small = small(e.grad, g.tolerance_grad)
       n = 1
     end
@@ -167,12 +175,13 @@ end
 
 -- optim.LBFGS(params, {lr = 1, max_iter = 20, max_eval = max_iter * 5 // 4,
 -- tolerance_grad = 1e-7, tolerance_change = 1e-9, history_size = 100,
--- line_search_fn = "strong_wolfe"}); one group of parameters only.
+-- line_search_fn = "strong_wolfe", maximize = false}); one group of parameters
+-- only.
 M.LBFGS = base.class {name = "LBFGS",
   args = {"lr", "max_iter", "max_eval", "tolerance_grad", "tolerance_change",
-    "history_size", "line_search_fn"},
+    "history_size", "line_search_fn", "maximize"},
   defaults = {lr = 1, max_iter = 20, tolerance_grad = 1e-7,
-    tolerance_change = 1e-9, history_size = 100},
+    tolerance_change = 1e-9, history_size = 100, maximize = false},
   least = {{"lr", "learning rate"}},
   check = function (a) a.max_eval = a.max_eval or a.max_iter * 5 // 4 end,
   check_groups = function (groups)
@@ -197,9 +206,9 @@ function M.LBFGS:step(closure)
   local e = {evals = 1,
     closure = function () return dt.enable_grad(closure) end}
   local first = e.closure()
-  e.loss = base.number(first)
+  e.loss = loss_of(g, first)
   s.func_evals = s.func_evals + 1
-  e.grad = flat_grad(g.params)
+  e.grad = flat_grad(g)
   e.small = small(e.grad, g.tolerance_grad)
   if e.small() then return first end
   iterate(g, s, e, util.is_tensor(g.lr) and base.number(g.lr) or g.lr)

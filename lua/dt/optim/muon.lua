@@ -38,12 +38,20 @@ local function orthogonal(g, update)
 end
 
 -- The rate for a matrix of this shape.
+local adjusts = {
+  original = function (rows, columns)
+    return math.sqrt(math.max(1, rows / columns))
+  end,
+  match_rms_adamw = function (rows, columns)
+    return 0.2 * math.sqrt(math.max(rows, columns))
+  end,
+  spectral_unclamped = function (rows, columns)
+    return math.sqrt(rows / columns)
+  end}
+
 local function adjusted(g, shape)
-  local rows, columns = shape[1], shape[2]
-  if g.adjust_lr_fn == "match_rms_adamw" then
-    return g.lr * 0.2 * math.sqrt(math.max(rows, columns))
-  end
-  return g.lr * math.sqrt(math.max(1, rows / columns))
+  local fn = util.is_none(g.adjust_lr_fn) and "original" or g.adjust_lr_fn
+  return g.lr * adjusts[fn](shape[1], shape[2])
 end
 
 local function muon_one(g, p, grad, s)
@@ -64,7 +72,7 @@ local least = {{"lr", text = "Learning rate should be >= 0 but is: %s"},
 
 local function check(a)
   local fn = a.adjust_lr_fn
-  if not util.is_none(fn) and fn ~= "original" and fn ~= "match_rms_adamw" then
+  if not util.is_none(fn) and not adjusts[fn] then
     util.raise("ValueError", "Adjust learning rate function %s is not "
       .. "supported", tostring(fn))
   end

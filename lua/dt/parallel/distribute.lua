@@ -162,8 +162,19 @@ function dt._same_placements(a, b)
   return text(a) == text(b)
 end
 
+-- Where placements are listed one alone is refused, as Python says `why` of it.
+local function check_listed(pls, why)
+  if util.is_placement(pls) then
+    util.raise("TypeError", why, pls:repr():match("^[%w_]+"))
+  end
+end
+
 -- A placement list for each of n outputs.
 local function output_placements(pls, n)
+  check_listed(pls, "'%s' object is not iterable")
+  if not util.is_none(pls) and dt._sequence(pls) == 2 then   -- a tuple has an entry for each output
+    for _, v in ipairs(pls) do check_listed(v, "'%s' object is not iterable") end
+  end
   if util.is_none(pls) then
     pls = {}
     for i = 1, n do pls[i] = dt.None end
@@ -175,10 +186,7 @@ local function output_placements(pls, n)
       .. "value, received %d out_placements but %d is expected!", #pls, n)
   end
   for i = 1, n > 1 and n or 0 do
-    if util.is_placement(pls[i]) then
-      util.raise("TypeError", "'%s' object is not iterable",
-        pls[i]:repr():match("^[%w_]+"))
-    end
+    check_listed(pls[i], "'%s' object is not iterable")
   end
   return pls
 end
@@ -187,6 +195,10 @@ end
 -- mesh), which calls f in its place, and gradients(outs, placements, mesh),
 -- a list of gradients' placements for each output.
 local function map_locals(f, a, types, args)
+  check_listed(a.in_placements, "object of type '%s' has no len()")
+  for _, v in ipairs(a.in_placements or {}) do
+    if v ~= dt.None then check_listed(v, "'%s' object is not iterable") end
+  end
   if a.in_placements and #a.in_placements ~= args.n then
     util.raise("AssertionError",
       "in_placements length %d does not match the number of input args %d!",

@@ -46,7 +46,7 @@ function arith.rsub(x, n) return op.rsub(x, n) end
 function arith.rdiv(x, n) return op.mul(op.reciprocal(x), n) end
 function arith.rpow(x, n) return op.pow(n, x) end
 function arith.rmod(x, n) return op.remainder(n, x) end
-function arith.rfloordiv(x, n) return op.floor(op.mul(op.reciprocal(x), n)) end
+function arith.rfloordiv(x, n) return op.floor_divide(n, x) end
 function arith.rshl(x, n) return op.__lshift__(dt.full_like(x, n), x) end
 function arith.rshr(x, n) return op.__rshift__(dt.full_like(x, n), x) end
 
@@ -185,7 +185,10 @@ local function apply_views(t, items)
     elseif item == dt.ellipsis then
       dim = dim + source.ndim - taken
     else
-      if type(item) == "table" then item = dt.tensor(item) end
+      if type(item) == "table" then
+        item = dt.tensor(item)
+        if item:numel() == 0 then item = item:long() end      -- x[0, []]
+      end
       local yes = truth_of(item)
       if yes ~= nil then t, item = pick_all(t, dim, yes) end
       if not util.is_tensor(item) then

@@ -17,9 +17,10 @@ local function value_of(text)
   return tonumber(text) or text:match("^'(.*)'$")
 end
 
--- The parameters of a signature's text: {name, optional, only, value}.
-local function parameters(text)
-  local out, only = {}, false
+-- The parameters of a signature's text, into `out`: {name, optional, only,
+-- value}.
+local function read_parameters(text, out)
+  local only = false
   for word in text:gmatch("[^,]+") do
     local name, default = word:match("^%s*([%w_*]+)=?(.-)%s*$")
     if name == "*" then
@@ -31,7 +32,6 @@ local function parameters(text)
       out[#out + 1] = p
     end
   end
-  return out
 end
 
 local function plural(n) return n == 1 and "" or "s" end
@@ -117,17 +117,32 @@ function M.bind(s, ...)
   return out
 end
 
--- new(fname, text, own): a signature; `own` counts what is bound before the
--- first name (self), for messages.
-function M.new(fname, text, own)
-  local s = parameters(text)
-  s.fname, s.own, s.known = fname, own or 0, {}
-  s.least = 0
+-- The text of a signature is read when something of it is first asked for: the
+-- library has hundreds, a program uses few.
+local function read(s)
+  local text = getmetatable(s).text
+  setmetatable(s, nil)
+  s.known, s.least = {}, 0
+  read_parameters(text, s)
   for _, p in ipairs(s) do
     s.known[p.name] = true
     if not p.only and not p.optional then s.least = s.least + 1 end
   end
-  return s
+end
+local function read_index(s, key)
+  read(s)
+  return s[key]
+end
+local function read_length(s)
+  read(s)
+  return #s
+end
+
+-- new(fname, text, own): a signature; `own` counts what is bound before the
+-- first name (self), for messages.
+function M.new(fname, text, own)
+  return setmetatable({fname = fname, own = own or 0},
+    {text = text, __index = read_index, __len = read_length})
 end
 
 -- def(fname, text, body): a function of one table of arguments.  The text is
