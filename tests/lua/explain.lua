@@ -206,6 +206,18 @@ local function really(f)
   return dt.debug.ledger(before + 1)
 end
 
+-- Two meshes may give the same name to other groups of ranks: they are told apart
+-- where one name stands for several.
+local function ledger_after(ranks)
+  local m = DeviceMesh("cpu", ranks, {mesh_dim_names = {"rows", "cols"}})
+  dt.distribute_tensor(dt.ones(8), m, "S(0) R"):full_tensor()
+  return dt.debug.command("ledger").text
+end
+T.ok(not ledger_after {{0, 1}, {2, 3}}:find("rows %S+ of ranks"),
+  "one group under the name")
+T.has(ledger_after {{0, 2}, {1, 3}}, "rows all_gather_into_tensor of ranks ",
+  "two groups under it")
+
 local function step_at(would, seq)
   for _, s in ipairs(would.steps) do if s.seq == seq then return s end end
 end
@@ -395,4 +407,11 @@ T.eq(dt.debug.called(deep[0][0].weight), "deep[0][0].weight", "called")
 T.eq(dt.debug.blame(dt.distribute_tensor(dt.ones(4), mesh, "R R")).name, nil,
   "a tensor that nothing holds has no name")
 
+-- Stages of a pipeline have other leaves: nothing is compared, nobody waits.
+local mine = dt.ones(2):requires_grad_()
+local input = dt.ones(2):requires_grad_()
+if dt.rank() > 0 then (mine * input):sum():backward() end
+local count = #dt.debug.grads().rows
+T.ok(count >= (dt.rank() > 0 and 2 or 0), "leaves of each rank")
+T.ok(dt.debug.same_bits(dt.ones(2)), "and the ranks go on together")
 T.finish()

@@ -199,6 +199,54 @@ printf '%s\n' ':record limit 1M' ':source drawn.lua' ':export torch drawn.py' \
 grep -q '^torch.manual_seed(5)$' drawn.py && ! grep -q 'made up' drawn.py \
   && grep -q 'src_data_rank=None' drawn.py
 check "drawn again, none made up" $?
+
+# A sharding rule of the program's own goes along as the answer it gave; one that
+# gave several cannot, and the program itself is written.
+cat >rule.py <<'EOF'
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.distributed.tensor.experimental import register_sharding
+
+
+@torch.library.custom_op("mine::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+@twice.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+@register_sharding(torch.ops.mine.twice.default)
+def rule(x):
+    if x.shape[0] > 4:
+        return [([Shard(0)], [Shard(0)])]
+    return [([Replicate()], [Replicate()])]
+
+
+mesh = init_device_mesh("cpu", (2,))
+x = distribute_tensor(torch.ones(8, 2), mesh, [Shard(0)])
+print(twice(x).placements)
+EOF
+printf '%s\n' 'y = distribute_tensor(torch.ones(2, 2), mesh, [Replicate()])' \
+  'print(twice(y).placements)' | cat rule.py - >rules.py
+sed 's/x \* 2/x.sum(1) * 2/; s/torch.empty_like(x)/x.new_empty(x.shape[:1])/' \
+  rule.py >cut.py
+for p in rule cut rules; do
+  printf '%s\n' ":export torch out_$p.py" ":export lua out_$p.lua" |
+    "$DTREPL" -n 2 -i $p.py >out.txt 2>&1
+done
+grep -q 'no script of Lua would decide the same' out.txt && [ ! -e out_rules.lua ]
+check "no script of Lua for a rule with several answers" $?
+grep -q "own sharding rule of mine.twice.default cuts its result anew" out_cut.py
+check "a stand-in of another size is no stand-in" $?
+grep -q '^register_sharding(torch.ops.mine.twice.default)(.*Shard(0)' out_rule.py
+check "the answer of a sharding rule goes along" $?
+grep -q "own sharding rule of mine.twice.default gave several" out_rules.py \
+  && grep -q '^def rule(x):$' out_rules.py
+check "of a rule with several answers, the program itself" $?
 printf '%s\n' ':export html q.html' | "$DTREPL" --sandbox -n 2 >out.txt 2>&1
 [ ! -e q.html ]
 check "not in the sandbox" $?

@@ -91,6 +91,37 @@ function M.slice(P, targets)
   end
 end
 
+-- What is said of an operator found wrong.
+local WRONG <const> = {"op", "file", "line", "words", "cause", "worst"}
+
+-- Of the operators that shadow mode found wrong here, the first that is a step of
+-- `P`, and that step; with `like` the one at its place.
+local function first_wrong(P, like)
+  local v = dt.debug.verified()
+  for _, w in ipairs(v and v.list or {}) do
+    local fits = w.verdict == "wrong" and (not like or w.op == like.op
+      and w.file == like.file and w.line == like.line)
+    for _, s in ipairs(fits and P.steps or {}) do
+      if s.seq == w.seq then return w, s end
+    end
+  end
+end
+
+-- wrong(P) -> the step that shadow mode found wrong first, and what is said of it:
+-- on the first rank that found one.  A rank that has no such step takes its last.
+-- nil when none found any.
+function M.wrong(P)
+  local w, facts = first_wrong(P), nil
+  for _, k in ipairs(w and WRONG or {}) do
+    facts = facts or {}
+    facts[k] = w[k]
+  end
+  facts = M.first(facts)
+  if not facts then return nil end
+  local _, step = first_wrong(P, facts)
+  return step or P.steps[#P.steps], facts
+end
+
 -- finding(P, code) -> the step that the last finding is about (of this code, or
 -- one that says "wrong") and the finding: the operator's own step, or, where a
 -- number was read, the one that made it.  Rank 0 chooses; nil when there is none.

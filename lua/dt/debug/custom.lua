@@ -81,6 +81,96 @@ local function stand_in(D, P, s, def)
     name:gsub("%.", "_"), rest, name:gsub("%.", "_"), name, values)
 end
 
+-- One side of a row of a rule.
+local function side(D, list)
+  local out = {}
+  for i, p in ipairs(list) do
+    out[i] = p == "None" and D.none or D.placement(p)
+  end
+  return D.open .. table.concat(out, ", ") .. D.close
+end
+
+-- A sharding rule that answers as the program's own did.
+local function rule(D, name, rows)
+  local list = {}
+  for i, row in ipairs(rows) do
+    local outs, ins = side(D, row[1]), side(D, row[2])
+    list[i] = D.name == "lua" and ("{%s, %s}"):format(outs, ins)
+      or ("(%s, %s)"):format(outs, ins)
+  end
+  local text = D.open .. table.concat(list, ", ") .. D.close
+  if D.name == "lua" then
+    return ("dt.register_sharding(%s, function () return %s end)"):format(
+      D.op(name), text)
+  end
+  return ("register_sharding(%s)(lambda *a, **k: %s)"):format(D.op(name), text)
+end
+
+-- The operators of `P` for which the program registered a rule, each once:
+-- {name, its answer or false}.
+local function ruled(P)
+  local list, done = {}, {}
+  for _, s in ipairs(P.steps) do
+    local rows = nil
+    if s.kind == "op" and not done[s.op] then rows = library.rule(s.op) end
+    if rows ~= nil then list[#list + 1] = {s.op, rows} end
+    done[s.op or ""] = true
+  end
+  return list
+end
+
+-- Can these rows be written down?
+local function writable(rows)
+  for _, row in ipairs(rows) do
+    for _, half in ipairs(row) do
+      for _, p in ipairs(half) do
+        if p ~= "None" and not p:find "^_?[SPR]%f[%(%z]" then return false end
+      end
+    end
+  end
+  return true
+end
+
+-- How the ranks cut a value: "S(0) -" on two mesh dimensions.
+local function cut(v)
+  local list = {}
+  for i, p in ipairs(v.placements or {}) do list[i] = p:find "^_?S" and p or "-" end
+  local text = table.concat(list, " ")
+  return text:find "S" and text or ""
+end
+
+-- Is the output of a step whose stand-in is ours cut as the argument that output()
+-- makes it like is not?  The stand-in's local part would have another size.
+local function is_cut_anew(P, s)
+  local v = P.values[s.outs[1] or 0]
+  if not v or not library.definition(s.op) then return false end
+  for _, a in ipairs(s.args) do
+    local t = type(a) == "table" and a.id and P.values[a.id]
+    if t and same(t.shape, v.shape) then return cut(t) ~= cut(v) end
+  end
+  return cut(v) ~= ""
+end
+
+-- unwritable(P) -> why no script can repeat a registered rule: it gave several
+-- answers or none (one constant would be another program), or its operator's
+-- stand-in does not fit it.  nil when all can be.
+function M.unwritable(P)
+  local has_rule = {}
+  for _, r in ipairs(ruled(P)) do
+    if not r[2] or not writable(r[2]) then
+      return ("The program's own sharding rule of %s gave several answers, or none")
+        :format(r[1])
+    end
+    has_rule[r[1]] = true
+  end
+  for _, s in ipairs(P.steps) do
+    if has_rule[s.op or ""] and is_cut_anew(P, s) then
+      return ("The program's own sharding rule of %s cuts its result anew")
+        :format(s.op)
+    end
+  end
+end
+
 -- lines(D, P) -> what must come before the program for operators it did not
 -- get from PyTorch: a list of texts in the dialect D.
 function M.lines(D, P)
@@ -96,6 +186,9 @@ function M.lines(D, P)
         out[#out + 1] = stand_in(D, P, s, def)
       end
     end
+  end
+  for _, r in ipairs(ruled(P)) do
+    if r[2] and writable(r[2]) then out[#out + 1] = rule(D, r[1], r[2]) end
   end
   return out
 end

@@ -56,6 +56,7 @@ function Lua.call(f, args, kwargs)
   return f .. "(" .. table.concat(list, ", ") .. ")"
 end
 function Lua.op(name) return "dt.ops." .. name end
+function Lua.placement(p) return ("%q"):format(p) end
 function Lua.placements(pl)
   return ("%q"):format(table.concat(pl, " "))
 end
@@ -110,7 +111,7 @@ function Py.call(f, args, kwargs)
   return f .. "(" .. table.concat(list, ", ") .. ")"
 end
 function Py.op(name) return "torch.ops." .. name end
-local function py_placement(p)
+function Py.placement(p)
   local d, sf = p:match("^_S%((%-?%d+), (%d+)%)$")
   if d then return ("_StridedShard(%s, split_factor=%s)"):format(d, sf) end
   d = p:match("^S%((%-?%d+)%)$")
@@ -121,7 +122,7 @@ local function py_placement(p)
 end
 function Py.placements(pl)
   local list = {}
-  for i, p in ipairs(pl) do list[i] = py_placement(p) end
+  for i, p in ipairs(pl) do list[i] = Py.placement(p) end
   return "[" .. table.concat(list, ", ") .. "]"
 end
 function Py.mesh(m, name)

@@ -11,6 +11,7 @@ local agreed = require "dt.debug.agreed"
 local dialect = require "dt.debug.dialect"
 local leaves = require "dt.debug.leaves"
 local memory = require "dt.debug.memory"
+local original = require "dt.debug.original"
 local page = require "dt.debug.page"
 local program = require "dt.debug.program"
 local custom = require "dt.debug.custom"
@@ -390,8 +391,18 @@ function M.lua(P, o)
   return table.concat(out, "\n"), lines
 end
 
+-- The program itself, where a sharding rule of its own decided that no script
+-- can repeat, and `why`.
+local function itself(P, why)
+  return original.script(P.ranks, why) or page.fail("COMMAND", "%s: no script "
+    .. "without it would decide the same", (why:gsub("^The", "the")))
+end
+
 -- python(P[, alone]) -> a script for PyTorch.  Collective, unless `alone`.
 function M.python(P, alone)
+  local why = custom.unwritable(P)
+  if not alone then why = agreed.first(why) end
+  if why then return itself(P, why) end
   local lines, head, names = walk(Py, P, not alone)
   P.fails = P.error ~= nil
   if not alone then P.fails = agreed.first(P.fails) ~= nil end

@@ -27,6 +27,10 @@ local LOSS = [[
 from torch.distributed.tensor.parallel import loss_parallel
 ]]
 
+local RULES = [[
+from torch.distributed.tensor.experimental import register_sharding
+]]
+
 local FORK = [[
 # %d processes, made here; torchrun makes its own.
 import shutil
@@ -308,6 +312,7 @@ function M.script(P, lines, names, o)
   if any(P, function (s) return s.taken_over end) then
     out[1] = out[1] .. LOSS
   end
+  if text_has(lines, "^register_sharding%(") then out[1] = out[1] .. RULES end
   if any(P, function (s) return s.kind == "raw" end) then part(COLLECTIVE) end
   local head = table.concat(out, "\n"):gsub("\n\n\n+", "\n\n\n")
   local body = {}

@@ -7,6 +7,7 @@ local page = require "dt.debug.page"
 local agreed = require "dt.debug.agreed"
 local mem = require "dt.debug.mem"
 local program = require "dt.debug.program"
+local custom = require "dt.debug.custom"
 local util = require "dt.util"
 local emit = require "dt.debug.emit"
 local report = require "dt.debug.report"
@@ -48,6 +49,11 @@ local function lua()
     P = all
     note = ("-- left out, as the script caught it: %s\n"):format(
       table.concat(caught, ", "))
+  end
+  local why = agreed.first(custom.unwritable(P))
+  if why then
+    page.fail("COMMAND", "%s: no script of Lua would decide the same; :export torch "
+      .. "writes the program itself, if it is Python", (why:gsub("^The", "the")))
   end
   return ("-- dtrepl: ranks=%d\n"):format(P.ranks) .. note
     .. emit.lua(P, {whole = true}) .. "\n", #P.steps

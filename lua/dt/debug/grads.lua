@@ -66,6 +66,22 @@ local function look(row, made)
   return notes
 end
 
+-- Do all ranks have the same leaves?  Stages of a pipeline do not, and what one
+-- rank alone compares the others would wait for.  Collective.
+local function same_leaves(rows)
+  local own = {}
+  for i, r in ipairs(rows) do
+    own[i] = ("%s %s %s %s"):format(table.concat(r.forward.shape, ","),
+      r.forward.placements ~= nil, r.gradient.placements ~= nil,
+      r.reduced_by or "")
+  end
+  own = table.concat(own, ";")
+  for _, theirs in ipairs(dt.debug.from_all(own)) do
+    if theirs ~= own then return false end
+  end
+  return true
+end
+
 -- Plain gradients of leaves that are equal on all ranks must be equal too.
 -- Agreed: every rank has the same rows.
 local function plain_differ(row, seq)
@@ -80,7 +96,8 @@ local function plain_differ(row, seq)
   if same_leaf and not same_grad then
     return {code = "grad-not-reduced", text = "the leaf is equal on all ranks, "
       .. "its gradient differs between ranks " .. groups
-      .. ": a reduction is missing"}
+      .. (dt.debug.stop() and ": nothing has reduced it so far"
+        or ": a reduction is missing")}
   end
 end
 
@@ -146,7 +163,10 @@ function M.grads()
     r.grad_id = by_storage[r.storage]
     r.reduced_by = taken[r.id] and "fully_shard" or nil
     r.findings = look(r, made)
-    local more = plain_differ(r, last + 1)
+  end
+  local comparable = same_leaves(rows)
+  for _, r in ipairs(rows) do
+    local more = comparable and plain_differ(r, last + 1)
     if more then r.findings[#r.findings + 1] = more end
   end
   return page.new({rows = rows, found = found_of_gradients()}, text)

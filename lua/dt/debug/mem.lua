@@ -23,47 +23,115 @@ local function optimizer_op(e)
     or e.op:find("^aten%._fused_") or e.op:match("_%.%w+$"))
 end
 
--- Storages that are gradients: those that backward gave to leaves, and those
--- of fully_shard, whose parameters no operator takes as they are.
+-- Storages that are gradients: those that backward gave to leaves or the
+-- program put there, and those of fully_shard, whose parameters no operator
+-- takes as they are.  storage -> when its leaf let go of it; false: it did not.
 local function gradients(sharded)
-  local grads = {}
-  for _, g in ipairs(dt.debug.gradients()) do grads[g.storage] = true end
+  local grads, held = {}, {}
+  for _, g in ipairs(dt.debug.gradients()) do grads[g.storage] = false end
   for id, kind in pairs(sharded) do
-    if kind == "gradients" then grads[id] = true end
+    if kind == "gradients" then grads[id] = false end
+  end
+  for _, g in ipairs(dt.debug.new_gradients(true)) do
+    if g.storage ~= 0 then
+      grads[g.storage] = false
+    elseif held[g.leaf] then
+      grads[held[g.leaf]] = g.seq
+    end
+    held[g.leaf] = g.storage ~= 0 and g.storage or nil
   end
   return grads
 end
 
+-- When storages were born that no operator made (fully_shard's buffers come back
+-- without one): their numbers grow with time, so after the last operator that
+-- made one with a smaller number.
+local function birth(made, id)
+  local low, high = 0, #made
+  while low < high do
+    local mid = (low + high + 1) // 2
+    if made[mid].id < id then low = mid else high = mid - 1 end
+  end
+  return low > 0 and made[low].when + 0.46 or 0
+end
+
+-- Whole parameters of fully_shard are what it copies out of the buffer: backward
+-- may need none of them as they are.
+local function copied_out(e, all, last)
+  if e.op == "fsdp.split_with_sizes_copy.default" then
+    last.copies = e.depth
+  elseif last.copies and e.depth <= last.copies then
+    last.copies = nil
+  elseif last.copies and e.op == "aten.copy_.default" then
+    local s = all[e.inputs[1].storage]
+    if s then s.kind = "parameters" end
+  end
+end
+
+-- fully_shard gathers into a buffer that holds the own part already: what comes
+-- out of the collective is that buffer.  What comes out of its reduce-scatter
+-- are gradients; PyTorch keeps what went in until the next of the same backward
+-- is made ready (FSDPParamGroup.post_backward@2.15, streams overlap there).
+local function of_fully_shard(e, all, last)
+  copied_out(e, all, last)
+  local gathers = e.op == "_allgather_base_"
+  if not gathers and e.op ~= "_reduce_scatter_base_" then
+    if last.sent and not e.backward then
+      last.quiet = last.quiet or e.when
+    end
+    return
+  end
+  local v, out = e.inputs[1], e.outputs[1]
+  local s = v and v.storage and all[v.storage]
+  local into = out and out.storage and all[out.storage]
+  if not s or not into then return end
+  s.kind = s.kind or "comm"
+  if gathers then
+    if s.bytes ~= into.bytes then return end
+    into.same = true
+    all[out.storage] = s
+    return
+  end
+  into.kind = into.kind or "gradients"
+  if last.sent and s.from <= (last.quiet or s.from) then
+    last.sent.to = math.max(last.sent.to, s.from - 0.5)
+  end
+  last.sent, last.quiet = s, nil
+end
+
 -- storage -> {bytes, from, to, kind, live}, and operators in order.
 local function storages(entries)
-  local all, order = {}, {}
+  local all, order, made, last = {}, {}, {}, {}
   local fsdp = package.loaded["dt.fsdp.param"]
   local sharded = fsdp and fsdp.storages() or {}
   local optim = package.loaded["dt.optim.base"]
   local state = optim and optim.storages() or {}
   local grads = gradients(sharded)
-  local function see(e, v, made)
+  local function see(e, v, out)
     if not v.storage or v.bytes == 0 then return end
     local s = all[v.storage]
     if not s then
-      s = {bytes = v.bytes, from = made and e.when or 0, to = e.when}
+      s = {bytes = v.bytes, to = e.when,
+        from = out and e.when or math.min(birth(made, v.storage), e.when)}
       all[v.storage] = s
       order[#order + 1] = s
+      if out then made[#made + 1] = {id = v.storage, when = e.when} end
     end
     s.bytes = math.max(s.bytes, v.bytes)
-    s.to = math.max(s.to, e.when)
+    s.to = math.max(s.to, e.when, grads[v.storage] or 0)
     s.live = s.live or v.live
     s.known = s.known or v.kept
     if v.param or (v.needs_grad and v.origin.seq == 0)
        or sharded[v.storage] == "parameters" then
       s.kind = "parameters"
     end
-    if grads[v.storage] and not s.kind then s.kind = "gradients" end
+    if grads[v.storage] ~= nil and not s.kind then s.kind = "gradients" end
     if state[v.storage] and not s.kind then s.kind = "optimizer" end
   end
   for _, e in ipairs(entries) do
     for _, v in ipairs(e.inputs) do see(e, v, false) end
     for _, v in ipairs(e.outputs) do see(e, v, true) end
+    of_fully_shard(e, all, last)
   end
   return all, order, grads
 end
@@ -88,7 +156,7 @@ local function mark_optimizer(entries, all, grads)
       local with_grad = false
       for _, v in ipairs(e.inputs) do
         local s = v.storage and all[v.storage]
-        if s and (grads[v.storage] or s.kind == "optimizer") then
+        if s and (grads[v.storage] ~= nil or s.kind == "optimizer") then
           with_grad = true
         end
       end
@@ -103,6 +171,17 @@ end
 
 local stays = {parameters = true, gradients = true, optimizer = true}
 
+-- What the collectives of an operator bring, where it is neither its input nor
+-- its output: those are counted as what they are.
+local function received(e)
+  local most = 0
+  for _, c in ipairs(e.collectives) do most = math.max(most, c.bytes_out) end
+  if most > 0 and not e.op:find("^aten%.") then
+    for _, v in ipairs(e.outputs) do most = most - (v.bytes or 0) end
+  end
+  return math.max(most, 0)
+end
+
 -- Births and deaths of storages and of what collectives send, in order: {when,
 -- 1 or -1, storage}.
 local function births(entries, order)
@@ -110,15 +189,14 @@ local function births(entries, order)
   local events = {}
   for _, s in ipairs(order) do
     s.kind = s.kind or "activations"
+    if s.same then goto continue end
     if s.live or (stays[s.kind] and not s.known) then s.to = last + 1 end
     events[#events + 1] = {s.from, 1, s}
     events[#events + 1] = {s.to + 0.45, -1, s}
+    ::continue::
   end
   for _, e in ipairs(entries) do
-    local most = 0
-    for _, c in ipairs(e.collectives) do
-      most = math.max(most, c.bytes + c.bytes_out)
-    end
+    local most = received(e)
     if most > 0 then
       local s = {kind = "comm", bytes = most}
       events[#events + 1] = {e.when + 0.1, 1, s}

@@ -1,18 +1,16 @@
 -- SPDX-License-Identifier: MIT
 -- dt/debug/original.lua: a Python program itself as the script for PyTorch:
--- where what failed is no operator's, no record of operators shows it again.
+-- where what failed is no operator's, or a rule of the program's own decided,
+-- no record of operators shows it again.
 
 local dt = require "dt"
 local dialect = require "dt.debug.dialect"
+local util = require "dt.util"
 
 local M = {}
 
--- Programs that make their processes, or need only one, say so with these.
-local OWN <const> = {"run_tests", "unittest", "spawn", "multiprocessing",
-  "LocalTensorMode", "FakeStore", "%.fork%("}
-
 local HEAD <const> = [[
-# What failed is no operator's: below is %s itself, as it stands.
+# %s: below is %s itself, as it stands.
 ]]
 
 local FORK <const> = [[
@@ -79,34 +77,18 @@ function M.text()
   return dt.debug.source(name), name
 end
 
-local function makes_its_own(text)
-  for _, word in ipairs(OWN) do
-    if text:find(word) then return true end
-  end
-  return false
-end
-
--- What has to be the first statement of a file; its lines stay in place.
-local function first_lines(text)
-  local out = {}
-  text = text:gsub("from __future__ import [^\n(]*", function (line)
-    out[#out + 1] = line
-    return "pass"
-  end)
-  return table.concat(out, "\n"), text
-end
-
--- script(ranks) -> the program for PyTorch, or nil when none runs.
-function M.script(ranks)
+-- script(ranks[, why]) -> the program for PyTorch, or nil when none runs.
+function M.script(ranks, why)
   local text, name = M.text()
   if not text then return nil end
-  local own, args = makes_its_own(text), {}
+  local own, args = util.makes_its_own(text), {}
   for i, a in ipairs(arg) do
     args[i] = dialect.Py.string(tostring(a))
   end
-  local before, rest = first_lines(text)
-  local parts = {HEAD:format(name:match("[^/]*$"))}
-  if before ~= "" then parts[#parts + 1] = before .. "\n" end
+  local before, rest = util.first_lines(text)
+  local parts = {HEAD:format(why or "What failed is no operator's",
+    name:match("[^/]*$"))}
+  if before ~= "" then parts[#parts + 1] = before end
   if not own and ranks > 1 then
     parts[#parts + 1] = FORK:format(ranks, ranks, ranks, ranks)
   end

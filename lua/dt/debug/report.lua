@@ -16,7 +16,8 @@ local emit_python = require "dt.debug.emit_python"
 local M = {}
 
 -- The step the report is about: the one that failed, the first found wrong by
--- shadow mode, that of a finding, else the last.
+-- shadow mode, that of a finding, else the last.  All ranks choose alike: what
+-- follows is collective.
 -- Of an error of other ranks alone, what ran here then, and its facts.
 local function target(P)
   local e = agreed.error_of(P.error)
@@ -27,14 +28,8 @@ local function target(P)
     end
     return step, "error", e
   end
-  local v = dt.debug.verified()
-  for _, w in ipairs(v and v.list or {}) do
-    if w.verdict == "wrong" then
-      for _, s in ipairs(P.steps) do
-        if s.seq == w.seq then return s, "wrong", w end
-      end
-    end
-  end
+  local wrong, w = agreed.wrong(P)
+  if wrong then return wrong, "wrong", w end
   local s, f = agreed.finding(P)
   if s then return s, "finding", f end
   return P.steps[#P.steps], "ran"
@@ -252,16 +247,28 @@ local function compare(r, kind, e)
     and "it raises the same" or "it raises " .. tostring(r.error.message)
 end
 
+-- Nothing failed and nothing was found: a page about the last operator would be
+-- about nothing.  Into a file it is written all the same.
+local function nothing()
+  local d = {title = "nothing", versions = dt.debug.versions(),
+    summary = "nothing failed, and nothing was found: there is nothing to "
+      .. "report\n:report FILE writes a repro of what ran last all the same; "
+      .. ":verify compares operators with one device"}
+  return page.new(d, function () return d.summary end)
+end
+
 -- dt.debug.report([file]): {title, summary, message, lua, torch, expected,
 -- actual, inputs, by_rank, reproduced, versions}, and of an error that fewer
 -- operators raise in the same words, {whole = {lua, torch, steps}}; prints as Markdown, and rank
--- 0 writes that to `file`.  Collective.
+-- 0 writes that to `file`.  Without one, of a run in which nothing went wrong, title
+-- and summary say so and the rest is not there.  Collective.
 function M.report(file)
   local P = program.build()
   local no_op = agreed.error_of(raised(P))
   if no_op then return M.finish(M.of_raised(P, no_op), file) end
   if #P.steps == 0 then page.fail("COMMAND", "nothing is recorded") end
   local s, kind, w = target(P)
+  if kind == "ran" and (file or "") == "" then return nothing() end
   local Q = agreed.slice(P, {s})
   local rows, e = by_rank(s.seq)
   local d = {ranks = P.ranks, by_rank = rows, inputs = {},

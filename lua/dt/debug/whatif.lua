@@ -154,21 +154,22 @@ local function last_maker(P, is)
 end
 
 -- The tensor at a path from a variable, as model.layers[0].wq.weight; nil.
-local function id_at(path)
-  local f = load("return " .. path, "=whatif", "t")
+local function id_at(path, vars)
+  local f = load("return " .. path, "=whatif", "t", vars or _G)
   local ok, x = pcall(f or error)
   return ok and util.is_tensor(x) and dt.debug.id(x) or nil
 end
 
-local function maker(P, name)
+-- The last step that makes the tensor of this name, one of `vars` or global.
+local function maker(P, name, vars)
   local i, s, id, v = last_maker(P, function (_, x) return x.name == name end)
   if i then return i, s, id, v end
-  local path = id_at(name)
+  local path = id_at(name, vars)
   i, s, id, v = last_maker(P, function (x) return x == path end)
   if i then return i, s, id, v end
   if path then
-    page.fail("KEY", "no recorded operator made %s as it is: a library built it "
-      .. "of local parts (:blame %s tells where)", name, name)
+    page.fail("KEY", "no recorded operator made %s as it is: it was built of "
+      .. "another tensor's data (:blame %s tells where)", name, name)
   end
   local known = {}
   for _, s in ipairs(P.steps) do
@@ -180,15 +181,16 @@ local function maker(P, name)
       end
     end
   end
-  page.fail("KEY", "no recorded tensor is called %s; there are %s", name,
-    table.concat(known, ", "))
+  page.fail("KEY", "no recorded tensor is called %s%s", name,
+    #known > 0 and "; there are " .. table.concat(known, ", ")
+    or #P.steps == 0 and "; nothing is recorded yet" or "")
 end
 
 local states = {distribute_tensor = true, redistribute = true}
 
 -- Change one value; gives its placements before.
 local function place(P, change)
-  local i, s, id, v = maker(P, change.name)
+  local i, s, id, v = maker(P, change.name, change.vars)
   local mesh = v.mesh or program.meshes(P)[1]
   if not mesh then page.fail("COMMAND", "no mesh is known to the record") end
   local pl = change.placements
@@ -389,12 +391,15 @@ end
 
 -- The answer, of rank 0's record: what other ranks would find is the same, and
 -- they would find it on the same cores.
-local function compare(list)
+local function compare(list, vars)
   local P = program.build{all = true}
   local Q = program.with(P, {table.unpack(P.steps)})
   Q.values = copy(P.values)
   local done, o = {}, {fake = true, alone = true}
-  for _, c in ipairs(list) do done[#done + 1] = apply(Q, c, o) end
+  for _, c in ipairs(list) do
+    c.vars = vars
+    done[#done + 1] = apply(Q, c, o)
+  end
   local a = replay.run(P, {fake = true, alone = true})
   local b = replay.run(Q, o)
   return {changes = done, before = totals(a), after = totals(b),
@@ -410,12 +415,14 @@ end
 --   "planner = graph"       how redistributions are planned: greedy, graph
 -- or {w = "R S(1)", ["#7.1"] = .., drop = 5, rule = {OP = ..}, planner = ..}.
 -- {changes, before = {collectives, bytes, implicit, per, peak, error}, after,
--- steps = what is different}.  Collective.
-function M.whatif(change)
+-- steps = what is different}.  `vars`: where names of tensors are looked up that
+-- no record has (model.layers[0].wq.weight), at a stop the frame's; globals
+-- without it.  Collective.
+function M.whatif(change, vars)
   local list = type(change) == "table" and parse_table(change) or parse(change)
   local answer = ""
   if dt.rank() == 0 or dt.debug.no_data() then
-    local ok, d = pcall(compare, list)
+    local ok, d = pcall(compare, list, vars)
     answer = replay.dump(ok and d or {failed = type(d) == "table"
       and {code = d.code, message = d.message} or {message = tostring(d)}})
   end
