@@ -35,6 +35,43 @@ text, code = first_fix("FSDP: ValueError: Must flatten tensors with uniform "
   .. "dtype but got torch.bfloat16 and torch.float32")
 T.ok(code:find("before FSDP", 1, true), "FSDP1's words: " .. code)
 
+-- Nobody offloads: no offload is advised against.
+text, code, r = first_fix("RuntimeError: No backend type associated with device type "
+  .. "cpu\ndist.broadcast(torch.tensor([size]), src=0) under nccl")
+T.ok(code:find("t.to(device)", 1, true), "the group's device: " .. text)
+T.ok(not r.cause:find("offload", 1, true), "its own cause: " .. r.cause)
+
+-- Names in another order are no fault of a flattened dimension where none is.
+local order <const> = "KeyError: \"Invalid mesh_dim_names ('tp', 'dp') specified. "
+  .. "Found mesh dim indices to slice: [(1,), (0,)]. Mesh dim indices should be in "
+  .. "ascending order.\" "
+text, code, r = first_fix(order)
+T.has(text, "the mesh's own order")
+T.ok(not r.cause:find("2.9", 1, true), r.cause)
+text, code, r = first_fix(order .. 'mesh["cp", "ep"]._flatten("cp_ep")')
+T.has(text, "upgrade: a flattened dimension")
+T.has(r.cause, "2.9")
+
+-- In detailed debug mode each rank's dtypes are printed, whatever differs.
+for aspect, words in pairs {["Tensor Tensor shapes: 8vs 4"] = "of its own size",
+  ["Tensor Tensor dtypes: Doublevs Float"] = "another dtype"} do
+  local _, _, read = first_fix("RuntimeError: Detected mismatch between collectives on "
+    .. "ranks. Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=0, "
+    .. "OpType=ALLREDUCE, TensorShape=[8], TensorDtypes=Float), but Rank 1 is running "
+    .. "collective: CollectiveFingerPrint(SequenceNumber=0, OpType=ALLREDUCE, "
+    .. "TensorShape=[4], TensorDtypes=Float).Collectives differ in the following "
+    .. "aspects: \t " .. aspect)
+  T.has(read.cause, words)
+end
+
+-- A library that was compiled is no compiled model.
+local missing <const> = "RuntimeError: Missing key in checkpoint state_dict: "
+  .. "layers.0.wq.weight. "
+text, code, r = first_fix(missing .. "flash-attn is compiled from source")
+T.ok(not r.cause:find("_orig_mod", 1, true), r.cause)
+text, code, r = first_fix(missing .. "Saved after torch.compile(model)")
+T.has(r.cause, "_orig_mod")
+
 -- Placements that local_map compares, what fully_shard's function may answer, and
 -- a mesh of fewer ranks than were started.
 for report, words in pairs {
@@ -389,6 +426,21 @@ text, code, r = first_fix("Training hangs: one rank decides to skip the step, "
   .. "the others wait in all_reduce")
 T.eq(r.class.id, "collective-sequence-mismatch")
 T.has(code, "dist.ReduceOp.MAX")
+
+-- A rank without a batch, forward() by its name, quantised weights under DDP.
+text, code, r = first_fix("torchrun, 2 ranks, DDP: rank 0 has 4 batches and rank 1 has 5, "
+  .. "the last one never returns. How does one train on uneven inputs without a hang?")
+T.eq(r.class.id, "collective-sequence-mismatch")
+T.has(code, "dist.ReduceOp.MIN")
+T.has(r.fixes[#r.fixes].torch, "with Join([model])")
+text, code, r = first_fix("fully_shard; my loop says model.forward(x): RuntimeError: "
+  .. "aten.embedding.default: got mixed torch.Tensor and DTensor, need to convert all "
+  .. "torch.Tensor to DTensor before calling distributed operators!")
+T.eq(code, "out = model(x)", text)
+text, code, r = first_fix("torchao, DistributedDataParallel(model), in "
+  .. "_broadcast_coalesced: NotImplementedError: NF4Tensor dispatch: attempting to run "
+  .. "aten.cat.default, this is not supported")
+T.has(code, "_set_params_and_buffers_to_ignore_for_model")
 
 -- ---- Chinese ---------------------------------------------------------------
 

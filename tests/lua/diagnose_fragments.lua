@@ -6,9 +6,12 @@
 local T = require "tests.lua.lib.check"
 require "torch.diagnose"
 local diagnose = require "dt.diagnose"
+local export = require "dt.diagnose.export"
 local fragments = require "dt.diagnose.fragments"
 local own = require "dt.diagnose.own"
 local free = require "python.free"
+local keywords = require "dt.diagnose.keywords"
+local launch = require "dt.diagnose.launch"
 local parser = require "python.parser"
 
 -- ---- names that a text does not bind ---------------------------------------
@@ -174,6 +177,99 @@ for module, list in pairs(require("dt.diagnose.stand_ins").modules) do
       .. "fromlist=['x']), '%s')"):format(module, name)).text
     T.eq(said:match "%a+", "True", name)
   end
+end
+
+-- ---- what a script for the CPU leaves out ---------------------------------------
+
+for _, devices in ipairs {"[args.rank], output_device=args.rank",
+  "[ids[0]], output_device=ids[0]", "[0], output_device=int(os.environ['RANK'])",
+  '[rank], output_device=torch.device("cuda", rank)', "[rank], output_device=rank"} do
+  local text = export.python {reproduced = true, own = true, added = 0, ranks = 2,
+    script = "model = DDP(net, device_ids=" .. devices .. ", static_graph=True)"}
+  T.has(text, "\nmodel = DDP(net, static_graph=True)\n")
+end
+
+-- What has to be first stays first; programs that start processes are left to it.
+do
+  local text = export.python {reproduced = true, own = true, added = 0, ranks = 2,
+    script = "from __future__ import annotations\nimport torch",
+    command = {args = {"cummax"}, local_rank = true}}
+  T.ok(text:find "^#[^\n]*\nfrom __future__ import annotations\n", text)
+  T.has(text, 'sys.argv[1:] = ["--local_rank=" + os.environ["LOCAL_RANK"], "cummax"]')
+  text = export.python {reproduced = true, own = true, added = 0, ranks = 2,
+    script = "mp.spawn(run, nprocs=2)"}
+  T.eq(text:find("os.fork", 1, true), nil, "it makes its own processes")
+end
+
+-- ---- what the program was started with -----------------------------------------
+
+local function given(text)
+  local c = launch.read(text)
+  return table.concat(c.args, " ") .. (c.local_rank and " local_rank" or "")
+end
+T.eq(given "`torchrun --nproc-per-node 2 repro.py cummax` fails with", "cummax")
+T.eq(given "$ torchrun --nproc_per_node=2 \\\n  a/train.py --dim 8 'x' | tee log",
+  "--dim 8 x")
+T.eq(given "python -m torch.distributed.launch --nproc_per_node=2 debug.py",
+  " local_rank")
+T.eq(given "python a.py $HOME; rm b", "")
+T.eq(given "python repro.py hangs on 2 GPUs", "", "a sentence goes on")
+T.eq(given 'File "a.py", line 3\nno command', "")
+T.eq(given "Running python repro.py fails with a hang", "", "a sentence")
+T.eq(given "I use python 3.10, my train.py hangs", "")
+T.eq(given "python setup.py install\ntorchrun repro.py --dim 8", "--dim 8")
+T.eq(given "A=1 B_2=x,y uv run torchrun repro.py --lr $LR", "",
+  "no option without its value")
+T.eq(given "Run it with: mpirun -np 2 /opt/bin/python3.11 -u x.py --a 'b c' -d # two",
+  "--a b c -d")
+T.eq(given "pip install y && /usr/bin/python -m torch.distributed.launch x.py a >log",
+  "a local_rank")
+T.has(own.scripts(diagnose.read("torchrun x.py max\n```\nimport sys\nfully_shard(model)"
+  .. "\n```\n"), "")[1].script, '"report.py", "max")')
+
+-- What the report says of a tensor that its code does not make.
+local told = programs [[
+On two ranks x is a DTensor of shape [8, 64], Shard(0); w: [Replicate()], (64, 4).
+```
+y = x.unfold(1, 16, 16)
+```
+]]
+T.has(told[1].text, "x = distribute_tensor(torch.ones(8, 64), mesh, [Shard(0)])")
+T.eq(told[1].invented, false, "nothing is made up")
+T.eq(told[1].ranks, 2)
+T.has(programs [[
+x has placements (Partial(sum), Replicate())
+```
+x.clamp_(0, 10)
+```
+]][1].text, 'DTensor.from_local(torch.ones(8, 8), mesh, [Partial(), Replicate()])')
+T.eq(#programs "x is large\n```\nx.clamp_(0, 10)\n```\n", 0, "of no placements")
+
+-- A line that sets `rank` is no rank's prefix.
+T.eq(#programs [[
+```
+import torch.distributed as dist
+rank = dist.get_rank()
+dist.broadcast(torch.ones(2), src=rank)
+```
+]], 1)
+
+T.eq(#programs "```\nrank0 = dist.get_rank() == 0\nfully_shard(model)\n```\n", 1)
+
+-- A fix that is one keyword, in the report's own call.
+T.eq(keywords.apply("m = DistributedDataParallel(net,\n  device_ids=[0],\n)",
+  "DDP(model, static_graph=True)"),
+  "m = DistributedDataParallel(net,\n  device_ids=[0], static_graph=True)")
+T.eq(keywords.apply("FSDP(m, use_orig_params=False)",
+  "FSDP(model, use_orig_params=True)"), "FSDP(m, use_orig_params=True)")
+T.eq(keywords.apply("Colwise()", "Colwise(use_local_output=False)"),
+  "Colwise(use_local_output=False)")
+T.eq(keywords.apply("f(x)", "FSDP(model, use_orig_params=True)"), nil)
+T.eq(keywords.apply("f(x)", "f(x, g=h(1))"), nil, "no constant")
+T.eq(keywords.apply("f(x)", "x = f(y, a=True)\nz = 3"), nil, "more than a call")
+for _, left in ipairs {"class f(g):", "def f(x):", "f(x,\n  # y\n)", "f(x, a=h(1))",
+  "f(x, a=not b)", "f(x, a=True)"} do
+  T.eq(keywords.apply(left, "f(y, a=True)"), nil, left)
 end
 
 -- ---- ranks -------------------------------------------------------------------

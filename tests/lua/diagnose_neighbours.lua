@@ -141,6 +141,13 @@ r = diagnose.read("verl, strategy=fsdp2: ValueError: No DTensor-type parameters 
   .. "the model. FSDP2 sharding may not be enabled.")
 T.ok(r.neighbour and #r.fixes == 1, "what the report has set already")
 for _, note in ipairs(r.notes) do T.ok(not note:find "choose FSDP2", note) end
+local inplace <const> = "model = DDP(net)\nRuntimeError: one of the variables needed for "
+  .. "gradient computation has been modified by an inplace operation: "
+  .. "[torch.FloatTensor [64]]%s is at version 3; expected version 2 instead."
+r = diagnose.read(inplace:format "")
+T.ok(r.neighbour and r.fixes[2].torch:find "broadcast_buffers", "a buffer")
+r = diagnose.read(inplace:format ", which is output 0 of ReluBackward0,")
+T.ok(not r.neighbour, "what an operator gave is no buffer")
 r = diagnose.read "The weather is fine."
 T.ok(not r.neighbour and #r.fixes == 0, "nothing to say")
 

@@ -216,25 +216,44 @@ local function think(ours, classes)
     bias = bias, facts = words:gsub("(%a+) ?", "%1=2 0 1:1;")}
 end
 
--- One class of eleven is most like the text, with a fifth of all.
-local function a_fifth()
-  local classes = {{"partial-read-as-value", 0.2}}
+-- One class of eleven is most like the text, with `share` of all.
+local function likely(share)
+  local classes = {{"partial-read-as-value", share}}
   for _, c in ipairs(diagnose.classes()) do
     if #classes < 11 and not c.id:find "^[fcdem]" then
-      classes[#classes + 1] = {c.id, 0.08}
+      classes[#classes + 1] = {c.id, (1 - share) / 10}
     end
   end
   return classes
 end
 
 local named <const> = "Our DTensor: " .. words
-think(3, a_fifth())
+think(3, likely(0.28))
 local r = diagnose.read(named)
 T.eq(r.class and r.class.id, "partial-read-as-value", "clearly about ours")
-T.ok(r.confidence < 0.5, "a fifth is told as little sure", r.confidence)
+T.ok(r.confidence < 0.5, "a quarter is told as little sure", r.confidence)
 T.eq(diagnose.read(words).class, nil, "nothing of ours is named")
-think(2, a_fifth())
-T.eq(diagnose.read(named).class, nil, "a fifth alone is no class")
+think(3, likely(0.2))
+T.eq(diagnose.read(named).class, nil, "a fifth is no class")
+think(2, likely(0.28))
+T.eq(diagnose.read(named).class, nil, "a quarter alone is no class")
+
+-- A third, of a text that reads like ours and uses none of its names.
+think(2.2, likely(0.35))
+r = diagnose.read(words)
+T.eq(r.class and r.class.id, "partial-read-as-value", "worded clearly like ours")
+T.eq(diagnose.read("[Frontend] " .. words).class, nil, "the title of a change")
+think(1, likely(0.35))
+T.eq(diagnose.read(words).class, nil, "less like ours")
+
+-- Lengths that a number of ranks can make, and one that none does.
+local lengths <const> = "ValueError: Expected input batch_size (2048) to match "
+  .. "target batch_size (%d). "
+think(3, likely(0.8))
+T.ok(diagnose.read(lengths:format(4096) .. named).class, "twice as long")
+T.ok(diagnose.read(lengths:format(683) .. named).class, "a part of three, uneven")
+T.ok(diagnose.read(lengths:format(4095) .. named).class, "half of an odd length")
+T.eq(diagnose.read(lengths:format(2047) .. named).class, nil, "labels one short")
 
 local grows <const> = "With DTensor parameters host memory grows every step. "
 local function told(likeliest)
@@ -245,5 +264,21 @@ end
 T.eq(told(0.8), "partial-read-as-value", "four times as like as what is claimed")
 T.eq(told(0.6), "sharding-cache-growth", "a claim stays beside half as like")
 liken.use(require "dt.diagnose.wordings")
+
+-- ---- code alone -----------------------------------------------------------
+
+-- It says what somebody does: words of ours in it complain of nothing.
+local amp <const> = [[
+```python
+model.half()
+scaler = torch.cuda.amp.GradScaler()
+with torch.autocast("cuda"):
+    loss = model(x)
+scaler.scale(loss).backward()
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+scaler.step(opt)
+```
+]]
+T.eq(diagnose.read(amp).class, nil, "a loop of one device")
 
 T.finish()

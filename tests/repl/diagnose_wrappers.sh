@@ -89,7 +89,7 @@ AssertionError
 END
 says "the report's own program runs here under torch 2.15"
 says '"reproduced":false'
-says "upgrade (tried here: your program runs under 2.15)"
+says "upgrade to torch 2.15 (tried here: your program runs under 2.15)"
 
 run "two meshes" <<END
 ValueError: Could not run pointwise computation across different mesh: Found DeviceMesh((ep=2), 'cuda', stride=(1,)) and DeviceMesh((fsdp=4), 'cuda', stride=(1,))!

@@ -29,12 +29,13 @@ end
 local function op_story(r)
   local span = r.op and facts.ops().span[r.op]
   if not span then return nil end
-  if span[1] == "2.4" then
+  if span[1] == releases.oldest then
     if span[2] ~= releases.newest then
       return nil, ("%s had a rule until %s; later it is taken apart")
         :format(r.op, span[2])
     end
-    return nil, ("%s has a strategy since 2.4 or before"):format(r.op)
+    return nil, ("%s has a strategy since %s or before"):format(r.op,
+      releases.oldest)
   end
   return span[1], ("%s has a strategy since %s"):format(r.op, span[1])
 end
@@ -212,10 +213,10 @@ local function upgrade_of(r, release)
   end
   if since and later(release, since) then
     return {{text = "upgrade: " .. story, fixed_in = since}}, false
-  elseif story and missing and later(release, "2.4")
+  elseif story and missing and later(release, releases.oldest)
     and not (r.torch and r.torch.range) then
     return {{text = ("upgrade: %s has a strategy there"):format(r.op),
-      fixed_in = "2.4"}}, false
+      fixed_in = releases.oldest}}, false
   elseif story then
     r.notes[#r.notes + 1] = story
   elseif r.op and r.op:find "^aten%." then

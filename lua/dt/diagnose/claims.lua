@@ -81,7 +81,8 @@ M.concepts = {
     .. "only in rank 0|on the first rank",
   together = "full_tensor|state_dict|redistribute|all_gather|all-gather|"
     .. "barrier|all_reduce|all-reduce|save_pretrained|print|save",
-  unlike = "no picture|no image|without image|without picture|text-only|"
+  unlike = "another subgraph|different subgraph|other subgraph|"
+    .. "different part of the model|different parts of the model|no picture|no image|without image|without picture|text-only|"
     .. "no tokens|skips|skipped|conditional|unused|some ranks|"
     .. "one of the rank|one of the node|other ranks|three ranks|"
     .. "not all ranks|early return|returns early|early exit|have no image|"

@@ -27,7 +27,10 @@ local things = {process = true, processes = true, rank = true, ranks = true,
 local settings = {"nproc[_-]per[_-]node", "num_processes", "world[_ ]size",
   "tensor[_-]?parallel[_-]?%a*[_-]?%a*", "tp[_-]?%a*", "dp[_-]?%a*",
   "cp[_-]?%a*", "ep[_-]?%a*", "context[_-]parallel[_-]?%a*", "ulysses[_-]?%a*",
-  "fsdp[_-]?size", "degree", "nproc"}
+  "fsdp[_-]?size", "degree", "nproc", "model[_-]parallel[_-]size"}
+
+-- "... size 1 is fine, with 4": what the setting was changed to stands near it.
+local CHANGED <const>, NEAR <const> = "%f[%w]with (%d+)%f[^%w%.]", 48
 
 local function add(set, n, words)
   n = math.tointeger(tonumber(n) or spelled[n])
@@ -50,6 +53,9 @@ function M.counts(r)
     for name, n in low:gmatch("%f[%w](" .. s .. ")[\"']?%s?[:= ]%s?(%d+)") do
       add(set, n, name .. "=" .. n)
     end
+    local _, to = low:find(s .. "[\"']?%s?[:= ]%s?%d+")
+    local other = to and low:sub(to + 1, to + NEAR):match(CHANGED)
+    if other then add(set, other, s:match "%a+" .. " with " .. other) end
   end
   local at = 1
   for _ = 1, 60 do
@@ -251,12 +257,34 @@ function M.mesh_of_one(r)
   local flat = r.doc.flat:sub(1, LIMIT)
   for _, pattern in ipairs {"init_device_mesh%([^%(%)]-%(([%d, ]+)%)",
     "DeviceMesh%([^%(%)]-%(([%w_=, ]+)%)", "_size%s?=%s?%(([%d, ]+)%)",
-    "mesh_shape%s?=%s?%(([%d, ]+)%)"} do
+    "mesh_shape%s?=%s?%(([%d, ]+)%)", "[Mm]esh o?f? ?%((%d+, ?%d+[%d, ]*)%)"} do
     local at, list = flat:match("()" .. pattern)
     if list and (", " .. list .. ","):find "[ =,]1," and list:find "," then
       M.say(r, "a mesh dimension of size 1: (" .. list .. ")")
       return at ~= nil
     end
+  end
+  return false
+end
+
+local AROUND <const>, PRODUCTS <const> = 120, 20
+
+-- Degrees whose product is compared with the number of ranks: "tp_size (4) *
+-- fsdp_size (4) is not equal to world_size (8)", "dp_shard * cp != WORLD_SIZE".
+-- What stands around each "world" is looked at: the time stays linear.
+function M.degrees_times(r)
+  local low, at = r.doc.flat:sub(1, LIMIT):lower(), 1
+  for _ = 1, PRODUCTS do
+    local a, b = low:find("world", at, true)
+    if not a then return false end
+    local before = low:sub(math.max(1, a - AROUND), b)
+    local product = before:match "%f[%w][tdcep]p[%w_]* ?%(?%d*%)? ?%* ?[tdcepf][%w_]+.*$"
+    if product and low:find("^[_ ]?size", b + 1) and (product:find("!=", 1, true)
+      or product:find("not equal", 1, true)) then
+      say(r, product)
+      return true
+    end
+    at = b + 1
   end
   return false
 end
@@ -524,7 +552,7 @@ end
 M.names = {"flattens", "raises", "rank_ratio", "heads_fraction", "per_rank", "reads_local",
   "reads_reduction",
   "optimizer_first", "collective_of_one_rank", "from_local_replicate",
-  "fsdp_gets_2d", "mesh_of_one", "mesh_exceeds", "fraction_shown",
+  "fsdp_gets_2d", "mesh_of_one", "degrees_times", "mesh_exceeds", "fraction_shown",
   "seq_apart", "shape_ratio", "prose_ratio"}
 
 return M

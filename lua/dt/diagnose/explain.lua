@@ -94,8 +94,8 @@ end
 
 -- The releases `first` to `last`, `newest` being the last that was looked at.
 local function span_text(first, last, newest)
-  if first == "2.4" and last == newest then return "all releases" end
-  if first == "2.4" then return "to " .. last end
+  if first == releases.oldest and last == newest then return "all releases" end
+  if first == releases.oldest then return "to " .. last end
   if last == newest then return "from " .. first end
   if first == last then return first .. " only" end
   return first .. " to " .. last
@@ -164,7 +164,8 @@ local function op_page(word)
   if not span then return nil end
   return ("%s\n  has a sharding strategy in PyTorch %s"):format(name,
     span_text(span[1], span[2], releases.newest)):gsub("in PyTorch all releases",
-    "in all releases from 2.4 to " .. releases.newest)
+    ("in all releases from %s to %s"):format(releases.oldest,
+      releases.newest))
 end
 
 -- Classes whose id or name holds all words.

@@ -4,11 +4,13 @@
 -- fails is a wrapper and no operator, or else the record of the scene.  It
 -- runs by itself or under torchrun, and raises what the report says.
 
+local compare = require "dt.diagnose.compare"
+local util = require "dt.util"
+
 local M = {}
 
 -- The report's program, in as many processes as it was run with.
 local OWN <const> = [[
-# %s%s.
 # It makes its %d processes itself; torchrun makes its own.
 import os
 import socket
@@ -26,9 +28,16 @@ if "WORLD_SIZE" not in os.environ:
 
 ]]
 
+-- What the program was started with.
+local GIVEN <const> = [[
+import os
+import sys
+sys.argv[1:] = [%s]
+
+]]
+
 -- A program of more ranks than a machine has room for: one of them.
 local PRETENDED <const> = [[
-# %s%s.
 # It is rank 0 of %d; the others are pretended.
 import torch.distributed as _dist
 from torch.testing._internal.distributed.fake_pg import FakeStore
@@ -50,6 +59,8 @@ local on_cpu <const> = {
   {"([\"'])nccl%1", "%1gloo%1"}, {"([\"'])cuda:nccl%1", "%1gloo%1"},
   {"(init_process_group%([^\n]-),%s*device_id=[%w_%.]+%([^%(%)]*%)", "%1"},
   {"(init_process_group%([^\n]-),%s*device_id=[%w_%.]+", "%1"},
+  {",%s*device_ids=%b[]", ""}, {",%s*output_device=[%w_%.]+%b()", ""},
+  {",%s*output_device=[%w_%.]+%b[]", ""}, {",%s*output_device=[%w_%.]+", ""},
   {"(,%s*device_id=)[%w_%.]+%([^%(%)]*%)", '%1torch.device("cpu")'},
   {"(,%s*device_id=)[%l_][%l_%d]*%f[,%)]", '%1torch.device("cpu")'},
   {"torch%.device%(f?[\"']cuda[^%(%)]*%)", 'torch.device("cpu")'},
@@ -60,23 +71,45 @@ local on_cpu <const> = {
   {"torch%.cuda%.current_device%(%)", '"cpu"'},
   {"torch%.cuda%.synchronize%b()", "pass"}}
 
+-- Where ranks part a backend aborts or hangs; in its debug mode it says so.
+local PARTED <const> = 'import os\nos.environ["TORCH_DISTRIBUTED_DEBUG"] = "DETAIL"'
+  .. "  # raises where ranks part\n"
+local IN_PYTORCH <const> = "Detected mismatch between collectives on ranks"
+
+local function parts(run)
+  return run.raised and compare.ranks_part(run.message or "")
+end
+
+local function given(run)
+  local list, c = {}, run.command
+  if not c then return "" end
+  if c.local_rank then list[1] = '"--local_rank=" + os.environ["LOCAL_RANK"]' end
+  for _, a in ipairs(c.args) do list[#list + 1] = ("%q"):format(a) end
+  return #list > 0 and GIVEN:format(table.concat(list, ", ")) or ""
+end
+
 local function own(run)
   local text, where = run.script, ""
   local plain = text
   for _, row in ipairs(on_cpu) do plain = plain:gsub(row[1], row[2]) end
   if plain ~= text then where = ", on CPU tensors" end
+  if parts(run) then plain = PARTED .. plain end
   local n = run.ranks
   local what = run.own and (run.added == 0 and "The report's own program"
     or "The report's own code, completed")
     or "A repro of the report, under torch " .. run.torch
-  if n > MANY then return PRETENDED:format(what, where, n, n) .. plain .. "\n" end
-  return OWN:format(what, where, n, n, n, n) .. plain .. "\n"
+  local first, rest = util.first_lines(plain)
+  local title = ("# %s%s.\n"):format(what, where) .. first
+  if util.makes_its_own(plain) then return title .. given(run) .. rest .. "\n" end
+  return title .. (n > MANY and PRETENDED:format(n, n) or OWN:format(n, n, n, n))
+    .. given(run) .. rest .. "\n"
 end
 
 -- What the script is expected to raise, and under which release.
 local function said(run)
   local message = run.raised and run.message and run.message:match "^[^\n]+"
   if not message then return "" end
+  if parts(run) then message = IN_PYTORCH end
   return ("# Under torch %s: %s\n"):format(run.torch, message)
 end
 

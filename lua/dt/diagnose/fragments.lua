@@ -27,9 +27,15 @@ local function begins_statement(line)
   end
 end
 
+-- "rank0: 3", "[Rank 1] ..."; but "rank0 = get_rank() == 0" is a statement.
+local function is_of_a_rank(line)
+  return line:find "^%[rank" or line:find "^%[?[Rr]ank%s*%d"
+    and not line:find "^rank%d[%w_]*%s?[=%(%.,]"
+end
+
 -- What no program has in it: tracebacks, what was printed, commands, prose.
 local function is_output(line)
-  return line:find "^Traceback" or line:find '^%s*File "' or line:find "^%[?rank"
+  return line:find "^Traceback" or line:find '^%s*File "' or is_of_a_rank(line)
     or line:find "^[%w_%.]*Error: " or line:find "^[%w_%.]*Exception: "
     or line:find "^%s*torchrun " or line:find "^%s*python3? " or line:find "^%$ "
     or line:find "^%s*[~%^]+%s*$"
@@ -164,11 +170,13 @@ end
 -- is no program of several ranks.
 local function complete(text, r)
   local tree = code.program(text)
-  if not tree or not is_parallel(text) then return nil end
+  if not tree then return nil end
   local call, args = entry(tree)
   local missing = code.free_names(tree)
   for _, a in ipairs(args or {}) do missing[#missing + 1] = a end
-  local head, invented, ranks, last = stand_ins.lines(missing, tree, r)
+  local head, invented, ranks, last, said = stand_ins.lines(missing, tree, r)
+  -- a tensor whose placements the report says makes it one
+  if not said and not is_parallel(text) then return nil end
   local tail = {call or last}
   local whole = {}
   for _, line in ipairs(head) do whole[#whole + 1] = line end

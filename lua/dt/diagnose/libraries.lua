@@ -43,6 +43,15 @@ return {
    "attempting to assign a gradient with dtype", "to a tensor with dtype",
    "=fsdp"},
   {"fsdp2-usage", 0.75, "/Shard dim %-?%d+ is invalid for %d+D tensor"},
+  {"invalid-mesh-dim-name", 0.87, "/[Ii]nvalid mesh dim: '"},
+  {"index-put-and-select", 0.66, "~slice of the DTensor|slice of a DTensor|"
+   .. "DTensor slice|slicing a DTensor|slices of a DTensor",
+   "~no view|not a view|instead of a view|new DTensor", "!=raises"},
+  {"mesh-arguments", 0.62, "HYBRID_SHARD",
+   "/init_device_mesh%([^%)]-%(%d+, ?1%)", "~not all-reduced|not reduced|"
+   .. "not synchron|drift|diverge|never averaged|not averaged"},
+  {"mesh-arguments", 0.66, "HYBRID_SHARD", "=mesh_of_one", "~gradient",
+   "~reduced|synchron|drift|diverge|averaged|each rank|NO_SHARD"},
   {"fsdp2-usage", 0.78, "setStorage: sizes",
    "are out of bounds for storage of size 0", "~fully_shard|FSDP2|fsdp_version"},
   {"numerics-drift-not-bug", 0.55, "~numerical difference|numeric difference|"
@@ -339,6 +348,26 @@ return {
   {"xla-sharded-tensor", 0.6, "mark_sharding", "~incorrect|wrong|not respected"
    .. "|differ"},
 
+  -- what a rank without a batch leaves the others in
+  {"collective-sequence-mismatch", 0.62, "~hangs|hang |stuck|deadlock|never "
+   .. "returns|never comes back|without a hang", "~batches|one step|fewer steps|"
+   .. "number of steps|iteration|number of samples", "~uneven|unequal|one less|"
+   .. "one more|fewer|not the same number|different number|another number of",
+   "~each process|every process|on each rank|of each rank|rank 0 has|rank 1 has|"
+   .. "per rank|that GPU|one GPU|one rank|some ranks|some processes",
+   -- processes that only prepare data wait for each other, too
+   "~torchrun|DDP|FSDP|distributed|all_reduce|allreduce|all-reduce|nccl|gloo|GPUs|"
+   .. "accelerate|ranks|rank 0|rank 1", "!num_workers", "!num_proc", "!=raises"},
+
+  {"fp8-subclass-inside-dtensor", 0.76, "/%w+Tensor dispatch: attempting to run",
+   "~torchao|nf4|mx_tensor|mxtensor|float8", "~DistributedDataParallel|FSDP|"
+   .. "fully_shard|_broadcast_coalesced|_chunk_with_empty|shard"},
+  {"xla-sharded-tensor", 0.85, "XlaShardingSpec", "~Check failed|Minibatch sharding"},
+  {"dcp-missing-key", 0.88, "~create_default_local_load_plan|create_local_plan",
+   "/KeyError: ['\"][%w_%.]+['\"]"},
+  {"wrapper-setting-of-another", 0.7, "no_sync", "~FSDPModule|FSDP2|fully_shard",
+   "~does not have|has no|have no|null context|nullcontext"},
+
   -- two sizes in the ratio of the ranks, where a library names its way of
   -- parallelism and no DTensor
   {"global-shape-as-local", 0.6, "=rank_ratio", "!=dt", "=cp_loose",
@@ -434,4 +463,66 @@ return {
    "~more for every|more per|one for each|every optimizer step|each optimizer "
    .. "step|per optimizer step|every step|per step|each step",
    "!got mixed torch.Tensor and DTensor"},
+
+  -- checks of degrees and settings: accelerate 1.15, transformers 5.24,
+  -- torchtitan 0.3, trl 1.16, axolotl 0.19, peft 0.21, torchao 0.18
+  {"invalid-mesh-dim-name", 0.93, "has no dimension for FSDP to shard across"},
+  {"invalid-mesh-dim-name", 0.95, "not found in device_mesh. Available dimensions"},
+  {"mesh-arguments", 0.9, "Context Parallelism (CP) and Sequence Parallelism (SP) are "
+   .. "mutually exclusive"},
+  {"mesh-arguments", 0.88, "`ep_size` must divide `fsdp_size * tp_size`"},
+  {"mesh-arguments", 0.88, "needs every rank of the expert group to hold the same batch"},
+  {"mesh-larger-than-world", 0.9, "`ep_size` must be a multiple of `tp_size`"},
+  {"mesh-larger-than-world", 0.9, "must be divisible by dp_replicate_size * fsdp_size",
+   "to derive tp_size"},
+  {"mesh-larger-than-world", 0.88, "/_size %(%d+%) must divide world[_ ]size"},
+  {"mesh-larger-than-world", 0.93,
+   "The configured parallelisms are incompatible with the current world size"},
+  {"mesh-larger-than-world", 0.86, "=degrees_times"},
+  {"wrapper-setting-of-another", 0.88,
+   "ParallelismConfig is only compatible DistributedType.FSDP"},
+  {"wrapper-setting-of-another", 0.88, "You cannot use `--use_parallelism_config` without "
+   .. "`--use_fsdp`"},
+  {"wrapper-setting-of-another", 0.88, "lora_o_kernel are not compatible with FSDP1"},
+  {"cp-backend-or-mask", 0.9,
+   "Context parallelism does not support attention layers of type"},
+  {"cp-backend-or-mask", 0.88,
+   "Sequence parallelism does not support attention layers of type"},
+  {"cp-backend-or-mask", 0.9, "CP is not supported with ScaledDotProductAttention"},
+  {"cp-backend-or-mask", 0.9, "Variable-length attention CP is not yet supported"},
+  {"cp-backend-or-mask", 0.88,
+   "Ring attention only supports the flash attention 2 backend"},
+  {"cp-load-balance", 0.93, "~PTRRLoadBalancer requires|PTRRLoadBalancer received|"
+   .. "is not a key in attention_masks"},
+  {"cp-load-balance", 0.9, "Invalid load_balancer_type"},
+  {"spmd-type-error", 0.88, "~is missing SPMD layout metadata|"
+   .. "SpmdLayout-based redistribution|SpmdLayout with PartitionSpec"},
+  {"ep-fsdp-uneven-double-shard", 0.88, "Cannot evenly shard", "experts across"},
+  {"ep-fsdp-uneven-double-shard", 0.86, "not divisible by ep_size"},
+  {"tp-plan-unmatched", 0.9, "~colwise shards linear layers|rowwise shards linear layers"},
+  {"tp-plan-unmatched", 0.88, "Tensor parallelism and `device_map` are mutually exclusive"},
+  {"tp-plan-unmatched", 0.86, "~Unsupported tensor parallel plan|Unsupported TP plan"},
+  {"tp-plan-unmatched", 0.84, "does not support tensor parallelism yet because its scale "
+   .. "metadata does not have a sharding plan"},
+  {"fp8-subclass-inside-dtensor", 0.88, "~FSDP split only on dim 0, got|"
+   .. "Expected Float8 scale to be a DTensor"},
+  {"placement-kind-assumed", 0.86,
+   "_dist_reduce received a DTensor with unsupported placements"},
+
+  -- what descriptions and code say
+  {"cpu-offload-no-cpu-backend", 0.86, "Expects tensor to be on the compute device",
+   "~offload|was on cpu"},
+  {"distribute-misuse", 0.62, "~one placement|number of placements|a single placement",
+   "~two dimensions|2-D|2D|ndim|three dimensions|dimensionality", "=dt", "!local_map",
+   "!=raises"},
+  {"mixed-attention-operand", 0.66, "~flash-attn|flash_attn|flash attention|attention "
+   .. "kernel", "~cu_seqlens|rope|mask", "DTensor", "~normal|plain|ordinary|regular",
+   "~refuse|reject|fail|complain", "!=raises", "!=cp"},
+  {"mixed-optimizer-group", 0.64, "DTensor", "~opt.step|optimizer.step|optim.step|"
+   .. "_fused_adam|_foreach", "~not wrapped|not sharded|no DTensor|left out|"
+   .. "ignored_params", "~raise|fail|stops|refuse", "!=raises", "!mesh"},
+  {"fsdp-tied-params-two-groups", 0.66, "/%.weight ?= ?[%w_%.]+%.weight", "fully_shard",
+   "~no longer|not the same|untied|tied|shared", "!=raises"},
+  {"fsdp2-full-state-dict-key", 0.72, "KeyError", "~broadcast_from_rank0|"
+   .. "full_state_dict=True", "=fsdp"},
 }

@@ -52,11 +52,19 @@ local function without_set_up(text)
   return table.concat(out, "\n")
 end
 
+-- Where a mesh is made or printed its sizes and names are this program's: the
+-- call says no more than that there is one.
+local function without_meshes(text)
+  return (text:gsub("(init_device_mesh)%b()", "%1 ")
+    :gsub("(DeviceMesh)%b()", "%1 "))
+end
+
 -- The stems of `text` and the adjacent pairs, with the words as
 -- they were written: {[stem] = words}.
 local function words_of(text)
   local set, before, written = {}, nil, nil
-  for w in without_set_up(text):lower():gmatch "%f[%w_][%a_][%w_]+" do
+  local told = without_meshes(without_set_up(text))
+  for w in told:lower():gmatch "%f[%w_][%a_][%w_]+" do
     if not idle[w] and #w < LONG then
       local s = stem(w)
       set[s] = set[s] or w

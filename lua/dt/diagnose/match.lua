@@ -1,22 +1,24 @@
 -- SPDX-License-Identifier: MIT
 -- dt/diagnose/match.lua: finds many fixed texts in a squash at once.
 --
--- The first letters of all texts make a trie, an LPeg pattern; where it
--- matches, the texts that begin so are compared whole.  One pass over the
--- input whatever the number of texts, and nothing to backtrack into.
+-- The first HEAD letters of a text, read as one integer, are a key; a pass over
+-- the input reads the letters at each place so, and where some texts begin with
+-- them, compares those: the short ones whole, the others by their first LONG
+-- letters before.  One pass whatever the number of texts, and nothing to
+-- prepare but tables: a report alone is answered as quickly as one of many.
 
-local lpeg = require "lpeg"
 local clean = require "dt.diagnose.clean"
-local P, V, Cp, Cc = lpeg.P, lpeg.V, lpeg.Cp, lpeg.Cc
+local unpack = string.unpack
 
 local M = {}
 M.__index = M
 
-local KEY = 8                   -- letters that decide
+local HEAD <const>, LONG <const> = 5, 10
+local AS_KEY <const> = "<I5"
 
 -- A set of texts to look for.
 function M.new()
-  return setmetatable({by_key = {}, known = {}}, M)
+  return setmetatable({by_head = {}, brief = {}, known = {}}, M)
 end
 
 -- Add a text; returns its squash, by which find() reports it.
@@ -24,72 +26,46 @@ function M:add(text)
   local s = clean.squash(text)
   if s == "" or self.known[s] then return s end
   self.known[s] = true
-  local key = s:sub(1, KEY)
-  local list = self.by_key[key]
-  if not list then
-    list = {}
-    self.by_key[key] = list
+  if #s < HEAD then                      -- no key: looked for by itself
+    self.brief[#self.brief + 1] = s
+    return s
+  end
+  local key = unpack(AS_KEY, s)
+  local group = self.by_head[key]
+  if not group then
+    group = {short = {}, by_long = {}}
+    self.by_head[key] = group
+  end
+  local list = group.short
+  if #s >= LONG then
+    local long = s:sub(1, LONG)
+    list = group.by_long[long] or {}
+    group.by_long[long] = list
   end
   list[#list + 1] = s
-  self.scanner = nil
   return s
 end
 
-local function node_pattern(node)
-  local p
-  local keys = {}
-  for ch in pairs(node.next) do keys[#keys + 1] = ch end
-  table.sort(keys)
-  for _, ch in ipairs(keys) do
-    local q = P(ch) * node_pattern(node.next[ch])
-    p = p and p + q or q
+-- Those of `list` that stand in `squash` at `at` and were not found before it.
+local function note(list, squash, at, found)
+  for _, s in ipairs(list) do
+    if not found[s] and squash:sub(at, at + #s - 1) == s then found[s] = at end
   end
-  if node.keys then
-    local own = Cc(node.keys)
-    p = p and p + own or own
-  end
-  return p
-end
-
--- Each leaf gives the list of all keys on the way to it.
-local function build(by_key)
-  local root = {next = {}}
-  local sorted = {}
-  for key in pairs(by_key) do sorted[#sorted + 1] = key end
-  table.sort(sorted)
-  for _, key in ipairs(sorted) do
-    local node, above = root, nil
-    for ch in key:gmatch "." do
-      node.next[ch] = node.next[ch] or {next = {}}
-      node = node.next[ch]
-      above = node.keys or above
-    end
-    node.keys = {key}
-    if above and above ~= node.keys then
-      for _, k in ipairs(above) do node.keys[#node.keys + 1] = k end
-    end
-  end
-  return P {Cp() * node_pattern(root) + 1 * V(1)}
 end
 
 -- Which texts occur in `squash`: {[squashed text] = first position}.
 function M:find(squash)
-  local found, at = {}, 1
-  if not next(self.by_key) then return found end
-  self.scanner = self.scanner or build(self.by_key)
-  local scanner, by_key, sub = self.scanner, self.by_key, string.sub
-  while true do
-    local where, keys = scanner:match(squash, at)
-    if not where then return found end
-    for i = 1, #keys do
-      for _, s in ipairs(by_key[keys[i]]) do
-        if not found[s] and sub(squash, where, where + #s - 1) == s then
-          found[s] = where
-        end
-      end
+  local found, by_head = {}, self.by_head
+  for _, s in ipairs(self.brief) do found[s] = squash:find(s, 1, true) end
+  for at = 1, #squash - HEAD + 1 do
+    local group = by_head[unpack(AS_KEY, squash, at)]
+    if group then
+      note(group.short, squash, at, found)
+      local list = group.by_long[squash:sub(at, at + LONG - 1)]
+      if list then note(list, squash, at, found) end
     end
-    at = where + 1
   end
+  return found
 end
 
 return M

@@ -8,6 +8,7 @@
 -- the captures cannot be brought about.  Only names and numbers that a pattern
 -- let through get into a program.
 
+local checks = require "dt.diagnose.messages_checks"
 local evidence = require "dt.diagnose.evidence"
 local groups = require "dt.diagnose.messages_groups"
 local mixed = require "dt.diagnose.messages_mixed"
@@ -106,7 +107,7 @@ row("Invalid mesh_dim_names? %(?(.-)%)? specified%. Mesh dim indices should be "
   for i, name in ipairs(asked) do valid[#asked + 1 - i] = name end
   local lines, ranks = named(valid)
   return scene(ranks, "", lines, slice(asked), {
-    fix("the names in the mesh's order", slice(valid))})
+    anew("name the dimensions in the mesh's own order", lines .. slice(valid))})
 end)
 
 row("Mesh dimension '([%a_][%w_]*)' does not exist.-mesh_dim_names=%((.-)%)",
@@ -433,7 +434,7 @@ end)
 
 -- The scene of what `r` prints, or nil.
 function M.find(r)
-  for _, list in ipairs {rows, mixed, modules, operators, groups} do
+  for _, list in ipairs {rows, mixed, modules, operators, groups, checks} do
     for _, entry in ipairs(list) do
       local found = {r.doc.flat:match(entry[1])}
       local s = #found > 0 and entry[2](r, table.unpack(found))

@@ -51,7 +51,146 @@ row("gather: Incorrect output list size (%d+)%. Output list size should be "
 row("scatter: Incorrect input list size (%d+)%. Input list size should be "
   .. "(%d+)", wrong_list "dist.scatter(x, %s)")
 
+-- ---- ranks in different collectives ------------------------------------
+
+local TYPES <const> = {Float = "float32", BFloat16 = "bfloat16", Half = "float16",
+  Double = "float64", Long = "int64", Int = "int32", Byte = "uint8", Bool = "bool"}
+
+-- How a rank comes to wait in a collective with the tensor x.
+local CALLS <const> = {ALLREDUCE = "dist.all_reduce(x)",
+  BROADCAST = "dist.broadcast(x, 0)", REDUCE = "dist.reduce(x, 0)",
+  BARRIER = "dist.barrier()",
+  ALLGATHER = "dist.all_gather([torch.empty_like(x) for _ in range(2)], x)",
+  _ALLGATHER_BASE = "dist.all_gather_into_tensor("
+    .. "torch.cat([torch.empty_like(x)] * 2), x)",
+  REDUCE_SCATTER = "dist.reduce_scatter_tensor(x.new_empty(len(x)), "
+    .. "torch.cat([x, x]))",
+  ALLTOALL = "dist.all_to_all_single(torch.cat([x, x]), torch.cat([x, x]))"}
+CALLS._REDUCE_SCATTER_BASE = CALLS.REDUCE_SCATTER
+CALLS.ALLTOALL_BASE = CALLS.ALLTOALL
+CALLS.ALLGATHER_BASE = CALLS._ALLGATHER_BASE
+
+local MAX_LENGTH <const> = 1 << 20      -- of a tensor that is only sent
+
+-- Sizes that stay apart, small enough to send.
+local function shortened(a, b)
+  while #a == 1 and #b == 1 and math.max(a[1], b[1]) > MAX_LENGTH
+    and a[1] // 2 ~= b[1] // 2 do
+    a, b = {a[1] // 2}, {b[1] // 2}
+  end
+  return a, b
+end
+
+-- Two ranks: {op=, shape=, type=} of each.
+local function parted(a, b)
+  a.call, b.call = CALLS[a.op], CALLS[b.op]
+  if not a.call or not b.call or #a.shape > 6 or #b.shape > 6 then return nil end
+  a.shape, b.shape = shortened(a.shape, b.shape)
+  if programs.product(a.shape) > programs.MAX_ELEMENTS
+    or programs.product(b.shape) > programs.MAX_ELEMENTS then
+    return nil
+  end
+  local function made(w, shape)
+    return ("x = torch.ones(%s, dtype=torch.%s)\n"):format(
+      programs.tuple(shape or w.shape), TYPES[w.type] or "float32")
+  end
+  local function indented(text) return "    " .. text:gsub("\n(.)", "\n    %1") end
+  local function by_rank(first, second)
+    return "if dist.get_rank() == 0:\n" .. indented(first) .. "\nelse:\n"
+      .. indented(second) .. "\n"
+  end
+  local lines = by_rank(made(a):gsub("\n$", ""), made(b):gsub("\n$", ""))
+  if a.op ~= b.op then
+    return of_ranks(2, "", lines, by_rank(a.call, b.call):gsub("\n$", ""), {
+      anew("take the collective out of the condition, use its result on one "
+        .. "rank", line(2) .. made(a) .. a.call .. "\n" .. made(b) .. b.call)})
+  elseif a.type ~= b.type then
+    return of_ranks(2, "", lines, a.call, {
+      fix("one dtype on all ranks before the call", "x = x.float()\n" .. a.call)})
+  end
+  return of_ranks(2, "", lines, a.call, {
+    fix("agree on the largest size, and fill up to it", "n = torch.tensor(x.size(0))\n"
+      .. "dist.all_reduce(n, op=dist.ReduceOp.MAX)\n"
+      .. "x = torch.cat([x, x.new_zeros(n.item() - x.size(0), *x.shape[1:])])\n"
+      .. a.call)})
+end
+
+row("CollectiveFingerPrint%(SequenceNumber=%d+, OpType=([%u_]+), "
+  .. "TensorShape=%[([%d, ]*)%], TensorDtypes=(%a%w*),.-CollectiveFingerPrint%("
+  .. "SequenceNumber=%d+, OpType=([%u_]+), TensorShape=%[([%d, ]*)%], "
+  .. "TensorDtypes=(%a%w*)", function (_, op, shape, kind, other, size, type_of)
+  local a = {op = op, shape = programs.integers(shape), type = kind}
+  local b = {op = other, shape = programs.integers(size), type = type_of}
+  if op == other and shape == size and kind == type_of then return nil end
+  -- only in the first dimension are they filled up
+  for i = 2, op == other and math.max(#a.shape, #b.shape) or 0 do
+    if a.shape[i] ~= b.shape[i] then
+      a.shape = {math.tointeger(programs.product(a.shape))}
+      b.shape = {math.tointeger(programs.product(b.shape))}
+    end
+  end
+  return parted(a, b)
+end)
+
+row("WorkNCCL%((SeqNum=)%d+", function (r)
+  local seen, n = {}, 0
+  for number, op, length in r.doc.flat:gmatch
+    "WorkNCCL%(SeqNum=(%d+), OpType=([%u_]+), NumelIn=(%d+)" do
+    local before = seen[number]
+    if before and (before.op ~= op or before.length ~= length) then
+      return parted({op = before.op, shape = {integer(before.length)}},
+        {op = op, shape = {integer(length)}})
+    end
+    seen[number] = {op = op, length = length}
+    n = n + 1
+    if n > MAX_RANKS then return nil end
+  end
+end)
+
+row("op%.preamble%.length <= op%.nbytes%. (%d+) vs (%d+)", function (_, a, b)
+  a, b = integer(a), integer(b)
+  if not a or not b or a == b or a < 4 or b < 4 then return nil end
+  return parted({op = "ALLREDUCE", shape = {a // 4}},
+    {op = "ALLREDUCE", shape = {b // 4}})
+end)
+
 -- ---- DistributedDataParallel -------------------------------------------
+
+row("in this process with sizes %[([%d, ]*)%] appears not to match (%l+) of the same "
+  .. "param in process 0", function (r, shape, what)
+  shape = programs.integers(shape)
+  if #shape == 0 or programs.product(shape) > programs.MAX_ELEMENTS then return nil end
+  local size = programs.tuple(shape)
+  if what ~= "sizes" then return nil end
+  local ranks = ranks_or(r, 2)
+  local function net(sizes)
+    return ("model = nn.Module()\nmodel.w = nn.Parameter(torch.ones(%s))\n"):format(
+      sizes)
+  end
+  local first = {shape[1] + 1, table.unpack(shape, 2)}
+  return of_ranks(ranks, DDP, net(("%s if dist.get_rank() else %s"):format(size,
+    programs.tuple(first))), "DDP(model)", {
+    anew("build the same model on every rank", line(ranks) .. net(size)
+      .. "DDP(model)")})
+end)
+
+row("DDP expects same model across all ranks, but Rank (%d+) has (%d+) params, while "
+  .. "rank (%d+) has inconsistent (%d+) params", function (_, rank, own, other, count)
+  rank, own, other, count = integer(rank), integer(own), integer(other), integer(count)
+  if not count or own == count or math.max(own, count) > 4096
+    or math.max(rank, other) >= MAX_RANKS then
+    return nil
+  end
+  local ranks = math.max(rank, other) + 1
+  local made = ("model = nn.ParameterList([nn.Parameter(torch.ones(1)) for _ in "
+    .. "range(%d)])\n"):format(math.max(own, count, 1))
+  local frozen = ("if dist.get_rank() == %d:\n    for p in model[%d:]:\n"
+    .. "        p.requires_grad_(False)\n"):format(
+    own < count and rank or other, math.max(1, math.min(own, count)))
+  return of_ranks(ranks, DDP, made .. frozen, "DDP(model)", {
+    anew("train the same parameters on every rank",
+      line(ranks) .. made .. "DDP(model)")})
+end)
 
 row("(Expected to have finished reduction in the prior iteration)", function (r)
   local steps = "for _ in range(2):\n    model(torch.ones(2, 4)).sum().backward()"
@@ -86,6 +225,17 @@ row("(Expected to mark a variable ready only once)", function (r)
       .. step),
     fix("or say that each step uses the same parameters",
       "model = DDP(Net(), static_graph=True)\n" .. step)})
+end)
+
+row("(is not needed when a module doesn't have any parameter)", function (r)
+  local ranks = ranks_or(r, 2)
+  local net = "model = nn.Linear(4, 4).requires_grad_(False)\n"
+  local step = "\nmodel(torch.ones(2, 4))"
+  return of_ranks(ranks, DDP, net, "model = DDP(model)" .. step, {
+    fix("leave it unwrapped: without gradients there is nothing to average",
+      "model = model.to(\"cpu\")" .. step),
+    fix("train some of it, before it is wrapped",
+      "model.requires_grad_(True)\nmodel = DDP(model)" .. step)})
 end)
 
 -- ---- pipelines ---------------------------------------------------------
@@ -140,6 +290,37 @@ row("Expected device_mesh to have ndim=2 but got (%d)", function (r, given)
     anew("a mesh of two dimensions: copies, then shards",
       mesh_line({2, ranks // 2}, {"replicate", "shard"}) .. before .. call)})
 end)
+
+-- A weight that is read beside the unit which gathers it: one rank's flat piece.
+local beside = {
+  {"'weight' must be 2%-D", "nn.Embedding(8, 4)", "torch.tensor([1, 2])",
+    "F.embedding(x, self.part.weight)"},
+  {"size mismatch, got input %(%d+%), mat %(%d+x%d+%), vec %(%d+%)",
+    "nn.Linear(4, 6, bias=False)", "torch.ones(2, 4)", "x @ self.part.weight.t()"},
+}
+
+for _, b in ipairs(beside) do
+  row("(" .. b[1] .. ")", function (r)
+    local flat = r.doc.flat
+    if not flat:find "FSDP" and not flat:find "FullyShardedDataParallel"
+      or flat:find "fully_shard" then
+      return nil
+    end
+    local function net(body)
+      return "class Net(nn.Module):\n    def __init__(self, part):\n"
+        .. "        super().__init__()\n        self.part = part\n"
+        .. "    def forward(self, x):\n        return " .. body .. "\n"
+    end
+    local how = ", device_id=torch.device(\"cpu\"), use_orig_params=True)"
+    local both = "model = FSDP(Net(FSDP(" .. b[2] .. how .. ")" .. how
+    local run = "\nmodel(" .. b[3] .. ")"
+    return of_ranks(ranks_or(r, 2), FSDP1, net(b[4]), both .. run, {
+      fix("call the layer, whose unit gathers its weight", net "self.part(x)" .. both
+        .. run),
+      fix("leave the layer to the unit whose forward reads its weight",
+        "model = FSDP(Net(" .. b[2] .. ")" .. how .. run)})
+  end)
+end
 
 -- ---- types -------------------------------------------------------------
 

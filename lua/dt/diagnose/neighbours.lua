@@ -37,6 +37,70 @@ M.rows = {
      {"or say that each step uses the same parameters",
       torch = "DDP(model, static_graph=True)"},
    }},
+  {about = "DistributedDataParallel around a module that is not trained", exact = true,
+   only = {"is not needed when a module doesn't have any parameter"},
+   cause = "DDP averages gradients, and no parameter of the module wants one: all are "
+     .. "frozen, there are none, or what was to be trained was never put in.",
+   fixes = {
+     {"leave it unwrapped: without gradients there is nothing to average",
+      torch = "module = module.to(device)  # no DDP"},
+     {"train some of it, before it is wrapped",
+      torch = "module.requires_grad_(True)  # before DDP(module)"},
+   },
+   ask = "How many parameters want a gradient before DDP? (sum(p.requires_grad for p in "
+     .. "module.parameters()))"},
+  {about = "DistributedDataParallel's buffers", exact = true,
+   only = {"modified by an inplace operation", "!/%], which is output %d",
+     "~DistributedDataParallel|DDP(|DDP-wrapped|DDP module", "!~FSDP|fully_shard"},
+   cause = "Before each forward DDP copies rank 0's buffers (the running means of "
+     .. "BatchNorm) into those of the others; the first forward still needs the old "
+     .. "ones for its backward.",
+   fixes = {
+     {"run both batches in one forward",
+      torch = "a, b = model(torch.cat([fake, real])).chunk(2)"},
+     {"do not send the buffers before each forward", done = false,
+      torch = "DDP(model, broadcast_buffers=False)"},
+     {"or upgrade: the copy leaves what the first forward saved valid there",
+      fixed_in = "2.13"},
+   }},
+  {about = "models that differ between the ranks", exact = true,
+   only = {"~of the same param in process 0|DDP expects same model across all ranks"},
+   cause = "DDP compares the parameters that are trained when it wraps the model, and "
+     .. "some rank has others: built from its own data or settings, frozen on some "
+     .. "ranks only, loaded from a file that not all of them see.",
+   fixes = {
+     {"build the same model on every rank, of the same numbers and vocabulary",
+      only = {"appears not to match sizes"},
+      torch = "sizes = [cfg]\ndist.broadcast_object_list(sizes, src=0)"},
+     {"give every parameter the memory format of rank 0's",
+      only = {"appears not to match strides"},
+      torch = "for p in model.parameters(): p.data = p.data.contiguous()"},
+     {"train the same parameters on every rank: print their names before DDP",
+      only = {"DDP expects same model"},
+      torch = "print(dist.get_rank(), [n for n, p in model.named_parameters()\n"
+        .. "    if p.requires_grad])"},
+   },
+   ask = "The names and shapes of the parameters on each rank, before DDP?"},
+  {about = "FSDP1's flat parameters",
+   only = {"~'weight' must be 2-D|mat2 must be a matrix, got 1-D|weight should have at "
+       .. "least three dimensions|), vec (", "~FSDP|FullyShardedDataParallel",
+     "!fully_shard"},
+   cause = "Outside the forward of its FSDP unit a weight is this rank's piece of one "
+     .. "flat vector. Here it is read by something else: a fused loss, a tied head, "
+     .. "generate() past the wrapper.",
+   fixes = {
+     {"call the layer, whose unit gathers its weight",
+      torch = "logits = model.lm_head(h)  # not h @ model.lm_head.weight.t()"},
+     {"leave the layer to the unit whose forward reads its weight: take it out of the "
+       .. "wrapping policy"},
+   }},
+  {about = "a method that this release has not", exact = true,
+   only = {"/'DeviceMesh' object has no attribute '_flatten'"},
+   cause = "The library calls a method of DeviceMesh that a newer torch brought.",
+   fixes = {
+     {"upgrade torch: DeviceMesh._flatten is there", fixed_in = "2.5"},
+     {"or take a release of the library that is as old as your torch"},
+   }},
   {about = "a wrapper that has not its module's attributes",
    only = {"/'DistributedDataParallel' object has no attribute"},
    cause = "DDP holds the model as .module, and passes only forward on.",

@@ -50,7 +50,8 @@ end
 local function printed(output)
   local list = {}
   for line in output:gmatch "[^\n]+" do
-    local is_ours = line:find "^%[?[%d,%-]*%]? ?@%l"
+    local is_ours = line:find "^%[?[%d,%-]*%]? ?@%l" or line:find "^DT%d%d%d%d "
+      or line:find "^dtrepl: "
     if not is_ours and #list < MAX_LINES and line:find "^%S" then
       list[#list + 1] = line:sub(1, MAX_COLUMNS)
     end

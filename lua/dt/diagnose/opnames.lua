@@ -242,6 +242,21 @@ local function of_title(ops, text)
   end
 end
 
+-- The operator whose sharding rule a frame is in: gen_slice_strategy,
+-- index_put_single_dim_strategy, prop_index_put.  Rules that several share, as
+-- reshape's, name none.
+local function of_rules(ops, doc)
+  for i = #doc.lines, 1, -1 do
+    local fn = doc.lines[i]:match
+      'File "[^"]-[_/]tensor/_?ops/[^"]*", line %d+, in ([%l_%d]+)'
+    local base = fn and fn:gsub("^gen_", ""):gsub("^prop_", "")
+      :gsub("_single_dim", ""):gsub("_strategy$", ""):gsub("_rules?$", "")
+    local op = base and base ~= fn and base ~= "reshape" and base ~= "view"
+      and by_name(ops, base)
+    if op and op:match "^aten%.([%w_]+)%." == base then return op, fn end
+  end
+end
+
 -- The operator of a report whose message names none: op, how, the words it
 -- was read from.  `several`: the message speaks of more than one tensor.
 function M.find(ops, doc, several)
@@ -252,6 +267,8 @@ function M.find(ops, doc, several)
   if op then return op, "line", from end
   op, from = of_snippet(ops, doc, several)
   if op then return op, "line", from end
+  op, from = of_rules(ops, doc)
+  if op then return op, "word", from end
   op, from = of_overload(ops, doc.text:sub(1, 100000))
   if op then return op, "word", from end
   op, from = of_words(ops, doc.text:sub(1, 100000))

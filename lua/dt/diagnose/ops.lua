@@ -514,7 +514,7 @@ aten.upsample_nearest2d_backward.grad_input aten.upsample_nearest3d.out
 aten.upsample_nearest3d_backward.default
 aten.upsample_nearest3d_backward.grad_input aten.upsample_trilinear3d.out
 aten.upsample_trilinear3d_backward.default
-aten.upsample_trilinear3d_backward.grad_input
+aten.upsample_trilinear3d_backward.grad_input prims.fma.default
 ]]},
   {"2.14", "2.15", [[
 aten._adaptive_avg_pool2d.out aten._adaptive_avg_pool3d.out

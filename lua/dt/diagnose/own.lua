@@ -6,6 +6,7 @@
 
 local evidence = require "dt.diagnose.evidence"
 local fragments = require "dt.diagnose.fragments"
+local launch = require "dt.diagnose.launch"
 local noticed = require "dt.diagnose.noticed"
 
 local M = {}
@@ -46,6 +47,21 @@ local function ranks_of(r, program)
   return least or 2
 end
 
+-- What a rank's program is given, as Lua: the arguments of the report's command.
+local function arguments(r)
+  local c, list = launch.read(r.text), {}
+  if c.local_rank then list[1] = '"--local_rank=" .. dt.rank()' end
+  for _, a in ipairs(c.args) do list[#list + 1] = ("%q"):format(a) end
+  return #list > 0 and ", " .. table.concat(list, ", ") or ""
+end
+
+-- The script that runs a program of the report.
+function M.script(r, program, prelude)
+  return ("%s\ntry(\"repro\", function ()\n  require(\"torch.script\")"
+    .. ".run_part(%q, \"report.py\"%s)\nend)\n"):format(prelude, program,
+    arguments(r)) .. noticed.tail
+end
+
 -- The scripts that run the report's programs, the likeliest first:
 -- {script=, ranks=, program=, added= lines, invented= values}.
 function M.scripts(r, prelude)
@@ -53,10 +69,8 @@ function M.scripts(r, prelude)
   local list = {}
   for i, p in ipairs(fragments.programs(r)) do
     list[i] = {ranks = p.ranks or ranks_of(r, p.text), program = p.text,
-      added = p.added, invented = p.invented,
-      script = ("%s\ntry(\"repro\", function ()\n  require(\"torch.script\")"
-        .. ".run_part(%q, \"report.py\")\nend)\n"):format(prelude, p.text)
-        .. noticed.tail}
+      command = launch.read(r.text), added = p.added, invented = p.invented,
+      script = M.script(r, p.text, prelude)}
   end
   return list
 end

@@ -102,7 +102,7 @@ end
 -- :import TEXT
 function M.import(text)
   local r = diagnose.read(text)
-  local out = {(render.text(r, nil):gsub("\n$", ""))}
+  local out = {(render.text(r, nil, true):gsub("\n$", ""))}
   make_all(r, out)
   return table.concat(out, "\n")
 end

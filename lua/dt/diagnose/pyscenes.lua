@@ -309,7 +309,8 @@ end
 
 -- A scene with its programs: {ranks=, program=, fixes={{text=, program=}}}.
 local function complete(s)
-  local out = {ranks = s.ranks, silent = s.silent,
+  local out = {ranks = s.ranks, silent = s.silent, expects = s.expects,
+    behind = s.behind, warns = s.warns,
     program = whole(s.lines, s.fails), fixes = {}}
   for i, f in ipairs(s.fixes) do
     out.fixes[i] = {text = f.text, python = f.said or not f.fresh and f.lines,

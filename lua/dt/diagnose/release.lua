@@ -10,7 +10,7 @@ local M = {}
 
 M.releases = {"2.4", "2.5", "2.6", "2.7", "2.8", "2.9", "2.10", "2.11",
   "2.12", "2.13", "2.14", "2.15"}
-M.newest = M.releases[#M.releases]
+M.oldest, M.newest = M.releases[1], M.releases[#M.releases]
 
 -- When each came out, year * 12 + month; the branch is cut about a month
 -- before.

@@ -2,6 +2,7 @@
 -- dt/diagnose/render.lua: a report for a person, for a program, in a table.
 
 local clean = require "dt.diagnose.clean"
+local compare = require "dt.diagnose.compare"
 local json = require "dt.io.json"
 local noticed = require "dt.diagnose.noticed"
 local releases = require "dt.diagnose.release"
@@ -64,7 +65,11 @@ end
 
 -- ---- text --------------------------------------------------------------
 
--- Words of `text` in lines of at most `width`, after `indent`.
+-- A line's end that only wrap() made, for who wants whole lines (see lay).
+local SOFT = "\1\n"
+
+-- Words of `text` in lines of at most `width`, after `indent`; the breaks are
+-- SOFT.
 local function wrap(text, indent, width)
   local lines, line = {}, ""
   for w in text:gmatch "%S+" do
@@ -76,7 +81,13 @@ local function wrap(text, indent, width)
     end
   end
   lines[#lines + 1] = line
-  return table.concat(lines, "\n" .. indent)
+  return table.concat(lines, SOFT .. indent)
+end
+
+-- The text with wrap's breaks, or `whole`, without them: a prompt breaks lines
+-- itself, for its terminal.
+local function lay(text, whole)
+  return (whole and text:gsub(SOFT .. " *", " ") or text:gsub(SOFT, "\n"))
 end
 
 -- Where the operator was read when the message does not print it.
@@ -150,11 +161,16 @@ end
 -- one, or what is wrong without one.
 local function ended(run, op)
   if not run.reproduced then return run.why or "does not raise it" end
+  local parts = run.message and compare.ranks_part(run.message)
+  local what = parts and "has its ranks in different collectives, as the report says"
+    or "raises the same text"
   if run.own then
-    return run.added == 0 and "the report's own program raises the same text"
-      or ("the report's own code, with %d line%s added, raises the same text")
-        :format(run.added, run.added > 1 and "s" or "")
+    return (run.added == 0 and "the report's own program "
+      or ("the report's own code, with %d line%s added, "):format(run.added,
+        run.added > 1 and "s" or "")) .. what
   end
+  if parts then return what end
+  if run.behind then return "shows " .. run.behind end
   if not run.raised then return "shows the same: nothing is raised" end
   local other = op and run.message and run.message:match "^([%w_]+%.[%w_.]+):"
   if other and other ~= op and run.message:find("^" .. other:gsub("%p", "%%%0"))
@@ -214,7 +230,7 @@ end
 local MOST_ASKED <const> = 2    -- of a class; the object has all questions
 
 -- The page for a person.
-function M.text(r, file)
+function M.text(r, file, whole)
   local out = {}
   local head = file and file ~= "-" and file .. ": " or ""
   if r.class then
@@ -263,7 +279,7 @@ function M.text(r, file)
   for i = 1, math.min(most, #r.questions) do
     out[#out + 1] = ("  %-9s %s"):format(i == 1 and "ask" or "", r.questions[i])
   end
-  return clean.utf8(table.concat(out, "\n")) .. "\n"
+  return clean.utf8(lay(table.concat(out, "\n"), whole)) .. "\n"
 end
 
 -- ---- one object a file -------------------------------------------------
@@ -405,8 +421,8 @@ local function clusters(list)
         or "", #c.torch > 0 and ", torch " .. table.concat(c.torch, " ") or "",
         table.concat(c.files, " "), c.n > #c.files and " …" or "")
       if c.cause then
-        out[#out + 1] = "        " .. wrap(c.cause:match "^.-%.%f[%s%z]"
-          or c.cause, "        ", 70) .. "\n"
+        out[#out + 1] = lay("        " .. wrap(c.cause:match "^.-%.%f[%s%z]"
+          or c.cause, "        ", 70) .. "\n")
       end
     end
   end

@@ -11,6 +11,7 @@ local beyond = require "dt.diagnose.beyond"
 local code = require "dt.diagnose.code"
 local compare = require "dt.diagnose.compare"
 local noticed = require "dt.diagnose.noticed"
+local keywords = require "dt.diagnose.keywords"
 local own_program = require "dt.diagnose.own"
 local pyscenes = require "dt.diagnose.pyscenes"
 local scenarios = require "dt.diagnose.scenarios"
@@ -87,11 +88,14 @@ local function run_script(tool, text, o, at_prompt)
   return tool.run(argv, text, SECONDS)
 end
 
--- What the script printed: {[what] = {ok=, text=}}.
+-- What the script printed: {[what] = {ok=, text=}}.  A rank that was left waiting
+-- says less than the one that left it.
 local function results_of(output)
   local out = {}
   for what, how, text in output:gmatch "@(%w+ ?%d*) (%l+) ([^\n]*)" do
-    if not out[what] then
+    local before = out[what]
+    if not before or how ~= "ok" and compare.ranks_part(before.text)
+      and not compare.ranks_part(text) then
       out[what] = {ok = how == "ok", text = text:gsub("\\n", "\n")}
     end
   end
@@ -129,6 +133,11 @@ local function judge(run, got, scene, r, read)
     run.match = run.reproduced and "same" or nil
     run.message = run.reproduced and scene.silent or nil
     if not run.reproduced then run.why = "raises nothing" end
+  elseif run.raised and scene.expects then
+    run.reproduced = got.repro.text:find(scene.expects, 1, true) ~= nil
+    run.match = run.reproduced and (scene.behind and "behind" or "form") or nil
+    run.behind = run.reproduced and scene.behind or nil
+    run.why = "raises another error"
   elseif run.raised then
     local how, why = compare.judge(read, r, got.repro.text)
     run.reproduced, run.match = how ~= nil, how
@@ -178,13 +187,26 @@ local function first_cure(r, tried)
   return release or first
 end
 
+-- What came of fix `i`.  Once ranks have parted no collective works: then it is run
+-- by itself.
+local function outcome_of_fix(tool, run, got, candidate, i)
+  local name = "fix " .. i
+  local g = got[name]
+  if not candidate.fix_alone or not g or g.ok
+    or not g.text:find("ranks took different paths before", 1, true) then
+    return g
+  end
+  local output = run_script(tool, candidate.fix_alone(i), run)
+  return output and results_of(output)[name]
+end
+
 -- Which fixes cure it, and whether a newer release does.  One that is printed
 -- already goes before one that is not.
 local function try_fixes(tool, run, got, candidate, r)
   local scene = candidate.scene
   if run.timed_out or not run.raised and not scene.silent then return end
   for i, f in ipairs(scene.fixes or {}) do
-    local g = got["fix " .. i]
+    local g = outcome_of_fix(tool, run, got, candidate, i)
     run.tried[#run.tried + 1] = {text = f.text, lua = f.lua, python = f.python,
       cures = g and g.ok or false, why = g and not g.ok and compare.message(g.text) or nil}
   end
@@ -201,8 +223,9 @@ local function try_fixes(tool, run, got, candidate, r)
 end
 
 -- A cure that is printed is marked; one of the very message goes first.
-local function mark_cure(r, fix, is_first)
-  fix.text = fix.text .. " (tried here: cures it)"
+local function mark_cure(r, fix, is_first, elsewhere)
+  fix.text = fix.text .. (elsewhere and " (tried here, on a smaller program: cures it)"
+    or " (tried here: cures it)")
   for i, f in ipairs(r.fixes) do
     if f == fix and is_first then
       table.insert(r.fixes, 1, table.remove(r.fixes, i))
@@ -219,7 +242,7 @@ local function print_cure(r, run)
       local f = printed_fix(r, t)
       local upgrade = t.text:find "^torch "
       local is_first = run.specific and not upgrade
-      if f then return mark_cure(r, f, is_first) end
+      if f then return mark_cure(r, f, is_first, t.elsewhere) end
       -- what cures the very message goes before what fits its class
       table.insert(r.fixes, is_first and 1 or #r.fixes + 1, {
         text = upgrade and "upgrade to " .. t.text
@@ -241,6 +264,9 @@ end
 local RUN_PYTHON <const> = "local function python(text) "
   .. "require(\"torch.script\").run_part(text, \"repro.py\") end\n"
 
+-- A warning of the library's is an error, as simplefilter("error") makes it.
+local WARNS <const> = "dt._warn = function (text) error(text, 0) end\n"
+
 local MAX_OWN_RUNS <const> = 3  -- a program of the report takes longer
 
 -- The report's own programs, completed.
@@ -250,7 +276,7 @@ local function own_candidates(r)
     list[i] = {ranks = p.ranks, device = device_of(r), scene = {},
       max_runs = i == 1 and MAX_OWN_RUNS or 2,
       script = function () return p.script end,
-      run = {script = p.program, own = true, added = p.added,
+      run = {script = p.program, own = true, command = p.command, added = p.added,
         invented = p.invented}}
   end
   return list
@@ -258,15 +284,19 @@ end
 
 -- A scene in Python.
 local function python_candidate(scene)
-  local lines = {prelude .. RUN_PYTHON .. ('try("repro", function () '
-    .. "python(%q) end)"):format(scene.program)}
-  for i, f in ipairs(scene.fixes) do
-    lines[#lines + 1] = ('try("fix %d", function () python(%q) end)'):format(i,
-      f.program)
+  local function tried(what, program)
+    return ("try(%q, function () python(%q) end)\n"):format(what, program)
   end
-  local lua = table.concat(lines, "\n") .. "\n"
+  local head = prelude .. RUN_PYTHON .. (scene.warns and WARNS or "")
+  local lua = head .. tried("repro", scene.program)
+  for i, f in ipairs(scene.fixes) do
+    lua = lua .. tried("fix " .. i, f.program)
+  end
   return {ranks = scene.ranks, device = "cpu", scene = scene,
     script = function () return lua end,
+    fix_alone = function (i)
+      return head .. tried("fix " .. i, scene.fixes[i].program)
+    end,
     run = {script = scene.program, program = true}}
 end
 
@@ -283,6 +313,14 @@ local function lua_candidate(r)
   return c
 end
 
+-- What says that the operator of a scene is none of dtrepl's, or nil.
+local function no_operator(output)
+  local space, name = output:match
+    "'_OpNamespace' '([%w_]+)' object has no attribute '([%w_]+)'"
+  return name and ("cannot be raised here: dtrepl has no operator %s.%s"):format(space,
+    name)
+end
+
 -- One candidate under one release.
 local function run_candidate(tool, r, read, c, torch)
   local run = {tried = {}, torch = torch, device = c.device, ranks = c.ranks}
@@ -297,7 +335,7 @@ local function run_candidate(tool, r, read, c, torch)
   elseif not got.repro then
     run.reproduced = false
     run.tried, run.timed_out = {}, how == "time"
-    run.why = how == "time" and "the repro took too long"
+    run.why = how == "time" and "the repro took too long" or no_operator(output)
       or "the repro itself failed: " .. output:sub(1, 200):gsub("%s+", " ")
   else
     judge(run, got, c.scene, r, read)
@@ -369,7 +407,7 @@ local function reproduce(tool, r, read, c)
     if i == 1 or run.match == "same" or run.match and not best.match then
       best, got = run, one
     end
-    if run.match == "same" or c.scene.silent or #r.exceptions == 0
+    if run.match == "same" or run.behind or c.scene.silent or #r.exceptions == 0
       or one and one.repro and is_beyond(one.repro.text) then
       break
     end
@@ -487,18 +525,40 @@ local function tell_that_it_runs(r, run, own, torch)
   if f then
     f.text = f.text .. said
   else
-    table.insert(r.fixes, 1, {text = "upgrade" .. said})
+    table.insert(r.fixes, 1, {text = "upgrade to torch " .. torch .. said})
   end
   run.cured_by, run.tried = tried.text, {tried}
   if others == "" then run.script, run.message = own.run.script, nil end
 end
 
--- What was tried for the report's own program: the fixes of the scene, and the
--- program itself under the newest release.
-local function tried_of(tool, own, scene)
+-- The printed fixes that are a keyword of a call which the report's own program
+-- makes: what came of the program with it.
+local function keyword_fixes(tool, r, own)
   local list = {}
+  for _, f in ipairs(r.fixes) do
+    local text = keywords.apply(own.run.script, f.torch)
+    if text and #list < MAX_OWN_RUNS then
+      local c = {ranks = own.candidate.ranks, device = own.candidate.device}
+      local lua = own_program.script(r, text, prelude)
+      function c.script() return lua end
+      local got = error_of(tool, c, own.run.torch)
+      list[#list + 1] = {text = f.text, python = f.torch, cures = not got,
+        why = got and compare.message(got.text) or nil}
+    end
+  end
+  return list
+end
+
+-- What was tried for the report's own program: the fixes that are edits of it, those
+-- of the scene, and the program itself under the newest release.
+local function tried_of(tool, r, own, scene)
+  local list, seen = keyword_fixes(tool, r, own), {}
+  for _, t in ipairs(list) do seen[t.text] = true end
   for _, t in ipairs(scene.reproduced and scene.tried or {}) do
-    if not t.text:find "^torch " then list[#list + 1] = t end
+    if not t.text:find "^torch " and not seen[t.text] then
+      t.elsewhere = true
+      list[#list + 1] = t
+    end
   end
   if own.run.torch ~= releases.newest then
     local got = error_of(tool, own.candidate, releases.newest)
@@ -547,11 +607,27 @@ local function left_out(r, run)
   return #list > 0 and list or nil
 end
 
+-- `tool`, whose runs are remembered: a program is asked about more than once under
+-- one release.
+local function remembering(tool)
+  local runs = {}
+  return setmetatable({run = function (argv, text, seconds)
+    local key = table.concat(argv, "\0") .. "\0" .. text
+    runs[key] = runs[key] or table.pack(tool.run(argv, text, seconds))
+    return table.unpack(runs[key], 1, runs[key].n)
+  end}, {__index = tool})
+end
+
+-- A report that prints no error, and whose own program ran to its end here: a scene
+-- that raises is another fault.
+local function is_another_fault(seen, run) return seen and run.raised end
+
 -- Write, run, compare.  The result goes into the report as `run`.  The
 -- report's own program counts before a scene; the scene then only says what
 -- cures it.
 function M.run(tool, r)
   local read = require("dt.diagnose").read
+  tool = remembering(tool)
   read_own_error(tool, r, read)
   local own = best_of(tool, r, read, own_candidates(r))
   local is_own = own ~= nil and own.run.reproduced
@@ -561,8 +637,11 @@ function M.run(tool, r)
   local run = best and best.run or {reproduced = false}
   if best and best.got then try_fixes(tool, run, best.got, best.candidate, r) end
   run.noticed = seen
+  if is_another_fault(seen, run) then
+    run = {reproduced = false, noticed = seen, script = own.run.script}
+  end
   if is_own then
-    own.run.tried = tried_of(tool, own, run)
+    own.run.tried = tried_of(tool, r, own, run)
     own.run.cured_by = first_cure(r, own.run.tried)
     own.run.specific = run.specific
     run = own.run

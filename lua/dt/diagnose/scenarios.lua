@@ -193,33 +193,19 @@ local function from_samples_mixed(r)
     }}
 end
 
--- List operators: their second argument follows from the overload.
+-- Lists that an operator takes behind its first and before what the overload says.
+local more_lists <const> = {lerp = 1, addcmul = 2, addcdiv = 2}
+
+-- List operators: their last argument follows from the overload.
 local function foreach_call(r)
   local op = aten_op(r)
-  local over = op and op:match "^aten%._foreach_[%w_]-%.(%a+)$"
+  local name, over = (op or ""):match "^aten%._foreach_([%w_]-)_?%.(%a+)$"
   if not over then return nil end
-  if over == "default" then return op, "" end
-  if over == "Scalar" then return op, ", 2" end
-  if over == "List" then return op, ", {db, db}" end
-  if over == "Tensor" then return op, ", dt.tensor(2.0)" end
-end
-
-local function from_foreach(r, is_mixed)
-  local op, rest = foreach_call(r)
-  if not op then return nil end
-  local mesh = script.mesh_of(r, {shape = {4}, names = {"dp"}})
-  local call = script.op_call(op)
-  local function of(items) return ("return %s({%s}%s)"):format(call, items, rest) end
-  return {mesh = mesh, torch = not is_mixed and r.torch and r.torch.release,
-    setup = {"local a, b = dt.ones(8), dt.ones(8)",
-      ("local da, db = dt.distribute_tensor(a, mesh, %q), "
-        .. "dt.distribute_tensor(b, mesh, %q)"):format(all_r(mesh),
-        all_r(mesh))},
-    fail = of(is_mixed and "da, b" or "da, db"),
-    fixes = {is_mixed and {text = "put the stragglers on the mesh",
-        lua = of("da, db")} or nil,
-      rest ~= ", {db, db}" and {text = "separate lists for plain and "
-        .. "distributed tensors", lua = of("a, b")} or nil}}
+  local lists = (", {db, db}"):rep(more_lists[name] or 0)
+  if over == "default" then return op, lists end
+  if over == "Scalar" then return op, lists .. ", 2" end
+  if over == "List" then return op, lists .. ", {db, db}" end
+  if over == "Tensor" then return op, lists .. ", dt.tensor(2.0)" end
 end
 
 -- The release before the operator got its strategy.
@@ -233,6 +219,27 @@ local function release_without(r, op)
   for i, name in ipairs(order) do
     if name == span[1] then return order[i - 1] or mine end
   end
+end
+
+local function from_foreach(r, is_mixed)
+  local op, rest = foreach_call(r)
+  if not op then return nil end
+  local mesh = script.mesh_of(r, {shape = {4}, names = {"dp"}})
+  local call = script.op_call(op)
+  local function of(items, others)
+    return ("return %s({%s}%s)"):format(call, items, others or rest)
+  end
+  return {mesh = mesh, torch = not is_mixed and release_without(r, op) or nil,
+    setup = {"local a, b = dt.ones(8), dt.ones(8)",
+      ("local da, db = dt.distribute_tensor(a, mesh, %q), "
+        .. "dt.distribute_tensor(b, mesh, %q)"):format(all_r(mesh),
+        all_r(mesh))},
+    fail = of(is_mixed and "da, b" or "da, db"),
+    fixes = {is_mixed and {text = "put the stragglers on the mesh",
+        lua = of("da, db")} or nil,
+      {text = is_mixed and "separate lists for plain and distributed tensors"
+        or "run the region on local tensors",
+        lua = of("a, b", (rest:gsub("db", "b")))}}}
 end
 
 local function from_samples_missing(r)
@@ -710,7 +717,7 @@ function M.find(r)
       or from_custom(r)
     if s then return s end
   elseif said_missing and missing[id] then
-    local s = from_samples_missing(r) or from_custom(r)
+    local s = from_foreach(r, false) or from_samples_missing(r) or from_custom(r)
     if s then return s end
   end
   local s = not said_mixed and id ~= "hidden-redistribution" and from_call(r)

@@ -5,6 +5,8 @@
 -- model or a tensor of a size that does not matter.
 
 local code = require "dt.diagnose.code"
+local programs = require "dt.diagnose.programs"
+local stated = require "dt.diagnose.stated"
 
 local M = {}
 
@@ -433,8 +435,39 @@ function State:add(line, ...)
   self.values[#self.values + 1] = line
 end
 
+-- The mesh that tensors of `dims` placements are on: the one that the code names,
+-- else one made for them.
+function State:mesh_for(dims, r)
+  if self.mesh then return self.mesh end
+  local ranks, shape = programs.ranks_or(r, 2), {}
+  for i = 1, dims do shape[i] = dims == 1 and ranks or 2 end
+  self.ranks = math.max(self.ranks or 1, math.tointeger(programs.product(shape)))
+  self.mesh = "mesh"
+  self:add((programs.mesh_line(shape, nil):gsub("\n$", "")), "init_device_mesh")
+  return self.mesh
+end
+
+-- A tensor of which the report says its placements; nothing else is made up where
+-- it says the sizes, too.
+function State:stated(name, tree, r)
+  local t = stated.tensor(name, r.doc.flat)
+  if not t then return false end
+  local mesh = self:mesh_for(#t.placements, r)
+  local whole = ("torch.ones(%s)"):format(t.shape and table.concat(t.shape, ", ")
+    or "8, 8")
+  local list = "[" .. table.concat(t.placements, ", ") .. "]"
+  local made = list:find "Partial" and "DTensor.from_local" or "distribute_tensor"
+  for p in list:gmatch "%u%l+" do self:import(p) end
+  self:add(("%s = %s(%s, %s, %s)"):format(name, made, whole, mesh, list), "torch",
+    made:match "^%w+%f[%.]" or made)
+  self.invented = self.invented or not t.shape
+  self.said = true
+  return true
+end
+
 -- What `name` is given, or nothing where its name says nothing.
 function State:value(name, tree, r)
+  if self:stated(name, tree, r) then return end
   local expr = pattern_of(name, launched)
   if expr then return self:add(name .. " = " .. expr, "os") end
   if name == "self" then
@@ -489,12 +522,20 @@ function State:value(name, tree, r)
 end
 
 -- The lines that define `missing`; whether any value is made up; how many ranks
--- the meshes among them need; the call of a made-up model that no line calls.
+-- the meshes among them need; the call of a made-up model that no line calls;
+-- whether the report says the placements of one.
 function M.lines(missing, tree, r)
   local s = setmetatable({lines = {}, values = {}, done = {},
     names = {}}, State)
   for _, name in ipairs(missing) do
     s.of_tokens = s.of_tokens or is_one_of(name, TOKENS)
+  end
+  -- the mesh comes before what lies on it
+  for _, name in ipairs(missing) do
+    if not s.mesh and not from_module[name] and (name:find "mesh$" or name:find "^mesh_?%d") then
+      s:value(name, tree, r)
+      s.mesh, s.done[name] = name, true
+    end
   end
   for _, name in ipairs(missing) do
     if not s:import(name) then s:value(name, tree, r) end
@@ -506,7 +547,7 @@ function M.lines(missing, tree, r)
     end
   end
   for _, line in ipairs(s.values) do s.lines[#s.lines + 1] = line end
-  return s.lines, s.invented or false, s.ranks, s.tail
+  return s.lines, s.invented or false, s.ranks, s.tail, s.said or false
 end
 
 return M

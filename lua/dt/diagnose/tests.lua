@@ -220,6 +220,29 @@ function M.functions.view_of_shard(r)
   return known > tonumber(n)
 end
 
+-- Expected input batch_size (2048) to match target batch_size (2047): more than the
+-- larger half, which no number of ranks makes of equal lengths.
+function M.functions.labels_shifted(r)
+  local a, b = r.doc.flat:match
+    "input batch_size %((%d+)%) to match target batch_size %((%d+)%)"
+  a, b = tonumber(a), tonumber(b)
+  return a ~= nil and a ~= b and 2 * math.min(a, b) > math.max(a, b) + 1
+end
+
+-- Frames of the compiler's tracer, and of DTensor's dispatch that it traced.
+local tracers = {"torch/_functorch/", "torch/_dynamo/", "torch/fx/interpreter.py"}
+
+function M.functions.traced_dispatch(r)
+  local flat = r.doc.flat
+  local _, at = flat:find "distributed/_?tensor/[%w_/]+%.py"
+  if not at then return false end
+  for _, t in ipairs(tracers) do
+    local from = flat:find(t, 1, true)
+    if from and from < at then return true end
+  end
+  return false
+end
+
 -- The size of tensor a (512) must match the size of tensor b (256)
 function M.functions.factor(r)
   local a, b = r.doc.flat:match

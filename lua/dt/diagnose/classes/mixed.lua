@@ -62,6 +62,8 @@ return {
      {0.87, MIXED, "@aten.copy_.default"},
      {0.9, MIXED, "@aten.set_.*|aten._foreach_copy_.*", "=loading"},
      {0.74, "=mixed_words", "=loading", "!" .. MIXED, "!" .. MISSING},
+     {0.66, "=mixed_words", "~.data[|.data.copy_(|weight.copy_(|param.copy_(",
+      "!" .. MIXED, "!" .. MISSING},
      {0.88, MIXED, "~default_weight_loader|load_state_dict(|set_model_state_dict",
       "!recompute_fn"},
    },
@@ -302,6 +304,9 @@ return {
       "Sharding propagation failed"},
      {0.75, "min() arg is an empty sequence", "=dt"},
      {0.75, "min() arg is an empty sequence", "@aten.*"},
+     {0.66, "~in-place|in place|inplace", "~cannot change placement|"
+       .. "cannot change the placement|may not move the tensor|cannot move its own "
+       .. "tensor", "!=raises"},
    },
    cause = "An in-place operator cannot redistribute its own tensor, since "
      .. "others hold it too. The layout of the result would differ from the "

@@ -191,6 +191,8 @@ return {
      {0.85, "/reinterpret%([RIVPS][^,%s]*, [RIVPS][^,%s]*%) is not supported"},
      {0.85, "/convert%([RIVPS][^,%s]*, [RIVPS][^,%s]*%) is not supported"},
      {0.85, "/redistribute%([RIVPS][^,%s]*, [RIVPS][^,%s]*%) is not supported"},
+     {0.85, "~Cannot compare SPMD layout with shard dim|PartitionSpec list "
+       .. "length"},
      {0.85, "requires an ambient DeviceMesh"},
      {0.85, "mesh_dim_names set to be used with set_current_mesh"},
      {0.85, "set_current_mesh() without axes requires a current mesh"},

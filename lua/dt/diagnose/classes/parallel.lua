@@ -250,6 +250,8 @@ return {
       "!" .. MIXED, "!" .. MISSING, "!tangent"},
      {0.56, "~dynamo internal error|InternalTorchDynamoError|Dynamo internal "
        .. "error", "~fully_shard|FSDP2"},
+     {0.55, "=traced_dispatch", "torch.compile", "!=raises", "!SymInt",
+      "!tangent"},
    },
    cause = "Placements and meshes are opaque Python objects that the tracer "
      .. "knows only in given places.",
@@ -265,7 +267,7 @@ return {
    signs = {
      {0.95, "is_causal requires the same query and context sequence lengths"},
      {0.95, "CP only supports flash attention and memory efficient attention"},
-     {0.93, "attn_mask` is not supported for", "attention"},
+     {0.93, "attn_mask` is not supported for", "attention", "=cp"},
      {0.93, "inputs need to be redistribute"},
      {0.9, "`seq_dims` must have the same number of elements as `buffers`"},
      {0.9, "Context Parallel does not support"},
@@ -407,6 +409,9 @@ return {
       "DTensor", "!from_local"},
      {0.55, "~empty(x.shape|empty(p.shape|zeros(p.shape|torch.empty(param.shape",
       "DTensor"},
+     {0.6, "~to_local().shape|_local_tensor.shape|to_local().size(|"
+       .. "to_local().numel()", "=dt", "~wrong|incorrect|mismatch|too small|"
+       .. "too large", "!from_local", "!" .. MIXED, "!" .. MISSING},
      {0.62, "=rank_ratio", "=dt", "!=other_tp", "!size mismatch for",
       "!Watchdog", "!" .. MIXED, "!" .. MISSING},
      {0.6, "~.shape|size()|numel", "DTensor", "~original non-sharded|"

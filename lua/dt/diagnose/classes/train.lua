@@ -109,6 +109,10 @@ return {
      {0.95, "FSDP CPU offloading requires backend"},
      {0.85, "No backend type associated with device type cpu",
       "~clip_grad|fsdp|offload|full_tensor|state_dict"},
+     {0.6, "~CPU offload|CPU-offload|offloaded to the CPU|offload_to_cpu|"
+       .. "CPUOffloadPolicy", "NCCL", "~broadcast|all_reduce|all_gather|"
+       .. "full_tensor|collective", "~on the CPU|CPU tensor|device(\"cpu\")|"
+       .. "device(type='cpu')|device=\"cpu\"", "=fsdp", "!=raises"},
      {0.62, "cpu offload", "gloo", "=dt",
       "~clip_grad|gradient clipping|grad norm|full_tensor|all_reduce",
       "~need|requires|fails|error|cannot|has no"},
@@ -319,6 +323,11 @@ return {
      {0.72, "size mismatch for", "/torch%.Size%(%[0, ", "!deepspeed", "!zero3"},
      {0.7, "size mismatch for", "copying a param with shape", "=dt",
       "~fsdp2|fully_shard|DTensor|distributed.checkpoint|distributed_checkpoint"},
+     {0.85, "~CheckpointableTensor must also|checkpointable tensor shard|"
+       .. "multiple checkpointable shards"},
+     {0.8, "~global_offsets|local_offsets|local_sizes", "~must have the same "
+       .. "length|dimensions"},
+     {0.8, "shard", "~is outside global_shape|is outside tensor shape"},
      {0.5, "~distributed checkpoint|dcp.load|DCP", "~size mismatch|shape "
        .. "mismatch"},
    },
@@ -363,6 +372,9 @@ return {
      {0.72, "Watchdog caught collective operation timeout",
       "~ALLGATHER_BASE|REDUCE_SCATTER_BASE|_ALLGATHER|REDUCE_SCATTER",
       "=skip_words", "=fsdp"},
+     {0.62, "Watchdog caught collective operation timeout",
+      "~ALLGATHER_BASE|REDUCE_SCATTER_BASE", "~text-only|text only|pure text|"
+       .. "only text|without image|no image|without picture|empty batch"},
      {0.6, "=stuck", "=fsdp", "=skip_words"},
      {0.6, "~some ranks|one rank|other ranks|not all ranks", "=fsdp",
       "~hang|deadlock|timeout|stuck", "~expert|skip|unused|branch|different "
@@ -387,6 +399,7 @@ return {
    name = "ranks are in different collectives",
    signs = {
      {0.96, "Detected mismatch between collectives on ranks"},
+     {0.85, "op.preamble.length <= op.nbytes"},
      {0.9, "~Watchdog caught collective operation timeout|timed out in "
        .. "blocking wait", "=seq_differs"},
      {0.9, "=flight_differs"},
@@ -511,8 +524,10 @@ return {
   {id = "devicemesh-pickle-version-skew",
    name = "a mesh pickled by another release",
    signs = {
-     {0.95, "'DeviceMesh' object has no attribute '_"},
-     {0.75, "'DeviceMesh' object has no attribute"},
+     {0.95, "'DeviceMesh' object has no attribute '_",
+      "!/attribute '_flatten'"},
+     {0.75, "'DeviceMesh' object has no attribute",
+      "!/attribute '_flatten'"},
    },
    cause = "A checkpoint holds a mesh pickled under another release, whose "
      .. "attributes had other names.",

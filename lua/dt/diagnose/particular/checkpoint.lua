@@ -3,6 +3,14 @@
 -- The form of a row: particular/init.lua.
 
 return {
+  {class = "dcp-missing-key", only = {"/param_groups%.[%w_%.]+%.%l[%l_]+"}, alone = true,
+   cause = "Each setting of the optimizer's groups is an entry of the checkpoint. The "
+     .. "optimizer of this release has one that the one which saved had not (AdamW: "
+     .. "decoupled_weight_decay since 2.7).",
+   fixes = {{"load what is there: the setting keeps the value the optimizer was made "
+       .. "with",
+     torch = "dcp.load(state, checkpoint_id=path,\n"
+       .. "    planner=DefaultLoadPlanner(allow_partial_load=True))"}}},
   {class = "dcp-missing-key", only = {"Missing optimizer state for parameter"},
    fixes = {{"load without it: this parameter starts with fresh optimizer state",
      torch = "set_optimizer_state_dict(model, optimizer, state,\n"
@@ -12,6 +20,16 @@ return {
    fixes = {{"allow a partial load: keys that are not saved keep their values",
      torch = "dcp.load(state, checkpoint_id=path,\n"
        .. "    planner=DefaultLoadPlanner(allow_partial_load=True))"}}},
+  {class = "dcp-missing-key",
+   only = {"~torch.compile|training.compile|_orig_mod|compiled model"},
+   cause = "torch.compile(model) puts _orig_mod. into the names of all parameters "
+     .. "below it: what one run saves under such names another looks for without them.",
+   fixes = {
+     {"compile in place, which leaves the names as they are",
+      torch = "model.compile()  # not model = torch.compile(model)"},
+     {"or take the state by the helper, which leaves the prefix out",
+      torch = 'dcp.save({"model": get_model_state_dict(model)}, checkpoint_id=path)'},
+   }},
   {class = "dcp-missing-key",
    only = {"expert",
      "~expert parallel|expert-parallel|ep_size|ep_rank|ep > 1|another ep"},
@@ -42,6 +60,16 @@ return {
      torch = 'parallelize_module(m, mesh["tp"], plan); fully_shard(m, '
        .. 'mesh=mesh["dp"])'}}},
 
+  {class = "dtensor-serialization", only = {"cannot pickle", "_distributed_c10d"},
+   alone = true,
+   cause = "A process group lives in its process: nothing that holds one can be "
+     .. "pickled or copied, and copy.deepcopy takes the same way.",
+   fixes = {
+     {"keep the mesh in the module, and ask it for the group where that is used",
+      torch = "self.mesh = mesh  # and self.mesh.get_group() in forward"},
+     {"or copy and save the state dict, in which there is no group",
+      torch = "ema = build_model()\nema.load_state_dict(model.state_dict())"},
+   }},
   {class = "dtensor-serialization",
    only = {"~invalid python storage|save_pretrained|safetensors"}, alone = true,
    cause = "A writer that knows no DTensor asks for its memory, and a DTensor has "

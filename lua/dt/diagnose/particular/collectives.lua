@@ -8,6 +8,23 @@ local on_a_blank_image = {{"run the vision part on every rank, on a blank image 
   torch = "h = h + 0.0 * model.visual(blank).sum()"}}
 
 return {
+  {class = "collective-sequence-mismatch", alone = true,
+   only = {"~uneven|unequal|one step less|one less|fewer|not the same number|"
+       .. "different number|another number of", "~batches|steps|iterations|samples",
+     "!~state_dict|checkpoint"},
+   cause = "A rank whose data are at their end leaves the loop, and the others wait "
+     .. "for it in the next reduction.",
+   fixes = {
+     {"as many steps on each rank: the rank with the fewest decides",
+      done = "ReduceOp%.MIN",
+      torch = "n = torch.tensor(len(loader), device=device)\n"
+        .. "dist.all_reduce(n, op=dist.ReduceOp.MIN)"},
+     {"cut the data evenly: DistributedSampler(drop_last=True), or pad the rest",
+      done = "drop_last"},
+     {"under DDP let the ranks that are done answer the others", done = "Join%(",
+      only = {"~DDP|DistributedDataParallel"},
+      torch = "from torch.distributed.algorithms.join import Join\n"
+        .. "with Join([model]):\n    for batch in loader: step(batch)"}}},
   {class = "collective-sequence-mismatch",
    only = {"~checkpoint|state dict|state_dict", "~keys|optimizer state"},
    fixes = {{"let every rank hold the same keys: the same state-dict call on all "
@@ -60,6 +77,26 @@ return {
      {"or gather by a DTensor, which knows the size of each part",
       lua = "x:full_tensor()", torch = "x.full_tensor()"},
    }},
+  {class = "collective-sequence-mismatch", alone = true,
+   only = {"~OpType=ALLREDUCE|OpType=BROADCAST|op.preamble.length",
+     "~Tensor shapes:|op.preamble.length", "!/Op type: "},
+   cause = "The ranks are in the same collective, each with a tensor of its own size; "
+     .. "it wants one size on all of them.",
+   fixes = {
+     {"agree on the largest size, and fill up to it",
+      torch = "n = torch.tensor(x.size(0), device=x.device)\n"
+        .. "dist.all_reduce(n, op=dist.ReduceOp.MAX)\n"
+        .. "x = torch.cat([x, x.new_zeros(n.item() - x.size(0), *x.shape[1:])])"},
+     {"gradients? let every rank use the same parameters in each step: run a part that "
+       .. "its batch does not need on a blank input, times zero",
+      only = {"~backward|gradient|train|DDP|batch"},
+      torch = "loss = loss + 0.0 * model.part(blank).sum()"},
+   }},
+  {class = "collective-sequence-mismatch", alone = true,
+   only = {"/Tensor dtypes: ", "!/Tensor shapes: ", "!/Op type: "},
+   cause = "The ranks are in the same collective, each with a tensor of another dtype.",
+   fixes = {{"one dtype on all ranks before the call",
+     torch = "x = x.to(torch.float32)"}}},
   {class = "collective-sequence-mismatch", only = {"broadcast_from_rank0"},
    fixes = {{"when only one rank holds the values, say so: all ranks then take part",
      torch = "set_model_state_dict(model, sd, options=StateDictOptions(\n"

@@ -20,6 +20,59 @@ local of_two_types = {
 }
 
 return {
+  {class = "mixed-fsdp2-non-forward-entry",
+   only = {"~model.forward(|module.forward(|.forward(x)|says model.forward|calls "
+       .. "forward directly|calling forward directly"},
+   cause = "The hooks that gather the parameters run when a module is called; its "
+     .. "forward() called by name goes past them.",
+   fixes = {{"call the module itself, not its forward()", done = false,
+     torch = "out = model(x)"}}},
+  {class = "fp8-subclass-inside-dtensor", alone = true,
+   only = {"~DistributedDataParallel|_broadcast_coalesced|_sync_params_and_buffers"},
+   cause = "DDP broadcasts parameters joined into one buffer, and the subclass has no "
+     .. "cat.",
+   fixes = {
+     {"leave the frozen, quantised weights out of what DDP sends",
+      torch = "DDP._set_params_and_buffers_to_ignore_for_model(model,\n"
+        .. "    [n for n, p in model.named_parameters() if not p.requires_grad])"},
+     {"or shard with fully_shard, which joins no parameters"}}},
+  {class = "fsdp1-dtensor-legacy", alone = true,
+   only = {"~.generate(|generate()", "~'weight' must be 2-D|in embedding"},
+   cause = "generate() of the module inside calls its layers without the wrapper's "
+     .. "forward: the embedding sees its piece of the flat parameter.",
+   fixes = {
+     {"gather around the call, on all ranks",
+      torch = "with FSDP.summon_full_params(model, writeback=False):\n"
+        .. "    out = model.module.generate(ids)"},
+     {"or go over to fully_shard, which can be told of the method",
+      torch = 'fully_shard(model)\nregister_fsdp_forward_method(model, "generate")'}}},
+  {class = "fsdp1-dtensor-legacy", alone = true,
+   only = {"FULL_STATE_DICT", "~2D|2-D|parallelize_module|tensor parallel"},
+   cause = "FSDP1 gathers over its own mesh dimension only: what it called full would "
+     .. "still be cut by TP, so it refuses.",
+   fixes = {{"save the parts, and join them afterwards in one process",
+     torch = 'dcp.save(get_model_state_dict(model), checkpoint_id="ckpt")\n'
+       .. 'dcp_to_torch_save("ckpt", "model.pt")  # in one process'}}},
+  {class = "cpu-offload-no-cpu-backend", alone = true,
+   only = {"Expects tensor to be on the compute device"},
+   cause = "The flat parameter was moved to the CPU by hand: FSDP1 gathers on its own "
+     .. "device and does not bring it back.",
+   fixes = {{"move it back before the next forward",
+     torch = 'model.to("cuda")'},
+     {"or let FSDP1 do the moving", done = false,
+      torch = "FSDP(model, cpu_offload=CPUOffload(offload_params=True))"}}},
+  {class = "fsdp-tied-params-two-groups", only = {"to_empty"}, alone = true,
+   cause = "to_empty() gives each parameter memory of its own: two names that were one "
+     .. "parameter are two afterwards, and each gets its own gradient.",
+   fixes = {{"tie them again after it, before the optimizer is made",
+     torch = 'model.to_empty(device="cuda")\nmodel.tie_weights()  # transformers'}}},
+  {class = "fp8-subclass-inside-dtensor", only = {"Params4bit", "~chunk|split"},
+   alone = true,
+   cause = "FSDP2 cuts parameters by torch.chunk and torch.split; a Params4bit that does "
+     .. "not handle these comes back without its quant_state.",
+   fixes = {{"upgrade bitsandbytes: it handles them since August 2025"},
+     {"or leave the 4-bit weights out of FSDP",
+      torch = "fully_shard(model, ignored_params=four_bit_weights)"}}},
   {class = "fsdp2-usage", alone = true,
    only = {"setStorage: sizes", "~CheckpointWrapper|checkpoint_wrapper",
      "FullyShardedDataParallel"},
@@ -73,6 +126,20 @@ return {
      .. "stay unsharded.",
    fixes = {{"reshard by hand after the forward",
      torch = "out = model(x)\nmodel.reshard()"}}},
+  {class = "fsdp2-usage", only = {"does not support deepcopy"}, alone = true,
+   cause = "A module that fully_shard has wrapped refuses to be copied: its hooks and "
+     .. "groups belong to that one module.",
+   fixes = {
+     {"keep a clone of each parameter, a DTensor like it, in place of a second model",
+      torch = "ema = {n: p.detach().clone() for n, p in model.named_parameters()}\n"
+        .. "for n, p in model.named_parameters(): ema[n].lerp_(p.detach(), 1 - decay)"},
+     {"or copy the model before it is wrapped, and wrap both alike",
+      torch = "ema = copy.deepcopy(model)\nfully_shard(model); fully_shard(ema)"},
+     {"to save it: its state dict, gathered",
+      only = {"~save|saving|checkpoint"},
+      torch = "get_model_state_dict(model, options=StateDictOptions(\n"
+        .. "    full_state_dict=True, cpu_offload=True))"},
+   }},
   {class = "fsdp2-usage", only = {"unexpected keyword argument"}, alone = true,
    fixes = {{"upgrade to a release whose fully_shard has that setting, or leave it out"}}},
 
@@ -177,6 +244,16 @@ return {
       torch = 'for t in model.state_dict().values(): t.fill_(float("nan"))'},
    }},
 
+  {class = "cpu-offload-no-cpu-backend", alone = true,
+   only = {"No backend type associated with device type cpu", "!~offload"},
+   cause = "The group's backend takes no CPU tensor, and the collective got one: a "
+     .. "length, a counter, a metric that nobody moved.",
+   fixes = {
+     {"bring the tensor to the group's device for the collective",
+      torch = "t = t.to(device)  # before the collective"},
+     {"or give the process group both backends",
+      torch = 'init_process_group("cpu:gloo,cuda:nccl")'},
+   }},
   {class = "cpu-offload-no-cpu-backend",
    only = {"attempting to assign a gradient with device type"}, alone = true,
    cause = "FSDP put the reduced gradient where its group computes, and the "

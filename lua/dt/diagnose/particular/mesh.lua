@@ -7,6 +7,27 @@ local mesh_alone = {{"pass the mesh alone",
   torch = "FSDP(model, device_mesh=mesh,\n"
     .. "     sharding_strategy=ShardingStrategy.HYBRID_SHARD)"}}
 
+-- A slice whose names are in another order than the mesh's; releases before 2.10 list
+-- what they found, and place a flattened dimension behind all others.
+local ORDER <const>, LISTED <const> = "should be in ascending order",
+  "Found mesh dim indices"
+local joined_at_once = {"or make the mesh with the joined size from the start",
+  only = {"flatten"},
+  lua = 'dt.init_device_mesh("cuda", {2, 4, 2}, {mesh_dim_names = {"dp", "cp_ep", '
+    .. '"tp"}})',
+  torch = 'init_device_mesh("cuda", (2, 4, 2), mesh_dim_names=("dp", "cp_ep", "tp"))'}
+
+local function out_of_order(only)
+  return {class = "invalid-mesh-dim-name", alone = true, only = only,
+    cause = "A slice has to name its dimensions in the order in which they lie in the "
+      .. "mesh, from the widest stride to the narrowest; a flattened dimension lies "
+      .. "where its parts do.",
+    fixes = {
+      {"name the dimensions in the mesh's own order",
+       torch = "print(mesh)  # names and strides, in their order"},
+      joined_at_once}}
+end
+
 return {
   {class = "mesh-dim-group-missing", only = {"list index out of range"}, alone = true,
    cause = "A rank outside the mesh has no groups of it: the sizes of the mesh "
@@ -32,19 +53,15 @@ return {
    fixes = {{"one name for each dimension; a tuple of one name needs its comma",
      lua = 'dt.init_device_mesh("cuda", {8}, {mesh_dim_names = {"dp"}})',
      torch = 'init_device_mesh("cuda", (8,), mesh_dim_names=("dp",))'}}},
-  {class = "invalid-mesh-dim-name",
-   only = {"should be in ascending order"}, alone = true,
-   cause = "2.9 takes the place of a flattened dimension for behind all others, so "
-     .. "that a slice with one in the middle is out of order.",
+  out_of_order {ORDER, "!" .. LISTED},
+  out_of_order {ORDER, LISTED, "!flatten"},
+  {class = "invalid-mesh-dim-name", alone = true, only = {ORDER, LISTED, "flatten"},
+   cause = "Up to 2.9 a flattened dimension counts as behind all others, so that a "
+     .. "slice with one in the middle is out of order.",
    fixes = {
      {"upgrade: a flattened dimension stands where its parts stood",
       fixed_in = "2.10"},
-     {"or make the mesh with the joined size from the start",
-      lua = 'dt.init_device_mesh("cuda", {2, 4, 2}, {mesh_dim_names = {"d1", '
-        .. '"d23", "d4"}})',
-      torch = 'init_device_mesh("cuda", (2, 4, 2), mesh_dim_names=("d1", "d23", '
-        .. '"d4"))'},
-   }},
+     joined_at_once}},
 
   {class = "mesh-arguments", alone = true,
    only = {BOTH, "!/device_mesh%s*="},

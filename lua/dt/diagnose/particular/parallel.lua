@@ -3,6 +3,13 @@
 -- The form of a row: particular/init.lua.
 
 return {
+  {class = "cp-load-balance", only = {"~PTRR|ptrr", "~dict|several masks|multiple masks"},
+   alone = true,
+   cause = "The PTRR balancer deals the rows out by what one mask makes them cost: of "
+     .. "several masks it has to be told which.",
+   fixes = {{"name the mask that costs most (torchtitan 0.3)",
+     torch = "--parallelism.context_parallel_ptrr_mask_key full_causal"},
+     {"or switch load balancing off"}}},
   {class = "tp-heads-not-divisible",
    only = {"~vllm|sglang", "!~vocab_parallel|vocab_size|vocabulary|VocabParallel"},
    fixes = {{"a degree that divides the heads, and the other GPUs by pipeline "
