@@ -6,6 +6,7 @@
 -- keeps its name, since `dt` is made in C.  A Python text "…/pylib/a/b.py" becomes "py:a.b".
 
 local trees = dofile((arg[0]:gsub("[^/]*$", "tree_writer.lua")))
+local bytecode = dofile((arg[0]:gsub("[^/]*$", "bytecode.lua")))
 
 -- The program's own parser, of which nothing needs the engine.
 package.path = "lua/?.lua;lua/?/init.lua;" .. package.path
@@ -65,15 +66,16 @@ end
 
 local compiler = release()
 
--- What is loaded in the place of the text: of Lua its code with lines and
--- names, of Python its tree.  A file that does not compile says so when used.
+-- What is loaded in the place of the text: of Lua its code with lines and the
+-- names of parameters, of Python its tree.  A file that does not compile says
+-- so when used.
 local function compiled(m)
   if m.path:find("%.py$") then
     local ok, tree = pcall(read_python, m.text)
     return ok and trees.write(tree)
   end
   local main = compiler ~= "" and load(m.text, chunk_name(m.name), "t")
-  return main and string.dump(main)
+  return main and bytecode.without_locals(string.dump(main))
 end
 
 for i, m in ipairs(mods) do

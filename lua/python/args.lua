@@ -120,18 +120,21 @@ local function bind(fname, params, args, kw, self)
 end
 
 -- f(fname, signature, body [, self]): a function called as Python calls it;
--- body gets a table by name.
+-- body gets a table by name.  The signature is read at the first call: there are
+-- many functions, of which a program calls few.
 function M.def(fname, signature, body, self)
-  local params = parameters(signature)
+  local params
   return V.builtin(function (args, kw)
+    params = params or parameters(signature)
     return body(bind(fname, params, args, kw, self or 0))
   end, fname:match("[^.]+$"))
 end
 
 -- A method: body(self, arguments by name).
 function M.method(fname, signature, body)
-  local params = parameters(signature)
+  local params
   return function (self, args, kw)
+    params = params or parameters(signature)
     return body(self, bind(fname, params, args, kw, 1))
   end
 end

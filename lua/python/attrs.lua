@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- python/attrs.lua: what follows a dot, what a with enters, what a
+-- python/attrs.lua: what follows a dot, what a
 -- module is called: Python's view of the engine's objects.
 
 local dt = require "dt"
@@ -158,8 +158,10 @@ local function missing(v, name)
   if module_name[v] then
     x = source and source(module_name[v] .. "." .. name)
     if x ~= nil then return x end         -- a part of a package that has it
-    util.raise_for("absent", "AttributeError", "module '%s' has no attribute "
-      .. "'%s', or it is not part of dtrepl", module_name[v], name)
+    near.raise_of_module(v, module_name[v], name)
+  end
+  if type(v) == "table" and rawget(v, "__enum") and name ~= "__doc__" then
+    near.raise("AttributeError", v, name, "%s", name)   -- EnumType says no more
   end
   if type(v) == "table" and (rawget(v, "__python") or rawget(v, "__base")) then
     near.raise("AttributeError", v, name, "type object '%s' has no attribute '%s'",
@@ -1007,76 +1009,6 @@ function M.super(class, self)
   end}))
 end
 
--- ---- with ----
-
--- Enter a scope; returns what `as` gets.
-function M.enter(scope)
-  local other = foreign.of(scope)
-  if other and other.enter then return other.enter(scope) end
-  local special = V.special(scope, "__enter__")
-  if special and (V.is_object(scope) or V.is_error(scope)) and not V.special(scope, "__exit__") then
-    util.raise("TypeError", "'%s' object does not support the context manager "
-      .. "protocol (missed __exit__ method)", V.type_name(scope))
-  end
-  if special then return special() end
-  local f = type(scope) == "table" and rawget(scope, "__enter__")
-  if f then
-    local v = f(scope)
-    return v == scope and v or V.from_lua(v)
-  end
-  local mt = getmetatable(scope)
-  if type(mt) == "table" and mt.__close then return scope end
-  return util.raise("TypeError", "'%s' object does not support the context "
-    .. "manager protocol", V.type_name(scope))
-end
-
--- Is it a scope of the engine's, which has no methods that a class shows?
-function M.is_guard(scope)
-  local mt = not V.is_object(scope) and getmetatable(scope)
-  return (foreign.of(scope) or {}).enter ~= nil
-    or type(mt) == "table" and mt.__close ~= nil
-end
-
--- Is it there to end errors (contextlib.suppress, assertRaises)?
-function M.catches(scope)
-  if type(scope) ~= "table" then return false end
-  if rawget(scope, "catches") == true then return true end
-  local class = rawget(scope, "_class")
-  return class ~= nil and class._ends_errors == true      -- of Python texts
-end
-
--- May it end an error (a class's __exit__)?
-function M.may_swallow(scope)
-  return type(scope) == "table" and not (foreign.of(scope) or {}).leave
-    and (V.special(scope, "__exit__") or rawget(scope, "__exit__")) and true
-    or false
-end
-
--- Leave it; `err` is the error that ended the body, or nil.  True: the error
--- ends here.
-function M.leave(scope, err)
-  local other = foreign.of(scope)
-  if other and other.leave then return other.leave(scope) end
-  local special = V.special(scope, "__exit__")
-  if special then
-    if not err then return V.truth(special(None, None, None)) end
-    local e = exceptions.exception(err)
-    local ok, said = exceptions.while_handled(e, function ()
-      return V.truth(special(exceptions.class_of(e), e, exceptions.trace(e)))
-    end)
-    if not ok then error(said, 0) end
-    return said
-  end
-  if type(scope) == "table" and rawget(scope, "__exit__") then
-    return scope.__exit__(scope, err) == true
-  end
-  local mt = getmetatable(scope)
-  if type(mt) == "table" and mt.__close then mt.__close(scope, err) end
-  return false
-end
-
-require("python.call").set_scopes {enter = M.enter, leave = M.leave}
-
 -- ---- import ----
 
 local modules = {}
@@ -1094,6 +1026,20 @@ function M.provide(name, t)
   end
   if rawget(t, "__name__") == nil then t.__name__ = name end
 end
+
+-- provide_late(files): modules that are provided by a file of ours, read when
+-- their name is first asked for: many programs never do.
+local late = {}
+function M.provide_late(files)
+  for name, file in pairs(files) do late[name] = file end
+end
+setmetatable(modules, {__index = function (_, name)
+  local file = late[name]
+  if not file then return nil end
+  late[name] = nil
+  require(file)
+  return rawget(modules, name)
+end})
 
 -- brings(name, others): PyTorch's module of that name imports others, which are
 -- fields of their packages as soon as a program has named it.

@@ -425,13 +425,20 @@ function set.remove(s, args)
   return set.discard(s, args)
 end
 set.clear = map.clear
+-- A set of what another one, or a dict, has.
+local function merged(from)
+  local out = V.set()
+  V.set_room(out, V.count(from), V.is_set(from) and from or nil)
+  for k in V.each(from) do V.dict_set(out, k, true) end
+  return out
+end
 function set.copy(s)
-  local out = V.set((V.items(s)))
+  local out = merged(s)
   out.frozen = s.frozen
   return out
 end
 function set.pop(s)
-  local k = V.dict_end(s, true)
+  local k = V.set_next(s)
   if k == nil then no_key("pop from an empty set") end
   V.dict_remove(s, k)
   return k
@@ -442,8 +449,10 @@ function set.update(s, args)
   for i = 1, args.n do
     local given = args[i]
     if V.is_set(given) and given ~= s and not V.special(given, "__iter__") then
+      V.set_room(s, V.count(given), given)
       for k in V.each(given) do V.dict_set(s, k, true) end
     else
+      if V.is_dict(given) then V.set_room(s, V.count(given)) end
       local items, n = V.items(given)
       local is_list, j = rawequal(items, given), 0
       while j < (is_list and items.n or n) do
@@ -465,38 +474,73 @@ local function kept(s, other, wanted)
   for i = 1, n do
     if V.contains(other, items[i]) == wanted then out[#out + 1] = items[i] end
   end
-  out = V.set(out)
-  out.frozen = s.frozen
-  return out
+  return V.set(out)
 end
 -- What is iterated over, as something that knows what it has.
 local function container(v)
   if V.is_set(v) or V.is_dict(v) then return v end
   return V.set((V.items(v)))
 end
-local function kept_by_all(wanted)
+-- The smaller one is gone through, as CPython does: its order is the result's.
+local function both(s, given)
+  local other = container(given)
+  if V.is_set(given) and V.count(other) > V.count(s) or V.is_dict(given) then
+    other, s = s, other
+  end
+  return kept(other, s, true)
+end
+-- A few are taken out of a copy, others are not put into a new one.
+local function without(s, given)
+  local other = container(given)
+  if (V.is_set(given) or V.is_dict(given))
+     and V.count(s) >> 2 <= V.count(other) then
+    return kept(s, other, false)
+  end
+  local out = merged(s)
+  for k in V.each(other) do set.discard(out, {k}) end
+  V.set_tidy(out)
+  return out
+end
+local function with_all(f)
   return function (s, args)
-    local out = set.copy(s)
-    for i = 1, args.n do out = kept(out, container(args[i]), wanted) end
+    local out = args.n == 0 and merged(s) or s
+    for i = 1, args.n do out = f(out, args[i]) end
+    out.frozen = s.frozen
     return out
   end
 end
-set.intersection, set.difference = kept_by_all(true), kept_by_all(false)
-for name, f in pairs {intersection_update = set.intersection,
-    difference_update = set.difference,
-    symmetric_difference_update = function (s, args)
-      return set.symmetric_difference(s, args)
-    end} do
-  set[name] = function (s, args)
-    local left = f(s, args)
-    V.dict_clear(s)
-    for k in V.each(left) do V.dict_set(s, k, true) end
-    return None
+set.intersection, set.difference = with_all(both), with_all(without)
+function set.intersection_update(s, args)
+  local left = set.intersection(s, args)
+  V.dict_clear(s)
+  V.set_table(s, left)
+  for k in V.each(left) do V.dict_set(s, k, true) end
+  return None
+end
+function set.difference_update(s, args)
+  for i = 1, args.n do
+    local items, n = V.items(args[i])
+    items = table.move(items, 1, n, 1, {})
+    for j = 1, n do set.discard(s, {items[j]}) end
+    V.set_tidy(s)
   end
+  return None
+end
+-- What is in both goes, what is in the other one alone comes.
+function set.symmetric_difference_update(s, args)
+  local items, n = V.items(container(args[1]))
+  items = table.move(items, 1, n, 1, {})
+  for i = 1, n do
+    if V.dict_get(s, items[i]) ~= nil then V.dict_remove(s, items[i])
+    else V.dict_set(s, items[i], true) end
+  end
+  return None
 end
 function set.symmetric_difference(s, args)
-  local b = V.set((V.items(args[1])))
-  return set.union(kept(s, b, false), V.list({kept(b, s, false)}, 1))
+  local out = merged(container(args[1]))
+  set.symmetric_difference_update(out, V.list({s}, 1))
+  out.frozen = s.frozen
+  return out
 end
 function set.issubset(s, args)
   return V.count(kept(s, container(args[1]), false)) == 0

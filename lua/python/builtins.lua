@@ -665,7 +665,17 @@ def("callable", function (a)
   return type(a[1]) == "function" or mt == V.func_mt or mt == V.builtin_mt
     or type(mt) == "table" and mt.__call ~= nil or false
 end)
+-- A module's names with their values: a copy, what is put there is not seen.
+local function names_of_module(module)
+  local d, names = V.dict(), names_of(module)
+  for i = 1, names.n do
+    local ok, v = pcall(attrs.get, module, names[i])
+    if ok then V.dict_set(d, names[i], v) end
+  end
+  return d
+end
 def("vars", function (a)
+  if attrs.name_of_module(a[1]) then return names_of_module(a[1]) end
   local ok, d = pcall(attrs.get, a[1], "__dict__")
   if ok then return d end
   if V.is_error_below(d, "AttributeError") then

@@ -397,6 +397,13 @@ function packed_mt:results(v)
   return list
 end
 
+-- contents(v): the same, boxes as Python has them: what is put in their place
+-- stands in the program's.
+function packed_mt:contents(v)
+  if not V.is_tuple(v) then return {v, n = 1} end
+  return {n = v.n, table.unpack(v, 1, v.n)}
+end
+
 function packed_mt:call(f) return (M.call(f, self.args, self.kw)) end
 
 -- through(f): f as Lua calls it, with Lua's values, perhaps more than once; and
@@ -443,7 +450,7 @@ function M.lua_method(f)
 end
 
 -- A scope used as a decorator (@torch.no_grad()): each call runs in one.
-local scopes                        -- attrs.lua, a layer above
+local scopes                        -- managers.lua, a layer above
 function M.set_scopes(t) scopes = t end
 
 local function decorated(scope, f)
@@ -455,6 +462,7 @@ local function decorated(scope, f)
     return out[2]
   end, rawget(f, "name"))
   b.binds = true                    -- in a class it is a method
+  b.__wrapped__ = f
   return b
 end
 

@@ -621,7 +621,9 @@ function M.make(name, bases, members, fields, noted, kw, by)
   if members.__eq__ ~= nil and members.__hash__ == nil then
     class.__hash__ = None           -- equal, but no key
   end
-  if abstract then class.__abstract = abstract_of(class) end
+  if abstract then
+    class.__abstract, class.__kind = abstract_of(class), not by and M.abc_meta or nil
+  end
   if noted.made then noted.made(class) end    -- super() works from here on
   if class.__made then class.__made(class) end
   if class.__derive then class.__derive(class, members, fields, kw) end
@@ -655,8 +657,12 @@ end
 
 -- The order of a type of data: itself, the type it derives from, and object.
 function M.order_of_type(t)
-  return {t, rawget(t, "above") or builtin_names.object,
-    rawget(t, "above") and builtin_names.object or nil}
+  local list, above = {t}, rawget(t, "above")
+  while above do
+    list[#list + 1], above = above, rawget(above, "above")
+  end
+  list[#list + 1] = builtin_names.object
+  return list
 end
 
 -- The order of a class with a type of data among those above it, and object.
@@ -818,6 +824,12 @@ end
 
 -- What every object has: f(v, args).
 M.of_object = {
+  __reduce_ex__ = function (v)
+    local own = V.special(v, "__reduce__")
+    if own then return own() end
+    return M.reduced(v)
+  end,
+  __reduce__ = function (v) return M.reduced(v) end,  -- std/copy.lua
   __init__ = function (v, args, kw)
     if args and args.n > 0 or kw and V.count(kw) > 0 then check_no_more(v) end
     return None

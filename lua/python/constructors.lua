@@ -360,6 +360,9 @@ local function set_of(name, frozen)
     end
     local s = V.set()
     if a.n > 0 then
+      if (V.is_set(a[1]) or V.is_dict(a[1])) and not rawget(a[1], "_class") then
+        V.set_room(s, V.count(a[1]), V.is_set(a[1]) and a[1] or nil)
+      end
       local next = V.iter(a[1])
       while true do
         local more, v = next()

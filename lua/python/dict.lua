@@ -11,6 +11,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local big = require "python.bigint"
+local set_order = require "python.set_order"
 
 local PRIME <const> = (1 << 61) - 1         -- CPython's modulus of hashes
 local NAN = {}                              -- the mark of nan
@@ -251,6 +252,7 @@ return function (V)
   -- ---- dicts ----
 
   local dict_mt, set_mt = V.dict_mt, V.set_mt
+  local order = set_order(V, hash)
 
   function V.dict()
     return setmetatable({keys = {}, map = {}, of = {}, n = 0, top = 0}, dict_mt)
@@ -300,13 +302,15 @@ return function (V)
 
   -- Close the gaps.
   local function pack(d)
-    local keys, n = {}, 0
+    local keys, n, t = {}, 0, d.table
+    local seen = t and math.min(t.seen, d.lowest or t.seen) or 0
     for i = 1, d.top do
       local at = d.keys[i]
       if at then
         n = n + 1
         keys[n] = at
       end
+      if i == seen then t.seen, d.lowest = n, nil end     -- set_order.lua
     end
     d.keys, d.top, d.places, d.first = keys, n, nil, nil
   end
@@ -347,6 +351,7 @@ return function (V)
     local at = mark(k)
     if at == nil or d.own_hashes and d.map[at] == nil then at = found(d, k) end
     if at == nil or d.map[at] == nil then return end
+    if getmetatable(d) == set_mt and not d.loose then order.forget(d, at) end
     local i = place_of(d, at)
     d.map[at], d.of[at] = nil, nil
     if type(at) == "table" and at.hash and d.chains then unlink(d, at) end
@@ -357,6 +362,7 @@ return function (V)
       d.top = d.top - 1
       d.cut, d.low = (d.cut or 0) + 1, d.top
     end
+    if d.table and d.top < (d.lowest or d.table.seen) then d.lowest = d.top end
     if d.top == 0 then d.first, d.places = nil, nil
     elseif d.top > 2 * d.n + 16 then pack(d) end
     if d.changed then d.changed(k, nil) end
@@ -366,6 +372,7 @@ return function (V)
     local changed, keys = d.changed, d.changed and V.items(d)
     d.keys, d.map, d.of, d.n, d.top = {}, {}, {}, 0, 0
     d.chains, d.own_hashes, d.places, d.first = nil, nil, nil, nil
+    d.table, d.loose, d.lowest = nil, nil, nil
     for _, k in ipairs(keys or {}) do changed(k, nil) end
   end
 
@@ -387,8 +394,12 @@ return function (V)
     table.insert(d.keys, 1, table.remove(d.keys))
   end
 
-  -- for key, value in each(d)
+  V.set_table, V.set_room = order.take_over, order.make_room
+  V.set_tidy, V.set_next = order.tidy, order.next_popped
+
+  -- for key, value in each(d); a set's keys in the order of CPython's
   function V.each(d)
+    if getmetatable(d) == set_mt and not d.loose then order.settle(d) end
     local i, of, map = first_place(d) - 1, d.of, d.map
     local cut = d.cut
     return function ()
@@ -463,6 +474,7 @@ return function (V)
   -- frozen_of(s): a set as a frozenset, which has a hash.
   function V.frozen_of(s)
     local out = V.set()
+    V.set_room(out, s.n, s)
     for k in V.each(s) do V.dict_set(out, k, true) end
     out.frozen = true
     return out

@@ -14,7 +14,7 @@ local counters = require "python.counters"
 local M = {}
 local None = dt.None
 
-local SIGNS = {add = "+", sub = "-", mul = "*", truediv = "/",
+local SIGNS = {add = "+", sub = "-", mul = "*", truediv = "/", div = "/",
   floordiv = "//", mod = "%", pow = "**", matmul = "@", ["and"] = "&",
   ["or"] = "|", xor = "^", lshift = "<<", rshift = ">>"}
 local ORDERS = {__lt__ = "<", __le__ = "<=", __gt__ = ">", __ge__ = ">=",
@@ -62,7 +62,9 @@ local OF = {list = SEQ .. " __setitem__ __delitem__ __iadd__ __imul__ "
     .. "__rmul__ __rtruediv__ __rpow__ __abs__ __bool__ __neg__ __pos__ "
     .. "__complex__",
   generator = " __iter__ __next__",
-  tensor = INT .. BOX .. " __setitem__ __matmul__",
+  tensor = INT .. BOX .. " __setitem__ __matmul__ __rmatmul__ __div__ __rdiv__ "
+    .. "__iadd__ __isub__ __imul__ __itruediv__ __idiv__ __ifloordiv__ __imod__ "
+    .. "__ipow__",
   mesh = " __getitem__", callable = " __call__"}
 local has = {}
 for kind, names in pairs(OF) do
@@ -94,9 +96,18 @@ local function is_whole(v)
   return math.type(v) == "integer" or type(v) == "boolean" or big.is(v)
 end
 
+-- Does a tensor know the other operand of this sign?
+local function meets_tensor(x, sign)
+  if is_whole(x) or type(x) == "number" or V.is_complex(x) then
+    return sign ~= "@"
+  end
+  return x ~= None and not NAMED[kind_of(x)]
+end
+
 -- Does a value of this kind know the other operand?
 local function knows(kind, sign, x)
   x = V.unbox(x)
+  if kind == "tensor" then return meets_tensor(x, sign) end
   if kind == "int" or kind == "bool" then return is_whole(x) end
   if kind == "float" then return is_whole(x) or type(x) == "number" end
   if kind == "complex" then
@@ -168,8 +179,14 @@ local function function_for(v, name)
   elseif left[name] or right[name] or ORDERS[name] then
     return of_sign(v, name)
   elseif inplace[name] then
-    local f = ops.augmented(inplace[name])
-    return function (a) return f(v, a[1]) end
+    local sign = inplace[name]
+    local f = ops.augmented(sign)
+    return function (a)
+      if util.is_tensor(v) and not meets_tensor(V.unbox(a[1]), sign) then
+        return V.not_implemented
+      end
+      return f(v, a[1])
+    end
   elseif UNARY[name] then
     local f = ops.unary[UNARY[name]]
     return function () return f(v) end

@@ -50,6 +50,17 @@ local function of_syntax(key)
   end
 end
 
+-- The arguments of a SyntaxError of a text that was read: its words and where
+-- they stand.  Where a word ends is not kept: CPython's tokens know it.
+local function of_text(e)
+  local place = {}
+  for i, key in ipairs(exceptions.PLACE) do
+    local v = rawget(e, key)
+    place[i] = v == nil and None or v
+  end
+  return V.tuple({e.msg, V.tuple(place, 4)}, 2)
+end
+
 local fact = {
   __cause__ = function (e) return rawget(e, "__cause__") or None end,
   __context__ = function (e) return rawget(e, "__context__") or None end,
@@ -64,6 +75,8 @@ local fact = {
   end,
   msg = of_syntax "msg", lineno = of_syntax "lineno",
   offset = of_syntax "offset", text = of_syntax "text",
+  end_lineno = of_syntax "end_lineno", end_offset = of_syntax "end_offset",
+  print_file_and_line = of_syntax "print_file_and_line",
   errno = of_system "errno", strerror = of_system "strerror",
   filename = function (e)
     return of_system "filename"(e) or of_syntax "filename"(e)
@@ -75,6 +88,7 @@ local fact = {
   end,
   __doc__ = function (e) return M.of_class(exceptions.class_of(e), "__doc__") end,
   args = function (e)
+    if not rawget(e, "args") and rawget(e, "lineno") then return of_text(e) end
     local key = e.class == "KeyError" and e.message:match("^(['\"])")
     local inner = key and e.message:match("^" .. key .. "(.*)" .. key .. "$")
     return rawget(e, "args") or V.tuple {inner or e.message}

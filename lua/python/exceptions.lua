@@ -87,6 +87,27 @@ local function of_system(class, args)
   return e
 end
 
+-- What a SyntaxError's second argument says, in its order.
+M.PLACE = {"filename", "lineno", "offset", "text", "end_lineno", "end_offset"}
+
+-- SyntaxError(words[, (file, line, offset, text[, …])]): the error's own facts.
+local function tell_syntax(e, args)
+  e.msg = args[1]
+  if args.n == 2 then
+    local place, n = V.items(args[2])
+    if n < 4 or n > 6 then
+      util.raise("TypeError", "function takes at %s arguments (%d given)",
+        n < 4 and "least 4" or "most 6", n)
+    end
+    for i, key in ipairs(M.PLACE) do e[key] = place[i] end
+  end
+  local file = type(e.filename) == "string" and e.filename:match "[^/]*$"
+  local line = math.type(e.lineno) == "integer" and "line " .. e.lineno
+  local where = file and line and file .. ", " .. line or file or line
+  e.message = V.str(e.msg == nil and dt.None or e.msg)
+    .. (where and " (" .. where .. ")" or "")
+end
+
 -- An instance: the engine's error, with Python's args.
 local function make(class, args)
   local system = of_system(class, args)
@@ -101,6 +122,8 @@ local function make(class, args)
     e.value = args[1] == nil and dt.None or args[1]
   elseif class.__name__ == "SystemExit" then
     e.code = args[1] == nil and dt.None or args[1]
+  elseif M.is_below(class, classes.SyntaxError) then
+    tell_syntax(e, args)
   end
   return e
 end

@@ -176,9 +176,30 @@ function X.list(n)
   return function (env) return V.list(f(env)) end
 end
 
+-- Three constants and more are a frozenset once, of which each set is made: so
+-- does CPython's compiler, and a set's order tells.
+local function is_constant(n)
+  return n.kind == "const" or n.kind == "unary" and n.a.kind == "const"
+    and math.type(n.a.value) ~= nil
+end
+
 function X.set(n)
   local f = items_of(n)
-  return function (env) return V.set((f(env))) end
+  local constant = #n.items > 2
+  for _, item in ipairs(n.items) do constant = constant and is_constant(item) end
+  if not constant then return function (env) return V.set((f(env))) end end
+  local frozen
+  return function (env)
+    if not frozen then                -- a code object's constants are put in anew
+      frozen = V.set()
+      for k in V.each(V.set((f(env)))) do V.dict_set(frozen, k, true) end
+    end
+    if n.gone_through then return frozen end      -- by a loop, which keeps it
+    local out = V.set()
+    V.set_room(out, frozen.n, frozen)
+    for k in V.each(frozen) do V.dict_set(out, k, true) end
+    return out
+  end
 end
 
 local function refuse_mapping(v)
@@ -216,6 +237,7 @@ local function comprehension(n, emit)
     end)
   end
   for i, f in ipairs(n.fors) do
+    f.iter.gone_through = true
     fors[i] = {target = store(f.target, true), iter = compile(f.iter), ifs = {}}
     for j, c in ipairs(f.ifs) do fors[i].ifs[j] = compile(c) end
   end
@@ -366,7 +388,8 @@ function X.unary(n)
 end
 
 function X.compare(n)
-  local items = {}
+  local items, op = {}, #n.ops == 1 and n.ops[1]
+  if op == "in" or op == "not in" then n.items[2].gone_through = true end
   for i, item in ipairs(n.items) do items[i] = compile(item) end
   local fs = {}
   for i, op in ipairs(n.ops) do fs[i] = ops.compare[op] end

@@ -19,6 +19,17 @@ function M.raise(class, place, name, fmt, ...)
   error(e, 0)
 end
 
+-- raise_of_module(v, module, name): the module v, called `module`, has no such
+-- name.  Where its metatable lists all names that it `has` in truth, one that is
+-- not among them is nobody's.
+function M.raise_of_module(v, module, name)
+  local has = (getmetatable(v) or {}).has
+  local text = ("module '%s' has no attribute '%s'"):format(module, name)
+  if has and not has[name] then M.raise("AttributeError", v, name, "%s", text) end
+  util.raise_for("absent", "AttributeError", text
+    .. ", or it is not part of dtrepl")
+end
+
 local MOVE <const>, CASE <const> = 2, 1     -- what a change of a letter costs
 local MOST <const> = 750                    -- candidates that are looked at
 

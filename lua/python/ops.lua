@@ -5,6 +5,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local tensor_index = require "python.tensor_index"
 local format = require "python.format"
 local aliases = require "python.aliases"
 local big = require "python.bigint"
@@ -794,39 +795,7 @@ function slice_mt.equals(a, b)
   return V.equal(slice_parts(a), slice_parts(b))
 end
 
--- A bound of a slice as an integer; None stays.
-local function bound_of(v)
-  if v == None then return v end
-  local n = V.index_of(v)
-  if math.type(n) == "integer" or big.is(n) then return n end
-  return util.raise("TypeError", "slice indices must be integers or None or "
-    .. "have an __index__ method")
-end
-
--- An index for a tensor.
-local function to_index(v)
-  if is_slice(v) then
-    local step = v.step ~= None and bound_of(v.step) or nil
-    if v.start == None and v.stop == None then
-      return dt.slice(nil, nil, step)
-    end
-    return dt.slice(bound_of(v.start), bound_of(v.stop), step or 1)
-  end
-  if V.is_tuple(v) then
-    local out = {}
-    for i = 1, v.n do out[i] = to_index(v[i]) end
-    return out
-  end
-  local tensor = V.is_object(v) and V.special(v, "__tensor__")   -- an array's
-  return tensor and tensor() or V.to_lua(v)
-end
-
--- The whole subscript of a tensor: a list picks by its numbers.
-local function whole_index(v)
-  if V.is_list(v) then return {dt.tensor(V.to_lua(v), {dtype =
-    type(v[1]) ~= "boolean" and dt.int64 or nil})} end
-  return to_index(v)
-end
+local whole_index = tensor_index(is_slice)
 
 -- First, last (not reached) and step of a slice of n items, from 0.
 local function bounds(s, n)
@@ -1002,9 +971,10 @@ end
 
 -- r[i], r[a:b] of a range.
 local function range_item(r, i)
+  if big.is(r.n) and not is_slice(i) then return V.long_range_item(r, i) end
   if big.is(r.n) then
-    util.refuse("an item of a range of more than 2**63 "
-      .. "numbers is not part of dtrepl")
+    util.refuse("a slice of a range of more than 2**63 numbers is not part of "
+      .. "dtrepl")
   elseif is_slice(i) then
     local first, last, step = bounds(i, r.n)
     return V.range(V.range_item(r, first), V.range_item(r, last),

@@ -51,6 +51,23 @@ return function (V)
     return big.add(r.first, big.mul(i, r.step))
   end
 
+  -- r[i] where there are more items than Lua's integers count.
+  function V.long_range_item(r, i)
+    local given = i
+    if type(i) == "boolean" then i = i and 1 or 0 end
+    local own = type(i) == "table" and V.special(i, "__index__")
+    if own then i = own() end
+    if math.type(i) ~= "integer" and not big.is(i) then
+      util.raise("TypeError", "range indices must be integers or slices, not %s",
+        V.type_name(given))
+    end
+    if big.compare(i, 0) < 0 then i = big.add(i, r.n) end
+    if big.compare(i, 0) < 0 or big.compare(i, r.n) >= 0 then
+      util.raise("IndexError", "range object index out of range")
+    end
+    return V.range_item(r, i)
+  end
+
   -- iter(r), from either end.
   function V.range_iter(r, backwards)
     local first, step, n = r.first, r.step, r.n

@@ -222,6 +222,11 @@ function plain_repr(v)
   return V.str(v)
 end
 
+-- A tensor as Python shows it.
+function M.tensor_text(v)
+  return (v.is_parameter and "Parameter containing:\n" or "") .. tostring(v)
+end
+
 -- str(v).  Numbers and texts first: nearly all calls are of those.  Containers are
 -- their repr, unless a class of the program is below them and has __str__; an
 -- error's str is its message, its repr is not.
@@ -231,9 +236,7 @@ function M.str(v)
   if kind then return float_text(v) end
   if type(v) == "string" then return v end
   if util.is_dtensor(v) then return V.repr(v) end
-  if util.is_tensor(v) and v.is_parameter then
-    return "Parameter containing:\n" .. tostring(v)
-  end
+  if util.is_tensor(v) then return V.tensor_text(v) end
   if v == None then return "None" end
   if v == true then return "True" elseif v == false then return "False" end
   if math.type(v) == "float" then return float_text(v) end
@@ -272,7 +275,9 @@ function M.str(v)
     elseif mt == nil and not v.__name__ then
       return ("<object at %s>"):format(place_of(v))
     end
-    if v.__name__ then
+    -- An optimizer finds its class's name by its metatable and is no class.
+    local is_instance = mt and rawget(mt, "__name__") and rawget(mt, "__index") == mt
+    if v.__name__ and not is_instance then
       local module = rawget(v, "__module__")
       return ("<class '%s%s'>"):format(module and module .. "." or "",
         rawget(v, "__qualname__") or v.__name__)

@@ -13,6 +13,7 @@ local pattern = require "python.pattern"
 local calls = require "python.call"
 local absent = require "python.absent"
 local attrs = require "python.attrs"
+local managers = require "python.managers"
 local boxes = require "python.boxes"
 local target = require "python.target"
 local expr = require "python.expr"
@@ -408,6 +409,8 @@ S["class"] = function (n)
     local home = env_of.module_name(env)
     if doc and type(class) == "table" and rawget(class, "__python") then
       class.__doc = doc
+    elseif doc and type(class) == "table" and rawget(class, "maker") then
+      class.doc = doc               -- a NamedTuple's
     end
     if type(class) == "table" and rawget(class, "__python")
        and home ~= "__main__" and rawget(class, "__home") == nil then
@@ -470,6 +473,7 @@ S["for"] = function (n)
   if n.iter.kind == "call" and n.iter.fn.name then
     return loop_over_call(n, n.iter.fn.name)
   end
+  n.iter.gone_through = true          -- a constant set needs no copy
   local iter = compile(n.iter)
   local turns = loop(n, store(n.target))
   return function (env) return turns(env, V.iter(iter(env))) end
@@ -501,12 +505,12 @@ S["with"] = function (n)
   local function run(env, at)
     if not items[at] then return body(env) end
     local one = items[at].f(env)
-    local v = attrs.enter(one)
+    local v = managers.enter(one)
     if items[at].set then items[at].set(env, v) end
-    local guard = attrs.catches(one) and protect.catching
-      or attrs.may_swallow(one) and protect.noting or protect.passing
+    local guard = managers.catches(one) and protect.catching
+      or managers.may_swallow(one) and protect.noting or protect.passing
     local ok, signal, result = guard(run, env, at + 1)
-    local swallowed = attrs.leave(one, not ok and signal or nil)
+    local swallowed = managers.leave(one, not ok and signal or nil)
     if ok then return signal, result end
     if not swallowed then error(signal, 0) end
   end
@@ -558,6 +562,7 @@ local function handled_by_part(handlers, env, err)
     part, rest = groups.part(rest, h.class(env))
     if part then
       if h.name then env_of.assign(env, h.name, part) end
+      dt._handled(err)
       local ok, raised_now = exceptions.while_handled(part, h.body, env)
       if h.name then env_of.assign(env, h.name, nil) end
       if not ok then raised[#raised + 1] = raised_now end
@@ -589,6 +594,7 @@ S["try"] = function (n)
         exceptions.trace(e)
         e.caught_in = env
         if h.name then env_of.assign(env, h.name, e) end
+        dt._handled(err)
         local ok, signal, v = exceptions.while_handled(e, h.body, env)
         if h.name then env_of.assign(env, h.name, nil) end
         if not ok then error(signal, 0) end
@@ -612,6 +618,7 @@ S["try"] = function (n)
       last, x = final(env)
     else
       local ended
+      dt._handled(signal)
       ended, last, x = exceptions.while_handled(exceptions.exception(signal),
         final, env)
       if not ended then error(last, 0) end

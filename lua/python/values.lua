@@ -19,6 +19,16 @@ local func_mt, builtin_mt = {__name = "function"}, {__name = "builtin"}
 local generator_mt = {__name = "generator"}
 -- The names of Lua's functions; false where one function has several.
 M.function_names = setmetatable({}, {__mode = "k"})
+
+-- For the prompt, which would unfold them: a function without its address, which
+-- is another on each rank, and what repr() says of the rest (shown.lua).
+func_mt.__tostring = function (f)
+  return ("<function %s at %s>"):format(rawget(f, "name") or "<lambda>",
+    rawget(f, "where") or "?")
+end
+for _, mt in ipairs {list_mt, tuple_mt, dict_mt, set_mt} do
+  mt.__tostring = function (v) return M.repr(v) end
+end
 M.func_mt, M.builtin_mt, M.dict_mt, M.set_mt = func_mt, builtin_mt, dict_mt,
   set_mt
 
@@ -278,6 +288,18 @@ end
 function M.python_of(w) return inner[w] end
 function M.set_python_of(w, f) inner[w] = f end
 
+local dict_of = setmetatable({}, {__mode = "k"})
+
+--- key_order(table): the keys of the dict that to_lua made `table` of, in the
+--- dict's order (as it is now); nil of another table.
+function M.key_order(t)
+  local d = dict_of[t]
+  if not d then return nil end
+  local out = {}
+  for k in M.each(d) do out[#out + 1] = k end
+  return out
+end
+
 function M.to_lua(v)
   local mt = type(v) == "table" and getmetatable(v)
   if not mt then return v end
@@ -295,6 +317,7 @@ function M.to_lua(v)
   elseif mt == dict_mt then
     local out = {}
     for k, item in M.each(v) do out[k] = M.to_lua(item) end
+    dict_of[out] = v
     return out
   elseif mt == func_mt or mt == builtin_mt then
     if rawget(v, "absent") then v.call() end      -- refused by its name
@@ -384,7 +407,8 @@ function M.record(name, names, members)
   end
   class.maker, class.__slots__ = maker_of(name, names, class.members),
     M.tuple({}, 0)
-  class.doc = ("%s(%s)"):format(name, table.concat(names, ", "))
+  class.doc = ("%s(%s%s)"):format(name, table.concat(names, ", "),
+    #names == 1 and "," or "")
   local shown, defaults = M.tuple({table.unpack(names)}, #names), M.dict()
   for _, field in ipairs(names) do
     if class.members[field] ~= nil then

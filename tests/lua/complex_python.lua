@@ -57,6 +57,11 @@ python.run("h = torch.tensor([[2., 9.], [1., 3.]]) + 1j * "
   .. "p = torch.linalg.pinv(h, hermitian=True)", env)
 is("torch.allclose(p[0, 1], torch.tensor(-0.25) + 0.25j, atol=1e-5)", "True")
 
+is("wrong(lambda: torch.linalg.pinv(torch.ones(2, 3), hermitian=True))",
+  "RuntimeError: linalg.eigh: A must be batches of square matrices, but they are "
+  .. "2 by 3 matrices")
+is("tuple(torch.linalg.pinv(torch.ones(0, 3), hermitian=True).shape)", "(3, 0)")
+
 is("wrong(lambda: torch.roll(torch.tensor(1.), 0, 0))",
   "IndexError: Dimension specified as 0 but tensor has no dimensions")
 is("torch.roll(torch.tensor(1.), 1).item()", "1.0")

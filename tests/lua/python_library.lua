@@ -94,6 +94,14 @@ T.eq(reason "import sys\nsys.getsizeof(1)", "absent")
 T.eq(reason "import math\nmath.nosuch", "absent")
 T.eq(reason "raise NotImplementedError('mine is not part of dtrepl')", "none")
 T.eq(reason "raise NotImplementedError", "none")
+if dt.world_size() > 1 then     -- a folder is written and read by all ranks
+  T.eq(reason [[
+import torch, torch.distributed as dist, torch.distributed.checkpoint as dcp
+dist.init_process_group("gloo")
+groups = [dist.new_group([r]) for r in range(dist.get_world_size())]
+dcp.save({"w": torch.ones(2)}, checkpoint_id="x", process_group=groups[dist.get_rank()])]],
+    "absent")
+end
 
 -- Where the tracker of an accelerator would let rank 1 of 4 begin and end.
 local tracker = [[

@@ -76,8 +76,15 @@ static void test_falls_back (void **state) {
   lua_close(c.L);
 }
 
-/* Every module is the same from code and from text: its name, names and lines
-** in it. */
+/* Push the name of the chunk on the top and the table of its lines. */
+static void push_lines (lua_State *L, lua_Debug *ar) {
+  lua_pushvalue(L, -1);
+  assert_int_equal(lua_getinfo(L, ">SL", ar), 1);
+}
+
+/* Every module is the same from code and from text: its instructions, constants
+** and the lines of its functions; of the chunk itself its name and every line.
+** Names of variables differ: scripts/bytecode.lua leaves out most. */
 static void test_every_module (void **state) {
   static Code code[2];
   Case c;
@@ -89,14 +96,25 @@ static void test_every_module (void **state) {
   for (size_t i = 0; i < n; i++) {
     assert_ptr_equal(dt_embed_find(all[i].name), &all[i]);
     if (strncmp(all[i].name, "py:", 3) == 0) continue;   /* Python's texts */
+    lua_Debug ar[2];
     for (int with = 0; with < 2; with++) {
       code[with].n = 0;
       dtL_load_embed(c.L, &all[i], with ? dt_embed_release() : "");
-      assert_int_equal(lua_dump(c.L, add, &code[with], 0), 0);
-      lua_pop(c.L, 1);
+      assert_int_equal(lua_dump(c.L, add, &code[with], 1), 0);
+      push_lines(c.L, &ar[with]);
+      lua_remove(c.L, -2);
     }
     assert_int_equal(code[0].n, code[1].n);
     assert_memory_equal(code[0].byte, code[1].byte, code[0].n);
+    assert_string_equal(ar[0].source, ar[1].source);
+    for (int t = -1; t >= -2; t--)
+      for (lua_pushnil(c.L); lua_next(c.L, t - 1) != 0; lua_pop(c.L, 1)) {
+        lua_pushvalue(c.L, -2);
+        lua_rawget(c.L, t == -1 ? -5 : -4);
+        assert_true(lua_toboolean(c.L, -1));
+        lua_pop(c.L, 1);
+      }
+    lua_pop(c.L, 2);
   }
   lua_close(c.L);
 }

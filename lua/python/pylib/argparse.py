@@ -108,11 +108,14 @@ def _is_own(action):
     return isinstance(action, type) and issubclass(action, Action)
 
 
+_UNSAID = object()
+
+
 class _Argument:
     """One argument: how it is written, and what it does to the namespace."""
 
     def __init__(self, flags, action="store", nargs=None, const=None,
-                 default=None, type=None, choices=None, required=None,
+                 default=_UNSAID, type=None, choices=None, required=None,
                  help=None, metavar=None, dest=None, version=None, **more):
         own = action if _is_own(action) else None
         action = "store" if own else action
@@ -135,10 +138,14 @@ class _Argument:
         self.metavar = metavar
         self.version = version
         self.commands = None
+        # A switch that is given default=None is None until it is used; one
+        # without a default is False or True.
+        unsaid = default is _UNSAID
+        default = None if unsaid else default
         if action == "store_true":
-            self.const, default = True, False if default is None else default
+            self.const, default = True, False if unsaid else default
         elif action == "store_false":
-            self.const, default = False, True if default is None else default
+            self.const, default = False, True if unsaid else default
         elif action in ("help", "version"):
             default = SUPPRESS
             if action == "version" and help is None:
@@ -320,7 +327,7 @@ class ArgumentParser:
     def add_argument(self, *flags, **kwargs):
         if "dest" in kwargs and not flags:
             flags = (kwargs.pop("dest"),)
-        if kwargs.get("default") is None and self.argument_default is not None:
+        if "default" not in kwargs and self.argument_default is not None:
             kwargs["default"] = self.argument_default
         action = _Argument(list(flags), **kwargs)
         for flag in action.option_strings:

@@ -227,7 +227,11 @@ def _of_function(f, skip):
 def signature(obj, *, follow_wrapped=True):
     is_bound, _ = _functions.bound_to(obj)
     if is_bound:
-        return _of_function(obj.__func__, 1)
+        inner = signature(obj.__func__, follow_wrapped=follow_wrapped)
+        rows = list(inner.parameters.values())
+        if rows and rows[0].kind in (0, 1):     # self; not of (*args)
+            del rows[0]
+        return Signature(rows, return_annotation=inner.return_annotation)
     wrapped = _functions.wrapped(obj) if follow_wrapped else None
     if wrapped is not None:
         return signature(wrapped)

@@ -9,6 +9,7 @@ local attrs = require "python.attrs"
 local foreign = require "python.foreign"
 local object = require "python.object"
 local exceptions = require "python.exceptions"
+local classes = require "python.class"
 
 local builtin = V.builtin
 local None = dt.None
@@ -38,7 +39,7 @@ local function copy_table(v, seen)
   seen[v] = out
   for key, item in next, v do
     local class = type(key) == "string" and key:find("^_class")
-    if util.is_tensor(item) then
+    if util.is_tensor(item) or type(item) == "table" and rawget(item, "specials") then
       rawset(out, key, deep(item, seen))
     elseif type(item) == "table" and not class then
       rawset(out, key, seen[item] or copy_table(item, seen))
@@ -118,6 +119,26 @@ local function reduced(v)
   if own then return own(4) end
   own = V.special(v, "__reduce__")
   return own and own()
+end
+
+-- copyreg.__newobj__: an object of the class without its __init__.
+local new_object = V.builtin(function (a)
+  return object.bare(a[1])
+end, "__newobj__")
+
+-- What object.__reduce_ex__(4) says of an object whose class says nothing.
+function classes.reduced(v)
+  if not V.is_object(v) or rawget(v, "_native") then
+    util.refuse("__reduce_ex__ of a value of type %s is not part of dtrepl",
+      V.type_name(v))
+  end
+  local own, state = V.special(v, "__getstate__"), nil
+  if own then state = own() else
+    state = V.dict()
+    for _, name in ipairs(v._order) do V.dict_set(state, name, v._attrs[name]) end
+    if state.n == 0 then state = None end
+  end
+  return V.tuple({new_object, V.tuple {v._class}, state, None, None}, 5)
 end
 
 -- An object as `said`, a reduced one, builds it: (callable, arguments, state,
@@ -272,6 +293,7 @@ local function shallow(v)
   end
   local out = not V.is_tuple(v) and empty(v)
   if not out then return v end
+  if V.is_set(v) then V.set_room(out, v.n, v) end     -- its slots are kept
   return fill(v, out, function (x) return x end)
 end
 

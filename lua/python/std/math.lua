@@ -350,6 +350,14 @@ local function product_of(low, high)
     return big.mul(product_of(low, middle), product_of(middle + 1, high))
   end
   local out, part = 1, 1
+  if math.type(low) == "integer" and math.type(high) == "integer"
+     and high < 1 << 31 then
+    for i = low, high do
+      part = part * i
+      if part >= 1 << 31 then out, part = big.mul(out, part), 1 end
+    end
+    return big.mul(out, part)
+  end
   local i = low
   while compare["<="](i, high) do
     if math.type(i) == "integer" and i < 1 << 30 then
@@ -363,10 +371,22 @@ local function product_of(low, high)
   return big.mul(out, part)
 end
 
+-- n over k, as far as each step of it fits into 64 bits; nil: it does not.
+local function small_comb(n, k)
+  if k > n - k then k = n - k end
+  local out = 1
+  for i = 1, k do
+    if out > (1 << 62) // n then return nil end
+    out = out * (n - k + i) // i
+  end
+  return out
+end
 function functions.comb(a)
   count_of("comb", a, 2)
   local n, k = not_negative("n", a[1]), not_negative("k", a[2])
   if compare[">"](k, n) then return 0 end
+  local small = math.type(n) == "integer" and small_comb(n, k)
+  if small then return small end
   local other = binary["-"](n, k)
   if compare["<"](other, k) then k = other end
   if big.is(k) then
@@ -411,6 +431,9 @@ function functions.isqrt(a)
     util.raise("ValueError", "isqrt() argument must be nonnegative")
   elseif compare["=="](n, 0) then
     return 0
+  end
+  if math.type(n) == "integer" and n < 1 << 52 then
+    return math.tointeger(math.floor(math.sqrt(n)))     -- a float holds n
   end
   local bits = big.is(n) and big.bit_length(n) or 64
   local x = bits > 1000 and binary["<<"](1, (bits + 1) // 2)

@@ -222,6 +222,13 @@ M.StringIO = builtin(function (a)
     type(text) == "string" and text or ""), "_io.StringIO")
 end, "StringIO")
 
+-- in_memory(name, mode): a file of tempfile that no folder holds.
+function M.in_memory(name, mode)
+  local obj = object(hold({at = 0, words = not mode:find "b"}, ""), "_io.BytesIO")
+  rawset(obj, "name", name)
+  return obj
+end
+
 -- path_of(v): the text of a path: of a str, or what __fspath__ gives; else nil.
 function M.path_of(v)
   v = V.unbox(v)

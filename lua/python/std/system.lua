@@ -275,8 +275,16 @@ module("importlib.util", {find_spec = find_spec,
   spec_from_file_location = refused "importlib.util.spec_from_file_location"})
 attrs.module("importlib").util = attrs.module "importlib.util"
 
--- tempfile: folders to save in; the files in them go with them.
+-- tempfile: folders to save in; the files in them go with them.  In the sandbox
+-- they have names only, which is enough for init_method="file://...": what
+-- writes there is refused.
+local function name_only()
+  local list = folders
+  list[#list + 1] = ("/tmp/tmp%08d"):format(#list)
+  return list[#list]
+end
 local function folder()
+  if not dt._folder() then return name_only() end
   folders[#folders + 1] = dt._temp_dir()
   files.note_made(folders[#folders])
   return folders[#folders]
@@ -284,6 +292,7 @@ end
 -- gettempdir(): one folder of all ranks.
 local shared
 local function shared_folder()
+  if not dt._folder() then return "/tmp" end
   if not shared then
     shared = dt._temp_dir(true)
     folders[#folders + 1] = shared
@@ -296,12 +305,13 @@ local function named_file(a, kw)
   local mode = a[1] or kw and V.dict_get(kw, "mode") or "w+b"
   local suffix = kw and V.dict_get(kw, "suffix")
   local path = folder() .. "/tmp" .. (type(suffix) == "string" and suffix or "")
+  if not dt._folder() then return streams.in_memory(path, mode) end
   return V.call(streams.open, V.list {path, mode})
 end
 -- remove_folders(): all that were made, with the checkpoints in them.
 function M.remove_folders()
   for i = #folders, 1, -1 do
-    files.remove_tree(folders[i])
+    if dt._folder() then files.remove_tree(folders[i]) end
     folders[i] = nil
   end
   shared = nil
@@ -318,7 +328,7 @@ function M.named(path)
 end
 local function clean(name)
   return builtin(function ()
-    files.remove_tree(name)
+    if dt._folder() then files.remove_tree(name) end
     return None
   end, "cleanup")
 end

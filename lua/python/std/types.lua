@@ -68,9 +68,19 @@ local function abstract(a)
   if V.is_function(a[1]) then a[1].abstract = true end
   return a[1]
 end
+-- ABC is a class like any other: it stands in the order of those below it.
+local abc_meta = namespace {__name__ = "ABCMeta", __qualname__ = "ABCMeta",
+  __module__ = "abc", test = function (v)
+    return type(v) == "table" and rawget(v, "__abstract") ~= nil
+  end}
+classes.abc_meta = abc_meta
+local meta_words = V.dict()
+V.dict_set(meta_words, "metaclass", abc_meta)
+local abc_class = classes.make("ABC", {}, {__module__ = "abc",
+  __qualname__ = "ABC"}, {}, {}, meta_words)
+abc_class.__home = "abc"
 tools.module("abc", {abstractmethod = abstract},
-  {ABC = namespace {__name__ = "ABC", plain_base = true},
-    ABCMeta = namespace {__name__ = "ABCMeta"}})
+  {ABC = abc_class, ABCMeta = abc_meta})
 tools.module("types", {
   SimpleNamespace = function (_, kw)
     local names, t = {}, {}

@@ -48,6 +48,7 @@ class _Raises:
     def __init__(self, case, expected, pattern, msg):
         self.case, self.expected, self.pattern = case, expected, pattern
         self.msg, self.exception = msg, None
+        self.by = None              # the name of what was to raise
 
     def names(self):
         if isinstance(self.expected, tuple):
@@ -59,7 +60,8 @@ class _Raises:
 
     def __exit__(self, kind, error, trace):
         if kind is None:
-            self.case._refuse(self.names() + " not raised", self.msg)
+            by = "" if self.by is None else " by " + self.by
+            self.case._refuse(self.names() + " not raised" + by, self.msg)
         if not isinstance(error, self.expected):
             return False
         self.exception = error
@@ -75,8 +77,9 @@ class Idle(BaseException):
 class _Warns:
     """The scope of assertWarns and assertWarnsRegex."""
 
-    def __init__(self, case, pattern, what, msg):
-        self.case, self.pattern, self.what, self.msg = case, pattern, what, msg
+    def __init__(self, case, pattern, expected, msg):
+        self.case, self.pattern, self.msg = case, pattern, msg
+        self.expected, self.by = expected, None
         self.warning, self.warnings = None, []
         self.scope = warnings.catch_warnings(record=True)
 
@@ -89,18 +92,83 @@ class _Warns:
         self.scope.__exit__(kind, error, trace)
         if kind is not None:
             return False
-        told = [str(w.message) for w in self.warnings]
-        if not told:
-            self.case._refuse(self.what + " not triggered", self.msg)
-        if self.pattern is None:
-            self.warning = self.warnings[0].message
-            return False
-        for w in self.warnings:
-            if re.search(self.pattern, str(w.message)):
-                self.warning = w.message
+        told = [w.message for w in self.warnings
+                if isinstance(w.message, self.expected)]
+        for message in told:
+            if self.pattern is None or re.search(self.pattern, str(message)):
+                self.warning = message
                 return False
-        self.case._refuse("\"%s\" does not match \"%s\""
-                          % (_text_of(self.pattern), told[-1]), self.msg)
+        if told:
+            self.case._refuse("\"%s\" does not match \"%s\""
+                              % (_text_of(self.pattern), told[0]), self.msg)
+        names = self.expected if isinstance(self.expected, tuple) else (
+            self.expected,)
+        by = "" if self.by is None else " by " + self.by
+        self.case._refuse(", ".join([n.__name__ for n in names])
+                          + " not triggered" + by, self.msg)
+
+
+class _Watcher:
+    """What a log tells its records to, in the scope of assertLogs."""
+
+    def __init__(self, level, form):
+        self.level, self.form = level, form
+        self.records, self.output = [], []
+
+    def setLevel(self, level):
+        self.level = level
+
+    def handle(self, record):
+        self.records.append(record)
+        self.output.append(self.form.format(record))
+        return True
+
+    def flush(self):
+        pass
+
+
+class _Logs:
+    """The scope of assertLogs and assertNoLogs: the log has no other handlers
+    and tells none above it while this lasts."""
+
+    FORM = "%(levelname)s:%(name)s:%(message)s"
+
+    def __init__(self, case, logger, level, wanted):
+        import logging
+        self.case, self.wanted = case, wanted
+        self.name = logger
+        if level is None or level == 0:
+            level = logging.INFO
+        if isinstance(level, str):
+            level = logging.getLevelName(level)
+        self.level, self.level_name = level, logging.getLevelName(level)
+        self.form = logging.Formatter(self.FORM)
+        self.get = logging.getLogger
+
+    def __enter__(self):
+        log = self.name
+        if log is None or isinstance(log, str):
+            log = self.get(log)
+        self.log = log
+        self.watcher = _Watcher(self.level, self.form)
+        self.before = (log.handlers[:], log.level, log.propagate)
+        log.handlers = [self.watcher]
+        log.setLevel(self.level)
+        log.propagate = False
+        return self.watcher if self.wanted else None
+
+    def __exit__(self, kind, error, trace):
+        self.log.handlers, level, self.log.propagate = self.before
+        self.log.setLevel(level)
+        if kind is not None:
+            return False
+        if self.wanted and not self.watcher.records:
+            self.case._refuse("no logs of level %s or higher triggered on %s"
+                              % (self.level_name, self.log.name))
+        if not self.wanted and self.watcher.records:
+            self.case._refuse("Unexpected logs found: %r"
+                              % (self.watcher.output,))
+        return False
 
 
 class _SubTest:
@@ -129,6 +197,10 @@ def _text_of(pattern):
     return pattern if isinstance(pattern, str) else pattern.pattern
 
 
+def _name_of(cls):
+    return "%s.%s" % (cls.__module__, cls.__qualname__)
+
+
 class TestCase:
     failureException = AssertionError
     longMessage = True
@@ -137,6 +209,7 @@ class TestCase:
     def __init__(self, methodName="runTest"):
         self._testMethodName = methodName
         self._cleanups, self._subtest, self._result = [], None, None
+        self._equals = {}           # of addTypeEqualityFunc, by type
 
     @classmethod
     def setUpClass(cls):
@@ -146,6 +219,25 @@ class TestCase:
     def tearDownClass(cls):
         pass
 
+    @classmethod
+    def addClassCleanup(cls, function, *args, **kwargs):
+        if "_class_cleanups" not in cls.__dict__:
+            cls._class_cleanups = []
+        cls._class_cleanups.append((function, args, kwargs))
+
+    @classmethod
+    def enterClassContext(cls, scope):
+        value = scope.__enter__()
+        cls.addClassCleanup(scope.__exit__, None, None, None)
+        return value
+
+    @classmethod
+    def doClassCleanups(cls):
+        left = cls.__dict__.get("_class_cleanups", [])
+        while left:
+            function, args, kwargs = left.pop()
+            function(*args, **kwargs)
+
     def setUp(self):
         pass
 
@@ -153,10 +245,14 @@ class TestCase:
         pass
 
     def id(self):
-        return "__main__." + type(self).__name__ + "." + self._testMethodName
+        return _name_of(type(self)) + "." + self._testMethodName
 
     def __str__(self):
-        return self._testMethodName + " (__main__." + type(self).__name__ + ")"
+        return self._testMethodName + " (" + self.id() + ")"
+
+    def __repr__(self):
+        return "<%s testMethod=%s>" % (_name_of(type(self)),
+                                       self._testMethodName)
 
     def shortDescription(self):
         return None
@@ -221,10 +317,22 @@ class TestCase:
         if expr:
             self._refuse(repr(expr) + " is not false", msg)
 
+    def addTypeEqualityFunc(self, typeobj, function):
+        self._equals[typeobj] = function
+
     def assertEqual(self, first, second, msg=None):
+        if type(first) is type(second):
+            own = self._equals.get(type(first))
+            if isinstance(own, str):
+                own = getattr(self, own)
+            if own is not None:
+                return own(first, second, msg=msg)
         for cls, word in ((list, "Lists"), (tuple, "Tuples")):
             if type(first) is cls and type(second) is cls:
                 return self._sequences(first, second, msg, word)
+        for cls in (set, frozenset):
+            if type(first) is cls and type(second) is cls:
+                return self.assertSetEqual(first, second, msg)
         if not first == second:
             self._refuse(repr(first) + " != " + repr(second), msg)
 
@@ -391,6 +499,7 @@ class TestCase:
     def _scoped(self, scope, args, kwargs):
         if not args:
             return scope
+        scope.by = getattr(args[0], "__name__", str(args[0]))
         with scope:
             args[0](*args[1:], **kwargs)
         return None
@@ -408,23 +517,20 @@ class TestCase:
 
     def assertWarns(self, expected_warning, *args, **kwargs):
         msg = kwargs.pop("msg", None) if not args else None
-        return self._scoped(_Warns(self, None, expected_warning.__name__, msg),
+        return self._scoped(_Warns(self, None, expected_warning, msg),
                             args, kwargs)
 
     def assertWarnsRegex(self, expected_warning, expected_regex, *args,
                          **kwargs):
         msg = kwargs.pop("msg", None) if not args else None
         return self._scoped(_Warns(self, expected_regex,
-                                   expected_warning.__name__, msg), args,
-                            kwargs)
+                                   expected_warning, msg), args, kwargs)
 
     def assertLogs(self, logger=None, level=None):
-        raise _absent.error("unittest.TestCase.assertLogs is not part "
-                            "of dtrepl")
+        return _Logs(self, logger, level, True)
 
     def assertNoLogs(self, logger=None, level=None):
-        raise _absent.error("unittest.TestCase.assertNoLogs is not part "
-                            "of dtrepl")
+        return _Logs(self, logger, level, False)
 
 
 TestCase.assertEquals = TestCase.assertEqual

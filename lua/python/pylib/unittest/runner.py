@@ -8,7 +8,7 @@ import sys
 import time
 
 import _dtrepl
-from unittest.case import Idle, TestCase, SkipTest
+from unittest.case import Idle, TestCase, SkipTest, _name_of
 
 RULE, LINE = "=" * 70, "-" * 70
 
@@ -21,6 +21,8 @@ class TestResult:
         self.skipped, self.expectedFailures = [], []
         self.unexpectedSuccesses = []
         self.parts = []                 # of subtests of the test at hand
+        self.told = []                  # (heading, case, row) of what failed
+        self.stream = None              # where lines go, None: to stdout
         self.shouldStop = False
 
     def part(self, case, label, error):
@@ -30,6 +32,15 @@ class TestResult:
         elif not isinstance(error, case.failureException):
             kind = "ERROR"
         self.parts.append((kind, label, _dtrepl.trace(error)))
+
+    def say(self, text):
+        print(text, file=self.stream)
+
+    def wrong(self, case, row):
+        """A row of what failed; the lists have what unittest's have."""
+        self.told.append((row[0], case, row))
+        where = self.failures if row[0] == "FAIL" else self.errors
+        where.append((case, row[2]))
 
     def wasSuccessful(self):
         return not (self.failures or self.errors or self.unexpectedSuccesses)
@@ -107,26 +118,24 @@ def _say(case, rows, result, expected):
     line = str(case) + " ... "
     parts = [r for r in rows if r[1] and r[0] != "skipped"]
     if expected and failed:
-        print(line + "expected failure")
+        result.say(line + "expected failure")
         result.expectedFailures.append(case)
         return
     if expected and word == "ok":
-        print(line + "unexpected success")
+        result.say(line + "unexpected success")
         result.unexpectedSuccesses.append(case)
         return
     for row in parts:
-        print("  " + str(case) + " " + row[1] + " ... " + row[0])
+        result.say("  " + str(case) + " " + row[1] + " ... " + row[0])
     if word == "skipped":
         why = [r for r in rows if r[0] == "skipped"][0][2]
-        print(line + "skipped " + repr(why))
+        result.say(line + "skipped " + repr(why))
         result.skipped.append((case, why))
     else:
-        print(line + word)
+        result.say(line + word)
     for row in rows:
-        if row[0] == "FAIL":
-            result.failures.append((case, row))
-        elif row[0] == "ERROR":
-            result.errors.append((case, row))
+        if row[0] in ("FAIL", "ERROR"):
+            result.wrong(case, row)
 
 
 def _why_not(cls, name):
@@ -156,12 +165,12 @@ class _Class:
         rows = _together(rows)
         if not rows:
             return None
-        name = which + " (__main__." + self.cls.__name__ + ")"
+        name = which + " (" + _name_of(self.cls) + ")"
         for row in rows:
             if row[0] == "skipped":
                 return row[2]
-            self.result.errors.append((name, row))
-        print(name + " ... ERROR")
+            self.result.wrong(name, row)
+        self.result.say(name + " ... ERROR")
         return False
 
 
@@ -191,23 +200,29 @@ def _run_class(cls, names, result):
             result.stop()
     if todo and ready is None:
         scope.run("tearDownClass")
+    if todo:
+        scope.run("doClassCleanups")
 
 
 def _report(result, began):
-    shown = [("ERROR", row) for row in result.errors]
-    shown += [("FAIL", row) for row in result.failures]
-    for word, (case, row) in shown:
+    shown = [t for t in result.told if t[0] == "ERROR"]
+    shown += [t for t in result.told if t[0] == "FAIL"]
+    for word, case, row in shown:
         where = " (ranks " + row[3] + ")" if row[3] else ""
         if row[3] and "," not in row[3]:
             where = " (rank " + row[3] + ")"
         label = " " + row[1] if row[1] else ""
-        print("\n" + RULE + "\n" + word + ": " + str(case) + label + where)
-        print(LINE + "\n" + row[2].rstrip("\n"))
+        result.say("\n" + RULE + "\n" + word + ": " + str(case) + label + where)
+        result.say(LINE + "\n" + row[2].rstrip("\n"))
+    if result.unexpectedSuccesses:
+        result.say("\n" + RULE)
+    for case in result.unexpectedSuccesses:
+        result.say("UNEXPECTED SUCCESS: " + str(case))
     n, took = result.testsRun, time.time() - began
     if not _dtrepl.fake():
         took = _dtrepl.gather(took)[0]
-    print("\n" + LINE)
-    print("Ran %d test%s in %.3fs\n" % (n, "" if n == 1 else "s", took))
+    result.say(("" if result.unexpectedSuccesses else "\n") + LINE)
+    result.say("Ran %d test%s in %.3fs\n" % (n, "" if n == 1 else "s", took))
     words = []
     for name, rows in (("failures", result.failures),
                        ("errors", result.errors),
@@ -219,7 +234,7 @@ def _report(result, began):
     verdict = "OK" if result.wasSuccessful() else "FAILED"
     if n == 0 and result.wasSuccessful():
         verdict = "NO TESTS RAN"
-    print(verdict + (" (" + ", ".join(words) + ")" if words else ""))
+    result.say(verdict + (" (" + ", ".join(words) + ")" if words else ""))
 
 
 def _fits(pattern, name):
@@ -297,11 +312,11 @@ class TextTestRunner:
 
     def __init__(self, stream=None, descriptions=True, verbosity=1,
                  failfast=False, **other):
-        self.failfast = failfast
+        self.failfast, self.stream = failfast, stream
 
     def run(self, suite):
         result = TestResult()
-        result.failfast = self.failfast
+        result.failfast, result.stream = self.failfast, self.stream
         began = time.time()
         groups = []
         for case in suite.flat():
@@ -360,7 +375,7 @@ def _chosen(classes, patterns, names):
         out = [(c, n) for c in classes for n in loader.getTestCaseNames(c)]
     if patterns:
         out = [(c, n) for c, n in out if any(
-            [_fits(p, "__main__." + c.__name__ + "." + n) for p in patterns])]
+            [_fits(p, _name_of(c) + "." + n) for p in patterns])]
     return [c(n) for c, n in out]
 
 
