@@ -75,6 +75,9 @@ end
 -- ---- what autograd keeps --------------------------------------------------
 
 local function bits(fact)
+  if fact.text ~= "none" and not fact.text:find "^%d[%d ]*$" then
+    fail(fact, "results are numbers, or none")
+  end
   local mask = 0
   for i in fact.text:gmatch "%d+" do mask = mask | 1 << tonumber(i) end
   return mask
@@ -186,7 +189,7 @@ local function list_wrong(o)
     local why, case = (o.because or {})[i], (o.seen or {})[i]
     if not why or not case then fail(f, "because and seen are missing") end
     add("shard/known_wrong.def", "", 'X("%s", %s, %s, "%s", "%s", %s, %s)',
-      full(o), when:upper(), release and number(release) or "LAST",
+      full(o), when:upper(), release and number(release) or "DT_STILL",
       inputs or "", outputs or "", quoted(why.text), quoted(case.text))
   end
 end
@@ -195,7 +198,7 @@ local function list_releases(o)
   for _, f in facts(o, "strategy") do
     local first, last = texts.span(f)
     add("compat/ops_by_release.def", full(o), 'X("%s", %d, %s)', full(o),
-      number(first), last and number(last) or "DT_LAST_RELEASE")
+      number(first), last and number(last) or "DT_STILL")
   end
   for _, f in facts(o, "since") do list_ruling(o, f) end
   list_wrong(o)
@@ -203,7 +206,7 @@ local function list_releases(o)
     local last = f.text:match "^until (%d+%.%d+)$"
     if not last and f.text ~= "" then fail(f, "untraced, or untraced until R") end
     add("op/untraced.def", full(o), 'X("%s", %s)', full(o),
-      last and number(last) or "DT_LAST_RELEASE")
+      last and number(last) or "DT_STILL")
   end
 end
 

@@ -12,6 +12,11 @@
 --   kernel NAME            a kernel that several operators call by this name
 --   torch NAME             a function of torch that is no operator
 --
+-- What must be there stops the build when it is missing: refuses, out, keeps,
+-- keeps-results, strategy, from, because and seen.  The other lines are facts of
+-- some operators only (an operator without them has no such fact); that one was
+-- taken out shows where answers are compared, in tests/parity and tests/ops.
+--
 -- Overloads of an operator, by name ("default" is PyTorch's for none):
 --   overload NAME          written: dt_op_<operator>_<NAME> in an op_*.c
 --   form NAME(…) -> …      derived from another overload, with its schema:
@@ -38,14 +43,15 @@
 --
 -- Of an overload:
 --   keeps ARGUMENTS | nothing  inputs kept for the gradient; a:b, a is kept
---                          where b wants a gradient.  A gradient without this
---                          line fails dt_registry_selfcheck()
---   keeps-results I…       differentiable results that are kept, counted from 0
+--                          where b wants a gradient.  Every gradient says it
+--   keeps-results I… | none   differentiable results that are kept, counted from
+--                          0.  What is DT_OP_SAVE_OUT must say it
 --   differentiable I…      results that have a gradient; without it all have
 --   overwrites ARG | always  in place: whose gradient reads the old self
 --   untraced [until R]     PyTorch's propagator tries its decomposition and gives
 --                          up, whatever the placements
---   strategy R [until R]   releases in which PyTorch has a strategy for it
+--   strategy R [until R]   releases in which PyTorch has a strategy for it; what
+--                          has rules says it
 --   since R rule FN [filter FN][, FLAGS]   a ruling (DtRuling in op/opdef.h):
 --                          from that release on rows are by op_rl_FN
 --   since R replicated[, FLAGS] | as before, FLAGS | decomposed FN | later way |

@@ -241,6 +241,7 @@ local tensor_method = {
 -- A module's _parameters, _buffers and _modules: dictionaries, and what is put
 -- into them is put into the module.
 local module_maps = {}
+M.module_maps = module_maps             -- module_hooks.lua has those of hooks
 for name, put in pairs {_parameters = "register_parameter",
     _buffers = "register_buffer", _modules = "register_module"} do
   module_maps[name] = function (m)
@@ -616,8 +617,21 @@ local function take_buffer(v, name, x)
   return true
 end
 
+-- m._forward_hooks = {}: what stands there goes, what is given comes.
+local function set_map(v, name, given)
+  local items = {}
+  for key, x in V.each(given) do items[#items + 1] = {key, x} end
+  local d = module_maps[name](v)
+  V.dict_clear(d)
+  for _, item in ipairs(items) do V.dict_set(d, item[1], item[2]) end
+end
+
 function module.set(v, name, x, class)
   facts.check_set(v, x)
+  if module_maps[name] and V.is_dict(x) then
+    set_map(v, name, x)
+    return true
+  end
   if next(buffers) and take_buffer(v, name, x) then return true end
   local mine = class and rawget(class, "__python")
   if mine and x == None and v._parameters.map[name] == nil
@@ -689,6 +703,7 @@ end}
 function optimizer.get(v, name)
   if name == "state" then return state_of(v), true end
   if name == "param_groups" then return M.param_groups(v), true end
+  if name == "defaults" then return M.defaults(v), true end
   local f = M.optimizer_method[name]
   if f then return method(v, f, name), true end
 end

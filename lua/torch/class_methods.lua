@@ -87,6 +87,10 @@ local set_ignored = args.def("DistributedDataParallel."
   .. "_set_params_and_buffers_to_ignore_for_model",
   {"module", "params_and_buffers_to_ignore"}, function (a)
     attrs.set(a.module, ATTRIBUTE, a.params_and_buffers_to_ignore)
+    local ignored = parallel._names_to_ignore(a.module)
+    for name, p in nnm.Module.named_parameters(a.module) do
+      if ignored[name] then dt._set_apart(p) end
+    end
     return dt.None
   end)
 

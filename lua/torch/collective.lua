@@ -120,6 +120,20 @@ local function fill(list, parts)
   return None
 end
 
+-- `[t] * world` is one tensor several times: what comes from one rank is written over
+-- what came from another.
+local function tell_same(list)
+  local seen = {}
+  for i, t in ipairs(list or {}) do
+    if seen[t] and util.is_tensor(t) and t:numel() > 0 then
+      dt._finding_made("ONE_FOR_ALL", t, ("places %d and %d of %d are the same tensor")
+        :format(seen[t] - 1, i - 1, #list))
+      return
+    end
+    seen[t] = i
+  end
+end
+
 local function lua_list(v) return given(v) and V.to_lua(v) or nil end
 
 -- Arguments of a call as dt.distributed's keyword arguments.
@@ -159,6 +173,7 @@ end
 function plain.all_gather(a)
   check_length(a.tensor_list, a, "ProcessGroupGloo::allgather: invalid output "
     .. "tensor list at index 0 (expected length #want, got #got)")
+  tell_same(a.tensor_list)
   fill(a.tensor_list, dist.all_gather(a.tensor, {group = options(a).group}))
 end
 function plain.all_gather_single(a)
@@ -172,6 +187,7 @@ function plain.gather(a)
   check_length(a.gather_list, a, "ProcessGroupGloo::gather: Incorrect output "
     .. "list size #got. Output list size should be #want, same as size of the "
     .. "process group.")
+  tell_same(o.gather_list)
   dist.gather(a.tensor, o)
 end
 -- Some of gloo's collectives take the elements of a tensor in the order of its
@@ -220,6 +236,7 @@ end
 function plain.all_to_all(a)
   dist.all_to_all(V.to_lua(a.output_tensor_list),
     V.to_lua(a.input_tensor_list), options(a))
+  tell_same(a.output_tensor_list)       -- not of a call that is refused
 end
 
 function plain.all_to_all_single(a)
@@ -368,7 +385,8 @@ local function make(name, row)
       return None
     end
     check_options(name, a)
-    checks.check(name, a, size_of(a))
+    local me = given(a.group) and type(a.group) == "table" and a.group.rank
+    checks.check(name, a, size_of(a), me and me() or dt.rank())
     local given_back = plain[name](a)
     if given_back ~= nil then return given_back end
     return result(a)
@@ -517,14 +535,33 @@ M.Backend = args.class("Backend", {new = args.def("Backend", {"name"},
 M.get_node_local_rank = args.def("get_node_local_rank", {"fallback_rank?"},
   function () return dt.rank() end)
 
+local function check_ranks(ranks)
+  local fine = type(ranks) == "table"
+  for _, r in ipairs(fine and ranks or {}) do
+    fine = fine and math.type(r) == "integer"
+  end
+  if not fine then
+    util.raise("TypeError", "ranks must be a sequence of integers")
+  end
+end
+
+-- The members of a new group in the order of their ranks in it.  PyTorch sorts what it
+-- is given (torch/distributed/distributed_c10d.py:_new_group_with_tag@2.13): rank 1 of
+-- new_group([0, 2, 1, 3]) is rank 1 of the world.
+local function members_of(ranks, sorted)
+  local list = table.move(ranks, 1, #ranks, 1, {})
+  if sorted then table.sort(list) end
+  return list
+end
+
 M.new_group = args.def("new_group", {"ranks?", "timeout?", "backend?",
-  "pg_options?", "use_local_synchronization?", "group_desc?", "device_id?"},
+  "pg_options?", "use_local_synchronization?", "group_desc?", "device_id?",
+  "sort_ranks?"},
   function (a)
-    if not given(a.ranks) then
-      local all = meshes.world_group().ranks
-      return meshes.group_of(table.move(all, 1, #all, 1, {}))
-    end
-    return meshes.group_of(V.to_lua(a.ranks))
+    local ranks = given(a.ranks) and V.to_lua(a.ranks) or meshes.world_group().ranks
+    if not util.is_tensor(ranks) then check_ranks(ranks) end
+    return meshes.group_of(members_of(ranks, not given(a.sort_ranks)
+      or V.truth(a.sort_ranks)))
   end)
 
 -- ---- functional collectives, torch.ops.c10d ----

@@ -134,18 +134,17 @@ local function check_bitwise(a)
   end)
 end
 
-local function check_listed(list, t, n)
+-- Only the part that this rank gets is looked at; the others may have other sizes.
+local function check_listed(list, t, n, me)
   if V.is_seq(list) and list.n ~= n then
     util.raise("RuntimeError", "invalid input tensor list size, must be world "
       .. "size")
   end
-  for i = 1, n do
-    if util.is_tensor(list[i]) and not same_shape(shape_of(list[i]),
-      shape_of(t)) then
-      util.raise("RuntimeError", "Check failed: outputs[0].sizes().vec() == "
-        .. "inputs[0][i].sizes().vec() (%s vs. %s). ",
-        table.concat(shape_of(t), ", "), table.concat(shape_of(list[i]), ", "))
-    end
+  local mine = list[me + 1]
+  if util.is_tensor(mine) and not same_shape(shape_of(mine), shape_of(t)) then
+    util.raise("RuntimeError", "Check failed: outputs[0].sizes().vec() == "
+      .. "inputs[0][i].sizes().vec() (%s vs. %s). ",
+      table.concat(shape_of(t), " "), table.concat(shape_of(mine), " "))
   end
 end
 
@@ -155,8 +154,9 @@ local function check_like(call, list, t)
   end
 end
 
---- check(name, a, n): the arguments of a call among n ranks, all plain.
-function M.check(name, a, n)
+--- check(name, a, n, me): the arguments of a call among n ranks, all plain; `me`:
+--- this rank's place.
+function M.check(name, a, n, me)
   if ONE_TYPE[name] then check_one_type(ONE_TYPE[name], a) end
   check_bitwise(a)
   if name:find("^all_gather_.") then
@@ -164,7 +164,7 @@ function M.check(name, a, n)
   elseif name:find("^reduce_scatter_.") then
     check_scattered(a.output, a.input, n)
   elseif name == "reduce_scatter" then
-    check_listed(a.input_list, a.output, n)
+    check_listed(a.input_list, a.output, n, me)
   elseif name == "gather" or name == "scatter" then
     check_like(name, a.gather_list or a.scatter_list, a.tensor)
   end

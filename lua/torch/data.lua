@@ -11,6 +11,7 @@ local builtin_names = require "python.builtin_names"
 local attrs = require "python.attrs"
 local calls = require "python.call"
 local ops = require "python.ops"
+local classes = require "python.class"
 local eval = require "python.eval"
 local samplers = require "torch.samplers"
 
@@ -25,7 +26,7 @@ end
 local function length(v)
   if V.is_seq(v) or V.is_range(v) then return v.n end
   if util.is_tensor(v) then return v.shape[1] end
-  return V.special(v, "__len__")()
+  return builtin_names.len.call(V.list {v})
 end
 
 local Dataset = object.extend(object.Object, "Dataset")
@@ -187,10 +188,13 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
       util.raise("ValueError", "Invalid rank %d, rank should be in the interval "
         .. "[0, %d]", s.rank, s.num_replicas - 1)
     end
-    s.shuffle = kwarg(kw, "shuffle")
-    if s.shuffle == nil then s.shuffle = true end
-    s.drop_last = kwarg(kw, "drop_last") or false
+    s.dataset, s.shuffle = a[2], kwarg(kw, "shuffle")
+    if s.shuffle == nil then s.shuffle = a[5] == nil or a[5] end
+    s.drop_last = kwarg(kw, "drop_last") or a[7] or false
     s.seed, s.epoch = kwarg(kw, "seed") or a[6] or 0, 0
+    s.num_samples = s.drop_last and s.size // s.num_replicas
+      or -(-s.size // s.num_replicas)
+    s.total_size = s.num_samples * s.num_replicas
     dt._sampled(s.num_replicas)
     compare_order(s, "seed")
     look_at_rows(s, a[2])
@@ -201,11 +205,7 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
     a[1].epoch = a[2]
     return None
   end,
-  __len__ = function (a)
-    local s = a[1]
-    if s.drop_last then return s.size // s.num_replicas end
-    return -(-s.size // s.num_replicas)
-  end,
+  __len__ = function (a) return a[1].num_samples end,
   -- As PyTorch: the list is filled up from its head to an even share.
   __iter__ = function (a)
     local s = a[1]
@@ -305,12 +305,24 @@ end
 
 -- ---- loaders ----
 
+local IterableDataset = object.extend(Dataset, "IterableDataset")
+IterableDataset.__python = true
+
 -- What samplers.lua defines, by name, when a program first asks.
 local function written_in_python()
-  local env = {vars = setmetatable({Dataset = Dataset},
-    {__index = builtin_names})}
+  local env = {vars = setmetatable({Dataset = Dataset,
+    IterableDataset = IterableDataset}, {__index = builtin_names})}
   eval.run(samplers, env)
   return env.vars
+end
+
+local function is_iterable(dataset)
+  return builtin_names.isinstance.call(V.list {dataset, IterableDataset})
+end
+
+-- An item that is no part of a batch.
+local function give_alone(l, v)
+  calls.yield(l._collate and V.call(l._collate, V.list {v}) or converted(v))
 end
 
 -- Batches of an iterable data set, in its order.
@@ -320,7 +332,10 @@ local function batches_of(l, give)
     local more, v = next()
     if not more then break end
     items[#items + 1] = v
-    if #items == l.batch_size then
+    if not l._size then
+      give_alone(l, v)
+      items = {}
+    elseif #items == l._size then
       give(items)
       items = {}
     end
@@ -372,82 +387,212 @@ local function loader_arguments(a, kw)
   return given
 end
 
+-- Raise what PyTorch raises of options of workers; there are none here, so nothing
+-- else is done with them.
+local function check_workers(l)
+  local function is_negative(v) return V.truth(ops.compare["<"](v, 0)) end
+  if is_negative(l.num_workers) then
+    util.raise("ValueError", "num_workers option should be non-negative; use "
+      .. "num_workers=0 to disable multiprocessing.")
+  elseif is_negative(l.timeout) then
+    util.raise("ValueError", "timeout option should be non-negative")
+  elseif l.num_workers == 0 and l.prefetch_factor ~= None then
+    util.raise("ValueError", "prefetch_factor option could only be specified in "
+      .. "multiprocessing.let num_workers > 0 to enable multiprocessing, "
+      .. "otherwise set prefetch_factor to None.")
+  elseif l.prefetch_factor ~= None and is_negative(l.prefetch_factor) then
+    util.raise("ValueError", "prefetch_factor option should be non-negative")
+  elseif l.num_workers == 0 and l.persistent_workers then
+    util.raise("ValueError", "persistent_workers option needs num_workers > 0")
+  end
+end
+
+-- Where a loader keeps what it was given under a name whose attribute says
+-- more (made_late), or that PyTorch's loader has no attribute for.
+local SAID <const> = {sampler = "_given_sampler", batch_sampler = "_rows",
+  shuffle = "_shuffle"}
+
+-- Raise what PyTorch raises of options that do not go together; `size` as given.
+local function check_options(l, size)
+  for _, name in ipairs(is_iterable(l.dataset)
+    and {"shuffle", "sampler", "batch_sampler"} or {}) do
+    local v = l[SAID[name] or name]
+    if v then
+      util.raise("ValueError", "DataLoader with IterableDataset: expected "
+        .. "unspecified %s option, but got %s=%s", name, name, V.repr(v))
+    end
+  end
+  if l._size and not (math.type(size) == "integer" and size > 0) then
+    util.raise("ValueError", "batch_size should be a positive integer value, "
+      .. "but got batch_size=%s", V.str(size))
+  elseif not l._size and l.drop_last then
+    util.raise("ValueError", "batch_size=None option disables auto-batching "
+      .. "and is mutually exclusive with drop_last")
+  elseif l._rows and (l._size ~= 1 or l._shuffle or l._given_sampler
+     or l.drop_last) then
+    util.raise("ValueError", "batch_sampler option is mutually exclusive with "
+      .. "batch_size, shuffle, sampler, and drop_last")
+  elseif l._given_sampler and l._shuffle then
+    util.raise("ValueError", "sampler option is mutually exclusive with shuffle")
+  end
+end
+
+-- ---- what a loader says of itself ----
+
+local M                                 -- torch.utils.data, below
+
+-- What stands in a loader's attributes that PyTorch makes when the loader is
+-- made (torch/utils/data/dataloader.py: DataLoader.__init__@2.15).  Here the
+-- loader goes its own way over the data and makes these when they are asked
+-- for, once, so that a loader that is only walked over costs nothing.
+local made_late = {}
+
+function made_late.sampler(l)
+  if l._given_sampler then return l._given_sampler end
+  if is_iterable(l.dataset) then
+    return V.call(M._InfiniteConstantSampler, V.list {})
+  end
+  if not l._shuffle then
+    return V.call(M.SequentialSampler, V.list {l.dataset})
+  end
+  local kw = V.dict()
+  V.dict_set(kw, "generator", l.generator)
+  return V.call(M.RandomSampler, V.list {l.dataset}, kw)
+end
+
+function made_late.batch_sampler(l)
+  if l._rows then return l._rows end
+  if not l._size then return None end
+  return V.call(M.BatchSampler, V.list {attrs.get(l, "sampler"), l._size,
+    l.drop_last})
+end
+
+-- The function that makes a batch; of what is no part of one, what converts it.
+function made_late.collate_fn(l)
+  return l._collate or (l._rows or l._size) and M.default_collate
+    or M.default_convert
+end
+
+-- loader.collate_fn = f is what the next batches are made by.
+local set_late = {collate_fn = function (l, f)
+  l._collate = f
+  rawset(l, "_made_collate_fn", nil)
+end}
+
+-- The loader's attribute `name`, made at its first use.
+local function late(name)
+  local change = set_late[name]
+  local set = change and builtin(function (a)
+    change(a[1], a[2])
+    return None
+  end, name)
+  local get = builtin(function (a)
+    local l = a[1]
+    local at = "_made_" .. name
+    local v = rawget(l, at)
+    if v == nil then
+      v = made_late[name](l)
+      rawset(l, at, v)
+    end
+    return v
+  end, name)
+  return classes.names.property.call(V.list {get, set})
+end
+
+-- What the loader goes by, which nobody may change under it once it is made.
+local FIXED <const> = {batch_size = true, batch_sampler = true, sampler = true,
+  drop_last = true, dataset = true, persistent_workers = true}
+
 local DataLoader = class("DataLoader", Dataset, {
   __init__ = function (a, kw)
     local l, given = a[1], loader_arguments(a, kw)
     l.dataset = given.dataset
     local size = given.batch_size
     if size == nil then size = 1 end
-    l.batch_size = size ~= None and size or false       -- false: item by item
-    if l.batch_size and not (math.type(size) == "integer" and size > 0) then
-      util.raise("ValueError", "batch_size should be a positive integer value, "
-        .. "but got batch_size=%s", V.str(size))
+    l.batch_size, l._size = size, size ~= None and size or false
+    for _, name in ipairs {"shuffle", "sampler", "batch_sampler", "drop_last",
+        "pin_memory", "persistent_workers"} do
+      l[SAID[name] or name] = given[name] or false
     end
-    for _, name in ipairs {"shuffle", "sampler", "drop_last", "generator",
-        "batch_sampler", "pin_memory", "persistent_workers"} do
-      l[name] = given[name] or false
+    for _, name in ipairs {"generator", "multiprocessing_context"} do
+      l[name] = given[name] or None
     end
+    l.in_order = given.in_order ~= false
+    l.pin_memory_device = given.pin_memory_device or ""
     l._collate = given.collate_fn or false
     l.num_workers, l.timeout = given.num_workers or 0, given.timeout or 0
     l.worker_init_fn = given.worker_init_fn or None
     l.prefetch_factor = given.prefetch_factor or None
-    if l.batch_sampler and (l.batch_size ~= 1 or l.shuffle or l.sampler
-       or l.drop_last) then
-      util.raise("ValueError", "batch_sampler option is mutually exclusive with "
-        .. "batch_size, shuffle, sampler, and drop_last")
+    check_workers(l)
+    if l.num_workers ~= 0 and l.prefetch_factor == None then
+      l.prefetch_factor = 2
     end
-    if l.sampler and l.shuffle then
-      util.raise("ValueError", "sampler option is mutually exclusive with "
-        .. "shuffle")
+    check_options(l, size)
+    if l._rows then l.batch_size = None end
+    return None
+  end,
+  __setattr__ = function (a)
+    if FIXED[a[2]] and rawget(a[1], "_attrs")._size ~= nil then
+      util.raise("ValueError", "%s attribute should not be set after %s is "
+        .. "initialized", a[2], V.type_name(a[1]))
     end
+    classes.set_object(a[1], a[2], a[3])
     return None
   end,
   __len__ = function (a)
     local l = a[1]
-    if l.batch_sampler then return length(l.batch_sampler) end
-    if not l.batch_size then return length(l.sampler or l.dataset) end
-    local n = length(l.sampler or l.dataset)
-    if l.drop_last then return n // l.batch_size end
-    return -(-n // l.batch_size)
+    if l._rows then return length(l._rows) end
+    if not l._size then return length(l._given_sampler or l.dataset) end
+    local n = length(l._given_sampler or l.dataset)
+    if l.drop_last then return n // l._size end
+    return -(-n // l._size)
   end,
   __iter__ = function (a)
     local l = a[1]
-    draw_seed(l.generator)              -- that of its workers
+    local generator = l.generator ~= None and l.generator or false
+    draw_seed(generator)                -- that of its workers
     return calls.generate(function ()
       local function give(items)
         local list = V.list(items)
         calls.yield(l._collate and V.call(l._collate, V.list {list})
           or collate(list))
       end
-      if l.batch_sampler then return batches_by(l, l.batch_sampler, give) end
-      if V.special(l.dataset, "__iter__") then return batches_of(l, give) end
+      if l._rows then return batches_by(l, l._rows, give) end
+      if is_iterable(l.dataset) then return batches_of(l, give) end
       local n = length(l.dataset)
-      local next = V.iter(l.sampler or V.list(l.shuffle
-        and shuffled(n, l.generator or seeded(draw_seed())) or in_order(n)))
+      local next = V.iter(l._given_sampler or V.list(l._shuffle
+        and shuffled(n, generator or seeded(draw_seed())) or in_order(n)))
       local items = {}
       while true do
         local more, i = next()
         if not more then break end
         items[#items + 1] = ops.getitem(l.dataset, i)
-        if not l.batch_size then
-          calls.yield(l._collate and V.call(l._collate, V.list {items[1]})
-            or converted(items[1]))
+        if not l._size then
+          give_alone(l, items[1])
           items = {}
-        elseif #items == l.batch_size then
+        elseif #items == l._size then
           give(items)
           items = {}
         end
       end
-      if l.shuffle and l.generator then shuffled(n, l.generator) end
+      if l._shuffle and generator then shuffled(n, generator) end
       if #items > 0 and not l.drop_last then give(items) end
     end)
   end,
 })
 
-local IterableDataset = object.extend(Dataset, "IterableDataset")
-IterableDataset.__python = true
+for name in pairs(made_late) do DataLoader[name] = late(name) end
+rawset(DataLoader, "__home", "torch.utils.data.dataloader")
 
-local M = namespace {Dataset = Dataset, IterableDataset = IterableDataset,
+-- a + b: one after the other.
+Dataset.__add__ = calls.lua_method(builtin(function (a)
+  return V.call(M.ConcatDataset, V.list {V.list {a[1], a[2]}})
+end, "__add__"))
+IterableDataset.__add__ = calls.lua_method(builtin(function (a)
+  return V.call(attrs.get(M, "ChainDataset"), V.list {V.list {a[1], a[2]}})
+end, "__add__"))
+
+M = namespace {Dataset = Dataset, IterableDataset = IterableDataset,
   TensorDataset = TensorDataset, DataLoader = DataLoader,
   DistributedSampler = DistributedSampler,
   default_collate = builtin(collate_any, "default_collate"),
@@ -458,7 +603,7 @@ local function fill()
   if complete then return M end
   complete = true
   for name, v in pairs(written_in_python()) do
-    if name:find("^%u") or name == "random_split" then rawset(M, name, v) end
+    if name:find("^_?%u") or name == "random_split" then rawset(M, name, v) end
   end
   return M
 end

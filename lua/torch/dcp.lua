@@ -12,6 +12,7 @@ local loaded = require "dt.nn.loaded"
 local exceptions = require "python.exceptions"
 local files = require "python.std.files"
 local plan = require "torch.dcp_plan"
+local restored = require "torch.restored"
 local state_dict = require "torch.state_dict"
 local trace = require "torch.dcp_trace"
 
@@ -130,8 +131,21 @@ local classes = exceptions.classes
 classes.CheckpointException = exceptions.define("CheckpointException",
   classes.BaseException)
 
+-- How many ranks take part: those of process_group.  What is gathered here is
+-- gathered of all ranks, so that a part of them would wait for the others, or have
+-- its folder written by them.
+local function refuse_parts(args, kw, phase)
+  local group = get(args, kw, 99, "process_group")
+  local n = group ~= nil and group ~= None and group.size()
+  if n and n < dt.world_size() then
+    util.refuse("dcp.%s(process_group=) of %d of the %d ranks: checkpoints of a "
+      .. "part of the ranks are not part of dtrepl", phase, n, dt.world_size())
+  end
+end
+
 -- no_dist: this rank by itself.
 local function alone(args, kw, phase)
+  refuse_parts(args, kw, phase)
   local single = get(args, kw, 99, "no_dist") == true
   if single then
     dt._warn("torch.distributed is disabled, unavailable or uninitialized, "
@@ -205,11 +219,21 @@ local function opened(state)
   return out, owners
 end
 
+-- Tensors that are not distributed, by the names that lists of keys give them.
+local function tell_plain(v, key)
+  if util.is_tensor(v) then
+    if not util.is_dtensor(v) then dt._saved(v, key) end
+  elseif V.is_dict(v) then
+    for k, x in V.each(v) do tell_plain(x, (key and key .. "." or "") .. V.str(k)) end
+  end
+end
+
 local function save_in(single, args, kw)
   local path = place(args, kw, "storage_writer")
   planner_of(args, kw)
   local state = opened(get(args, kw, 1, "state_dict"))
   local writer = get(args, kw, 99, "storage_writer")
+  if not single then tell_plain(state) end
   return planned(single, "save", function ()
     if writer and writer.overwrite == false and checkpoint.exists(path) then
       util.raise("RuntimeError", "Checkpoint already exists and "
@@ -221,6 +245,7 @@ local function save_in(single, args, kw)
     end
     if not files.exists {path} then files.note_made(path) end
     plan.save(state, path, write, single)
+    restored.note_saved(path, plan.rows(plan.by_key(state)))
   end)
 end
 
@@ -284,6 +309,7 @@ local function load_in(single, args, kw)
     local all = not single and plan.load(part, told(path))
     checkpoint.load(plain, {checkpoint_id = path, alone = single})
     if all then plan.loaded() end
+    restored.note_loaded(path, plan.rows(plan.by_key(part)))
     put_back(state, plain)
     for k, v in V.each(V.is_dict(given) and state or V.dict()) do
       if not method(V.dict_get(given, k), "load_state_dict") then

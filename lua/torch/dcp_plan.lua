@@ -291,43 +291,43 @@ end
 
 -- ---- what was saved, as a program reads it ----
 
-local function index_record(fqn, offset)
-  return attrs.record("MetadataIndex", {"fqn", "index", "offset"},
-    {fqn = fqn, index = None, offset = offset})
+-- made(name, names, values): one of the classes of torch.distributed.checkpoint.
+-- metadata, of these fields.
+local function made(name, names, values)
+  local kw = V.dict()
+  for i, field in ipairs(names) do V.dict_set(kw, field, values[i]) end
+  local module = attrs.module "torch.distributed.checkpoint.metadata"
+  return V.call(attrs.get(module, name), V.list({}, 0), kw)
+end
+
+-- A tensor that was saved: its row has its sizes, its dtype and its parts.
+local function tensor_metadata(row)
+  local chunks = {}
+  for k, c in ipairs(row[5]) do
+    chunks[k] = made("ChunkStorageMetadata", {"offsets", "sizes"},
+      {V.size(c[1]), V.size(c[2])})
+  end
+  return made("TensorStorageMetadata", {"properties", "size", "chunks"},
+    {made("TensorProperties", {"dtype"}, {dt[row[4]]}), V.size(row[3]),
+      V.list(chunks)})
 end
 
 -- metadata(told): Metadata, with the tensors and where their parts lie.
 function M.metadata(told)
   local tensors, stored, paths = V.dict(), V.dict(), V.dict()
   for _, row in ipairs(told and told[1] or {}) do
-    local v
     if row[6] then V.dict_set(paths, row[1], V.tuple(row[6])) end
-    if row[2] == "bytes" then
-      v = attrs.record("BytesStorageMetadata", {}, {})
-    else
-      local chunks = {}
-      for k, c in ipairs(row[5]) do
-        chunks[k] = attrs.record("ChunkStorageMetadata", {"offsets", "sizes"},
-          {offsets = V.size(c[1]), sizes = V.size(c[2])})
-      end
-      v = attrs.record("TensorStorageMetadata", {"properties", "size",
-        "chunks"}, {size = V.size(row[3]), chunks = V.list(chunks),
-        properties = attrs.record("TensorProperties", {"dtype",
-          "requires_grad", "pin_memory"}, {dtype = dt[row[4]],
-          requires_grad = false, pin_memory = false})})
-    end
-    V.dict_set(tensors, row[1], v)
+    V.dict_set(tensors, row[1], row[2] == "bytes"
+      and made("BytesStorageMetadata", {}, {}) or tensor_metadata(row))
   end
   for _, row in ipairs(told and told[2] or {}) do
     local offset = row[2] and V.size(row[2]) or None
-    V.dict_set(stored, index_record(row[1], offset), attrs.record(
-      "_StorageInfo", {"relative_path", "offset", "length"},
-      {relative_path = row[3], offset = row[4], length = row[5]}))
+    V.dict_set(stored, made("MetadataIndex", {"fqn", "offset"}, {row[1], offset}),
+      attrs.record("_StorageInfo", {"relative_path", "offset", "length"},
+        {relative_path = row[3], offset = row[4], length = row[5]}))
   end
-  return attrs.record("Metadata", {"state_dict_metadata", "planner_data",
-    "storage_data", "storage_meta", "version"}, {storage_meta = None,
-    state_dict_metadata = tensors, planner_data = paths,
-    storage_data = stored, version = "1.0.0"})
+  return made("Metadata", {"state_dict_metadata", "planner_data", "storage_data",
+    "storage_meta", "version"}, {tensors, paths, stored, None, "1.0.0"})
 end
 
 -- Put v where the path leads: numbers are places of lists, texts keys.

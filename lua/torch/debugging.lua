@@ -6,6 +6,7 @@ local dt = require "dt"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local comm_mode = require "torch.comm_mode"
+local meshes = require "torch.mesh"
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 
@@ -19,11 +20,11 @@ end
 local function debug_mode()
   local t, trace, text = {}, nil, ""
   t.__enter__ = function ()
-    trace, text = dt.debug.trace(), ""
+    trace, text = dt.debug.trace(nil, true), ""
     return t
   end
   t.__exit__ = function ()
-    text, trace = trace:stop(), nil
+    text, trace = trace:stop():gsub("\1([%d ]+)\1", meshes.name_of_ranks), nil
     return false
   end
   t.debug_string = builtin(function () return (text:gsub("\n$", "")) end)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- torch/functorch.lua: torch.func for Python programs: grad,
--- grad_and_value, jacrev, jacfwd, vjp, vmap, functional_call; and jvp as far as
--- DTensors get with it in PyTorch 2.13: to an error.
+-- grad_and_value, jacrev, jacfwd, vjp, jvp, vmap, functional_call.  DTensors get
+-- no further with jvp than in PyTorch 2.13: to an error.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -46,7 +46,7 @@ end
 -- v with leaves of its own in place of its tensors, which go into `list`.
 local function leaf_of(v, at, list)
   if util.is_tensor(v) or vmap.is_batched(v) then
-    local hidden, t = vmap.leaf(v)
+    local hidden, t = vmap.leaf(v, function (x) return own_leaf(x, list) end)
     if not hidden then t = own_leaf(v, list) end
     list[#list + 1] = t
     return hidden or t
@@ -107,16 +107,61 @@ local function forward(f, args, kw, has_aux)
   return out[1], out[2]
 end
 
--- The gradients of `list`, zeros for what `out` does not come of; `keep`: others
+-- The tensors of a tree, whole, in order.
+local function tensors_in(v, out)
+  out = out or {}
+  if util.is_tensor(v) or vmap.is_batched(v) then
+    out[#out + 1] = vmap.whole(v)
+  elseif V.is_dict(v) then
+    for _, x in V.each(v) do tensors_in(x, out) end
+  elseif V.is_seq(v) then
+    for i = 1, v.n do tensors_in(v[i], out) end
+  end
+  return out
+end
+
+-- `given` for `like`: what is the same for all rows of a vmap is so for each.
+local function for_rows(given, like)
+  for i, t in ipairs(given) do
+    if like[i] and t.ndim < like[i].ndim and vmap.size then
+      given[i] = t:expand_as(like[i])
+    end
+  end
+  return given
+end
+
+-- The gradients of `list`, zeros for what `outs` do not come of; `keep`: others
 -- of the same graph are asked for after it.
-local function gradients(out, list, cotangent, keep)
-  local got = out.requires_grad and dt.autograd.grad({out}, list, {
+local function gradients(outs, list, cotangents, keep)
+  local live, given = {}, cotangents and {}
+  for i, out in ipairs(outs) do
+    if out.requires_grad then
+      live[#live + 1] = out
+      if given then given[#live] = cotangents[i] end
+    end
+  end
+  local got = #live > 0 and dt.autograd.grad(live, list, {
     allow_unused = true, create_graph = is_nested(list), retain_graph = keep,
-    grad_outputs = cotangent and {cotangent} or nil}) or {}
+    grad_outputs = given}) or {}
   for i, leaf in ipairs(list) do
     if not util.is_tensor(got[i]) then got[i] = dt.zeros_like(leaf) end
   end
   return got
+end
+
+-- The trees of inner[places[k]] with `got` in place of their tensors.
+local function trees_of(inner, places, got)
+  local next, each = {i = 0}, {}
+  for k, at in ipairs(places) do each[k] = in_place_of(inner[at], got, next) end
+  return V.tuple(each, #places)
+end
+
+-- A result as the program gets it: outside of all transforms without a graph.
+local function value_of(out, list)
+  if is_nested(list) then return out end
+  local values = {}
+  for i, t in ipairs(tensors_in(out)) do values[i] = t:detach() end
+  return in_place_of(out, values, {i = 0})
 end
 
 -- What a function gave to be differentiated is one number.
@@ -141,15 +186,11 @@ local function grad_and_value(a, kw, finish)
     check_scalar(out)
     local total = vmap.whole(out)       -- rows have leaves of their own
     if vmap.is_batched(out) then total = total:sum() end
-    local got, next, each = gradients(total, list), {i = 0}, {}
-    for k, at in ipairs(places) do
-      each[k] = in_place_of(inner[at], got, next)
-    end
+    local each = trees_of(inner, places, gradients({total}, list))
     local value = vmap.whole(out)
     if not is_nested(list) then value = value:detach() end
     if vmap.is_batched(out) then value = vmap.wrap(value) end
-    return finish(type(argnums) == "number" and each[1] or V.tuple(each), value,
-      aux)
+    return finish(type(argnums) == "number" and each[1] or each, value, aux)
   end)
 end
 
@@ -165,19 +206,79 @@ M.grad_and_value = builtin(function (a, kw)
   end)
 end, "grad_and_value")
 
+-- Are two trees alike but for their tensors?
+local function is_alike(a, b)
+  if V.is_dict(a) or V.is_dict(b) then
+    if not (V.is_dict(a) and V.is_dict(b) and V.count(a) == V.count(b)) then
+      return false
+    end
+    for k, v in V.each(a) do
+      local other = V.dict_get(b, k)
+      if other == nil or not is_alike(v, other) then return false end
+    end
+  elseif V.is_seq(a) or V.is_seq(b) then
+    if not (V.is_seq(a) and V.is_seq(b) and a.n == b.n
+        and V.is_tuple(a) == V.is_tuple(b)) then
+      return false
+    end
+    for i = 1, a.n do
+      if not is_alike(a[i], b[i]) then return false end
+    end
+  end
+  return true
+end
+
+local function check_tree(name, v)
+  if #tensors_in(v) > 0 then return end
+  util.raise("RuntimeError", "%s(f, *primals): Expected f(*primals) to return "
+    .. "one or more Tensors, got %s", name, V.repr(attrs.get(v, "__class__")))
+end
+
 -- vjp(func, *primals) -> (func(*primals), cotangent -> gradients)
 M.vjp = builtin(function (a, kw)
   local which = {}
   for i = 1, a.n - 1 do which[i] = i - 1 end
-  local inner, list = leaves(V.list({table.unpack(a, 2, a.n)}, a.n - 1), which)
+  local inner, list, places = leaves(V.list({table.unpack(a, 2, a.n)}, a.n - 1),
+    which)
   local out, aux = forward(a[1], inner, nil,
     kw and V.dict_get(kw, "has_aux") or false)
-  local function back(b) return V.tuple(gradients(out, list, b[1])) end
-  local value = is_nested(list) and out or out:detach()
-  local result = V.tuple {value, builtin(back, "vjp_fn")}
-  if aux then result = V.tuple {result[1], result[2], aux} end
+  check_tree("vjp", out)
+  local outs = tensors_in(out)
+  local function back(b)
+    if not is_alike(out, b[1]) then
+      util.raise("RuntimeError", "Expected pytree structure of cotangents to be "
+        .. "the same as pytree structure of outputs to the function.")
+    end
+    return trees_of(inner, places, gradients(outs, list,
+      for_rows(tensors_in(b[1]), outs), true))
+  end
+  local result = V.tuple {value_of(out, list), builtin(back, "vjp_fn")}
+  if aux then
+    result = V.tuple {result[1], result[2], value_of(aux, list)}
+  end
   return result
 end, "vjp")
+
+-- The gradients of one element of a result after the other, stacked: of each
+-- leaf a tensor of the shapes of both; `hidden`: 1 for a result with a dim of a
+-- vmap in front, whose rows have leaves of their own, else 0.
+local function stacked(out, list, hidden)
+  local rows, sizes = {}, {table.unpack(out.shape, hidden + 1)}
+  local flat = out:reshape({hidden == 1 and out.shape[1] or 1, -1})
+  for i = 1, flat.shape[2] do
+    rows[i] = gradients({flat:select(1, i - 1):sum()}, list, nil, true)
+  end
+  local all = {}
+  for k, leaf in ipairs(list) do
+    local shape, of = {table.unpack(leaf.shape, 1, hidden)}, {}
+    table.move(sizes, 1, #sizes, #shape + 1, shape)
+    for d = hidden + 1, leaf.ndim do shape[#shape + 1] = leaf.shape[d] end
+    for i, row in ipairs(rows) do of[i] = row[k] end
+    all[k] = #of == 0 and dt.zeros(shape, {dtype = leaf.dtype})
+      or dt.stack(of, hidden):reshape(shape)
+  end
+  return all
+end
 
 -- jacrev(func, argnums): one gradient for each element of the result.
 -- jacfwd gives the same numbers.
@@ -185,21 +286,18 @@ local function jacobian(name)
   return builtin(function (a, kw)
     local f = argument(a, kw, 1, "func")
     local at = argument(a, kw, 2, "argnums", 0)
+    local which = type(at) == "number" and {at} or V.to_lua(at)
     return builtin(function (args, kwargs)
-      local inner, list = leaves(args, {at})
+      local inner, list, places = leaves(args, which)
       local out = forward(f, inner, kwargs)
-      if not util.is_tensor(out) or #list ~= 1 then
-        util.refuse("%s of several tensors is not part "
+      local whole = vmap.whole(out)
+      if not util.is_tensor(whole) then
+        util.refuse("%s of a function that gives several tensors is not part "
           .. "of dtrepl", name)
       end
-      local rows, leaf, flat = {}, list[1], out:reshape({-1})
-      for i = 1, flat:numel() do
-        rows[i] = gradients(flat[i - 1], list, nil, true)[1]
-      end
-      local shape = {table.unpack(out.shape)}
-      for _, n in ipairs(leaf.shape) do shape[#shape + 1] = n end
-      if #rows == 0 then return dt.zeros(shape, {dtype = leaf.dtype}) end
-      return dt.stack(rows):reshape(shape)
+      local each = trees_of(inner, places, stacked(whole, list,
+        vmap.is_batched(out) and 1 or 0))
+      return type(at) == "number" and each[1] or each
     end)
   end, name)
 end
@@ -231,13 +329,56 @@ local function check_dual(p, t)
     .. "operators!", op)
 end
 
+-- The change of `outs` with the leaves' tangents: the product with the Jacobian
+-- from the left is linear in what it is multiplied with, and its derivative by
+-- that is the product from the right.
+local function changes(outs, list, tangents)
+  local inside <close> = enter()                -- luacheck: ignore inside
+  local weights, all = {}, {}
+  for i, out in ipairs(outs) do
+    weights[i] = dt.zeros_like(out:detach())
+    weights[i].requires_grad = true
+  end
+  local products = gradients(outs, list, weights, true)
+  local got = gradients(products, weights, tangents, true)
+  for i = 1, #outs do all[i] = got[i] end
+  return all
+end
+
+local function check_pair(primals, tangents)
+  for _, v in ipairs {primals, tangents} do
+    if not V.is_tuple(v) then
+      util.raise("RuntimeError", "jvp(f, primals, tangents): Expected primals "
+        .. "and tangents to be tuples")
+    end
+  end
+  if not is_alike(primals, tangents) then
+    util.raise("RuntimeError", "jvp(f, primals, tangents): Expected primals and "
+      .. "tangents to have the same python structure. For example, if primals is "
+      .. "a tuple of 3 tensors, tangents also must be.")
+  end
+  load_rules()
+  for i = 1, primals.n do check_dual(primals[i], tangents[i] or None) end
+end
+
+-- jvp(func, primals, tangents) -> (func(*primals), its change)
 M.jvp = builtin(function (a, kw)
   local primals = argument(a, kw, 2, "primals")
   local tangents = argument(a, kw, 3, "tangents")
-  load_rules()
-  for i = 1, primals.n do check_dual(primals[i], tangents[i] or None) end
-  return util.refuse("jvp of plain tensors is not part "
-    .. "of dtrepl")
+  check_pair(primals, tangents)
+  local guard <close> = dt.enable_grad()        -- luacheck: ignore guard
+  local which = {}
+  for i = 1, primals.n do which[i] = i - 1 end
+  local inner, list = leaves(V.list({table.unpack(primals, 1,
+    primals.n)}, primals.n), which)
+  local out, aux = forward(argument(a, kw, 1, "func"), inner, nil,
+    kw and V.dict_get(kw, "has_aux") or false)
+  check_tree("jvp", out)
+  local got = changes(tensors_in(out), list,
+    for_rows(tensors_in(tangents), list))
+  local change = in_place_of(out, got, {i = 0})
+  return V.tuple {value_of(out, list), value_of(change, list),
+    aux and value_of(aux, list)}
 end, "jvp")
 
 -- names.lua hands torch.

@@ -239,6 +239,9 @@ function M.class_of(v)
     return M.dtype_class
   elseif is_size(v) then
     return M.size_class
+  elseif type(v) == "table" and rawget(v, "param_groups")
+     and rawget(v, "class") then
+    return v.class                      -- an optimizer's
   elseif type(v) == "table" and rawget(v, "data_class") then
     return v.data_class
   elseif V.is_tuple(v) and rawget(v, "record") then

@@ -136,6 +136,12 @@ local made = 0                      -- groups, as PyTorch counts them
 local world                         -- the group of all ranks, once asked for
 local groups = {}                   -- all of them, in the order they were made
 
+-- A group is neither pickled nor copied.
+local function refuse_pickling()
+  util.raise("TypeError",
+    "cannot pickle 'torch._C._distributed_c10d.ProcessGroup' object")
+end
+
 -- A new group of `ranks`; with mesh and mesh_dim where it came from, and its
 -- name, where that is known.
 local function new_group(mesh, dim, ranks, name)
@@ -152,14 +158,15 @@ local function new_group(mesh, dim, ranks, name)
     group_desc = made == 0 and "default_pg" or "undefined",
     bound_device_id = None, _get_backend_name = function () return "gloo" end,
     name = function () return "gloo" end,
-    boxed = function () return group end}, group_mt))
+    boxed = function () return group end,
+    specials = {__reduce_ex__ = refuse_pickling}}, group_mt))
   if not name then made = made + 1 end
   groups[#groups + 1] = group
   return group
 end
 
--- PyTorch makes the groups of all parts of a mesh, dimension by dimension, and
--- each has a number: those of this rank's get the names they have there.
+-- PyTorch makes the groups of all parts of a mesh with it, dimension by dimension,
+-- and each has a number: those of this rank's get the names they have there.
 local numbered = setmetatable({}, {__mode = "k"})
 local function number_groups(mesh)
   if numbered[mesh] or mesh.ndim < 2 then return end
@@ -237,6 +244,20 @@ local function make_group(mesh, dim, ranks)
     of_meshes[key] = new_group(mesh, dim, ranks, names and names[dim])
   end
   return of_meshes[key]
+end
+
+-- What PyTorch calls the group of these ranks ("0 2"), which a mesh has.
+function M.name_of_ranks(key)
+  local ranks = {}
+  for r in key:gmatch "%d+" do ranks[#ranks + 1] = tonumber(r) end
+  if #ranks == dt.world_size() then return world_group().group_name end
+  if of_meshes[key] then return of_meshes[key].group_name end
+  for mesh, names in pairs(numbered) do
+    for dim, name in pairs(names) do
+      if table.concat(mesh:get_group(dim), " ") == key then return name end
+    end
+  end
+  return key
 end
 
 local function is_group(v) return getmetatable(v) == group_mt end
@@ -558,8 +579,11 @@ M.init_device_mesh = def("init_device_mesh", {"device_type", "mesh_shape", "*",
     check_backends(a.backend_override, n, names)
   end
   begun = begun or true
-  return dt.init_device_mesh(device_name(a.device_type), shape,
+  local mesh = dt.init_device_mesh(device_name(a.device_type), shape,
     {mesh_dim_names = names})
+  world_group()
+  number_groups(mesh)           -- each mesh makes its own
+  return mesh
 end)
 
 local function renamed(name, f)

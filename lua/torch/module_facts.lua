@@ -34,10 +34,8 @@ local function fact(m, name)
     end
     return V.set(items)
   end
-  if name == "_parameters" or name == "_buffers" or name == "_modules" then
-    return attrs.get(m, name)
-  end
-  return V.dict()
+  if name:find("_state_dict_", 1, true) then return V.dict() end
+  return attrs.get(m, name)
 end
 
 -- What stands in a module's __dict__ before its own attributes.

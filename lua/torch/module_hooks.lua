@@ -11,6 +11,8 @@ local nnm = require "dt.nn.module"
 local parallel = require "dt.nn.parallel"
 local recompute = require "dt.nn.recompute"
 local V = require "python.values"
+local attrs = require "python.attrs"
+local A = require "python.args"
 local calls = require "python.call"
 local attributes = require "torch.attributes"
 local facts = require "torch.module_facts"
@@ -99,30 +101,111 @@ local function register(name, plain, named)
       if k ~= "hook" then options[k] = V.truth(v) end
     end
     local f = a[1] or kw and V.dict_get(kw, "hook")
+    options.given = f
     return m[name](m, (options.with_kwargs and named or plain)(f), options)
   end
 end
 
-register("register_forward_pre_hook", function (f)
+local shapes = {}
+
+function shapes.pre(f)
   return function (m, args)
     return M.new_inputs(V.call(f, V.list {m, inputs(args)}))
   end
-end, function (f)
+end
+
+function shapes.pre_named(f)
   return function (m, args, kwargs)
     return new_inputs_and_keywords(V.call(f, V.list {m, inputs(args),
       V.dict_of(kwargs or {})}))
   end
-end)
+end
 
-register("register_forward_hook", function (f)
+function shapes.after(f)
   return function (m, args, ...)
     return M.new_outputs(V.call(f, V.list {m, inputs(args), outputs(...)}))
   end
-end, function (f)
+end
+
+function shapes.after_named(f)
   return function (m, args, kwargs, ...)
     return M.new_outputs(V.call(f, V.list {m, inputs(args),
       V.dict_of(kwargs or {}), outputs(...)}))
   end
-end)
+end
+
+function shapes.full(f) return V.lend(f) end
+shapes.full_pre = shapes.full
+
+register("register_forward_pre_hook", shapes.pre, shapes.pre_named)
+register("register_forward_hook", shapes.after, shapes.after_named)
+register("register_full_backward_hook", shapes.full, shapes.full)
+register("register_full_backward_pre_hook", shapes.full, shapes.full)
+
+-- torch.nn.modules.module.register_module_…: a hook of all modules.
+M.for_all = {}
+for name, place in pairs {register_module_forward_pre_hook = "pre",
+    register_module_forward_hook = "after",
+    register_module_full_backward_hook = "full",
+    register_module_full_backward_pre_hook = "full_pre"} do
+  local words = {"hook"}
+  if place == "after" then
+    words = {"hook", "with_kwargs?", "always_call?"}
+  end
+  M.for_all[name] = A.def(name, words, function (a)
+    local named = V.truth(a.with_kwargs or false)
+    return V.from_lua(nnm.add_hook(nnm.everywhere[place],
+      shapes[named and "after_named" or place](a.hook), {given = a.hook,
+      with_kwargs = named or nil,
+      always_call = V.truth(a.always_call or false) or nil}))
+  end)
+end
+
+-- ---- what is registered, as a module's dictionaries have it ----
+
+-- A registry of hooks: an OrderedDict by number whose entries can be deleted.
+-- `hooks_of(m)`: the list; `wanted(hook)`: does this one stand there?
+local function registry(hooks_of, wanted, value)
+  return function (m)
+    local d = V.call(attrs.get(attrs.module "collections", "OrderedDict"),
+      V.list({}, 0))
+    local hooks, at = hooks_of(m), {}
+    for i, hook in ipairs(hooks) do
+      if not wanted or hook[wanted] then
+        at[i - 1] = hook
+        V.dict_set(d, i - 1, value or hook.given or hook.f)
+      end
+    end
+    d.changed = function (key, v)
+      if v ~= nil then
+        util.raise("NotImplementedError", "a hook put into a module's "
+          .. "dictionary is not part of dtrepl: register it")
+      end
+      for i, hook in ipairs(hooks) do
+        if hook == at[key] then return table.remove(hooks, i) end
+      end
+    end
+    return d
+  end
+end
+
+local function backward(which)
+  return function (m)
+    return (rawget(m, "_backward_hooks") or {})[which] or {}
+  end
+end
+
+local function before(m) return m._pre_hooks end
+local function after(m) return m._hooks end
+
+for name, get in pairs {
+    _forward_pre_hooks = registry(before), _forward_hooks = registry(after),
+    _forward_pre_hooks_with_kwargs = registry(before, "with_kwargs", true),
+    _forward_hooks_with_kwargs = registry(after, "with_kwargs", true),
+    _forward_hooks_always_called = registry(after, "always_call", true),
+    _backward_hooks = registry(backward "full"),
+    _backward_pre_hooks = registry(backward "pre")} do
+  attributes.module_maps[name] = get
+end
 
 return M

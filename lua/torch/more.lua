@@ -10,7 +10,9 @@ local arrays = require "torch.arrays"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local args = require "python.args"
+local dunder = require "python.dunder"
 local functional = require "dt.functional"
+local functions_only = require "torch.functions_only"
 
 local M = {}
 local None, builtin = dt.None, V.builtin
@@ -28,7 +30,7 @@ local asks = {
     local kind = kind_of(t)
     return kind ~= "bool" and kind:sub(1, 4) ~= "uint"
   end,
-  is_inference = function () return false end,
+  is_inference = function (t) return t._inference end,
   is_distributed = function () return false end,
   is_conj = function (t) return t:is_conj() end,
   is_neg = function (t) return t:is_neg() end,
@@ -114,6 +116,20 @@ F.typename = def("typename", {"obj"}, function (a)
   return V.type_name(t)
 end)
 
+-- How distances are computed: by a matrix product where there are many, always,
+-- never.
+local WAYS = {use_mm_for_euclid_dist_if_necessary = 0,
+  use_mm_for_euclid_dist = 1, donot_use_mm_for_euclid_dist = 2}
+F.cdist = def("cdist", {"x1", "x2", "p?", "compute_mode?"}, function (a)
+  local mode = a.compute_mode
+  if mode == nil then mode = "use_mm_for_euclid_dist_if_necessary" end
+  if WAYS[mode] == nil then
+    util.raise("ValueError", "%s is not a valid value for compute_mode",
+      V.str(mode))
+  end
+  return dt.cdist(a.x1, a.x2, a.p or 2.0, WAYS[mode])
+end)
+
 -- Transforms of pieces begin half a piece before the signal.
 F.stft = def("stft", {"input", "n_fft", "hop_length?", "win_length?",
   "window?", "center?", "pad_mode?", "normalized?", "onesided?",
@@ -169,6 +185,9 @@ F.are_deterministic_algorithms_enabled = def(
   "are_deterministic_algorithms_enabled", {}, function ()
     return deterministic
   end)
+F.is_inference_mode_enabled = def("is_inference_mode_enabled", {}, function ()
+  return dt._set_inference()
+end)
 F.is_deterministic_algorithms_warn_only_enabled = def(
   "is_deterministic_algorithms_warn_only_enabled", {}, function ()
     return warn_only
@@ -201,8 +220,10 @@ local fft = {
 -- ---- methods called through the class: torch.Tensor.add(x, y) ----
 
 local function has_method(name)
-  if method[name] ~= nil or dt._find(name) ~= nil then return true end
-  return type(name) == "string" and name:sub(1, 1) ~= "_"
+  if method[name] ~= nil then return true end
+  if functions_only[name] then return false end
+  if dunder.has("tensor", name) then return true end
+  return dt._find(name) ~= nil or type(name) == "string" and name:sub(1, 1) ~= "_"
     and dt.Tensor[name] ~= nil
 end
 

@@ -8,17 +8,21 @@ local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local managers = require "python.managers"
 local arrays = require "torch.arrays"
 local attributes = require "torch.attributes"
 local calls = require "python.call"
 local env_of = require "python.env"
 local eval = require "python.eval"
 local dtensor = require "torch.dtensor"
+local pytorch_names = require "torch.pytorch_names"
 local state = require "dt.spmd.state"
 local accelerator = require "torch.accelerator"
 local tensors = require "torch.tensor"
 local stdlib = require "torch.stdlib"
 local kinds = require "torch.kinds"
+local module_hooks = require "torch.module_hooks"
+local once = require "torch.once"
 local signatures = require "torch.signatures"
 local dt_parallel = require "dt.parallel"
 local args = require "python.args"
@@ -52,11 +56,13 @@ local function names_behind(tables)
   return out
 end
 
--- A name space that asks the tables behind it.
-local function space(own, ...)
+local anything = setmetatable({}, {__index = function () return true end})
+
+-- A name space that asks the tables behind it, for the names in `has` alone.
+local function space_within(has, own, ...)
   local behind = {...}
   return namespace(setmetatable(own, {__index = function (t, name)
-    for _, place in ipairs(behind) do
+    for _, place in ipairs(has[name] and behind or {}) do
       local v = place[name]
       if v == nil then v = place[name .. "_op"] end
       if v ~= nil then
@@ -67,10 +73,15 @@ local function space(own, ...)
         return v
       end
     end
-  end, __name = "module", names = function ()
-    return names_behind(behind)
-  end}))
+  end, __name = "module", has = has ~= anything and has or nil,
+    names = function ()
+      local out = names_behind(behind)
+      for name in pairs(out) do out[name] = has[name] end
+      return out
+    end}))
 end
+
+local function space(own, ...) return space_within(anything, own, ...) end
 
 -- ---- builtins ----
 
@@ -81,21 +92,9 @@ attrs.provide("builtins", attrs.namespace(setmetatable({}, {__index = B,
   __newindex = B, __name = "module", names = function () return B end})))
 
 require "python.memoryview"
-require "python.std.itertools"
-require "python.std.operator"
-require "python.std.struct"
+require "python.std"
 require "python.std.types"
-require "python.std.enum"
-require "python.std.json"
-require "python.std.regex"
-require "python.std.hashlib"
 require "python.std.frames"
-require "python.std.ast"
-require "python.std.turns"
-require "python.std.absent"
-require "python.std.random"
-require "python.std.math"
-M.math = attrs.module "math"
 
 -- ---- torch ----
 
@@ -105,7 +104,8 @@ local parallel = setmetatable({}, {__index = function (_, name)
   return name ~= "of" and styles[name] or dt_parallel[name]
 end})
 
-M.F = space({logsigmoid = function (x) return dt.log_sigmoid(x) end}, F, dt)
+M.F = space_within(pytorch_names["torch.nn.functional"],
+  {logsigmoid = function (x) return dt.log_sigmoid(x) end}, F, dt)
 -- torch.Tensor(2, 3): sizes; torch.Tensor([1, 2]): numbers, of the default
 -- type; torch.Tensor(t): t.
 local function new_tensor(a)
@@ -203,7 +203,7 @@ local function stage(name)
         return s
       end,
       __exit__ = function ()
-        attrs.leave(table.remove(open))
+        managers.leave(table.remove(open))
         return false
       end,
     }
@@ -221,7 +221,7 @@ local function switch(name)
   end, name)
 end
 
-M.torch = space({
+M.torch = space_within(pytorch_names.torch, {
   Tensor = M.Tensor, zeros = sized "zeros", ones = sized "ones",
   empty = sized "empty", rand = sized "rand", randn = sized "randn",
   float = dt.float32, double = dt.float64, long = dt.int64, half = dt.float16,
@@ -249,7 +249,9 @@ for _, name in ipairs {"layout", "memory_format"} do
   attrs.name_kind("torch." .. name, M.torch[name])
 end
 
-for name, f in pairs(tensors.functions) do M.torch[name] = f end
+for name, f in pairs(tensors.functions) do
+  if pytorch_names.torch[name] then M.torch[name] = f end
+end
 for name, f in pairs(accelerator.formats) do M.torch[name] = f end
 M.torch.accelerator = accelerator.accelerator
 for _, name in ipairs {"qint8", "quint8", "qint32"} do
@@ -265,7 +267,8 @@ local nn_classes = setmetatable({}, {__index = function (_, name)
 end})
 M.nn.modules = space({}, nn_classes)
 for _, file in ipairs(kinds.module_files) do
-  M.nn.modules[file] = space({}, nn_classes)
+  M.nn.modules[file] = space(file == "module" and module_hooks.for_all or {},
+    nn_classes)
 end
 attrs.provide("torch.nn.modules", M.nn.modules)
 attrs.provide("torch.nn.init", space(M.nn.init, nn.init))
@@ -337,7 +340,8 @@ end
 M.flat = flat
 
 -- torch.distributed.tensor
-M.tensor = space(dtensor, parallel, dt)
+M.tensor = space_within(pytorch_names["torch.distributed.tensor"], dtensor,
+  parallel, dt)
 M.dist.tensor, M.dist._tensor = M.tensor, M.tensor
 M.dist.device_mesh = require("torch.mesh").module
 M.dist.init_device_mesh = dtensor.init_device_mesh
@@ -392,36 +396,53 @@ M.torch.autograd = space({grad = builtin(function (a, kw)
   set_grad_enabled = switch "set_grad_enabled"}, dt.autograd)
 attrs.provide("torch.autograd", M.torch.autograd)
 attrs.provide("torch.autograd.function", space({
-  once_differentiable = builtin(function (a) return a[1] end,
-    "once_differentiable")}, dt.autograd))
+  once_differentiable = once}, dt.autograd))
 
 M.torch.library = space(require "torch.library", dt.library)
 
 -- What an exchange gives is such a tensor; wait() of one with a gradient is a
 -- view of it, which the way back knows nothing of; the operator wait_tensor
 -- gives the tensor itself.
-local waited = require("dt.autograd").Function:extend("_Wait")
+local waited = require("dt.autograd").Function:extend(
+  "GeneratedBackwardFor__c10d_functional_wait_tensor_default")
 function waited.forward(_, t) return t:view(t.shape) end
 function waited.backward(_, g) return g end
 local function is_async(v)
   return util.is_tensor(v) and dt._own_attr(v, "_async") == true
 end
-attributes.tensor_method.wait = function (t)
-  if not is_async(t) then
-    util.raise("AttributeError", "'Tensor' object has no attribute 'wait'")
-  end
+local function wait(t)
   if t.requires_grad then return waited.apply(t) end
   t._waited = true
   return t
 end
-M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
-  is_async)}, collective.functional,
+attributes.tensor_method.wait = function (t)
+  if not is_async(t) then
+    util.raise("AttributeError", "'Tensor' object has no attribute 'wait'")
+  end
+  return wait(t)
+end
+M.funcol = space({AsyncCollectiveTensor = args.class("AsyncCollectiveTensor",
+  {__module__ = "torch.distributed._functional_collectives", test = is_async}),
+  wait_tensor = builtin(function (a, kw)
+    local t = call(collective.functional.wait_tensor, a, kw)
+    return is_async(t) and wait(t) or t
+  end, "wait_tensor")},
+  collective.functional,
   distributed.functional)
--- type() of one that nobody has waited for.
-require("torch.kinds").set_async(function (t)
+-- type() of one that nobody has waited for; to print it is to wait for it.
+local function is_on_the_way(t)
   return is_async(t) and dt._own_attr(t, "_waited") ~= true
-    and M.funcol.AsyncCollectiveTensor
+end
+kinds.set_async(function (t)
+  return is_on_the_way(t) and M.funcol.AsyncCollectiveTensor
 end)
+local tensor_text = V.tensor_text
+function V.tensor_text(t)
+  local text = tensor_text(t)
+  if not is_on_the_way(t) then return text end
+  return ("AsyncCollectiveTensor(%s)"):format((text:gsub(
+    "_wrap_tensor_autograd_defaultBackward", "wait_tensor_defaultBackward")))
+end
 attrs.provide("torch.distributed._functional_collectives", M.funcol)
 attrs.provide("torch.distributed.distributed_c10d", M.dist)
 attrs.brings("torch.distributed.tensor",
@@ -503,6 +524,7 @@ function M.environment(tell)
     if v ~= nil then return v end
     v = rawget(M, name)
     if name == "flat" or name == "environment" then v = nil end
+    if name == "math" then v = attrs.module "math" end     -- read by who names it
     if v == nil then v = attrs.anywhere(name) end
     if v ~= nil and tell and not told[name] then
       told[name] = true

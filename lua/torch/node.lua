@@ -70,7 +70,16 @@ local function register_prehook(node)
   end, "register_prehook")
 end
 
+-- What a program keeps at a node, as anomaly detection does: by its number, which
+-- no other node gets.  Nothing else holds these dicts.
+local metadata = {}
+
 local FIELDS = {
+  metadata = function (node)
+    local d = metadata[node:id()] or V.dict()
+    metadata[node:id()] = d
+    return d
+  end,
   next_functions = next_functions,
   register_hook = register_hook,
   register_prehook = register_prehook,
@@ -87,7 +96,13 @@ function wrapped(node)
   if known then return known end
   local name = node:name()
   local t = setmetatable({}, {__name = name,
-    __index = function (_, key) return FIELDS[key] and FIELDS[key](node) end,
+    __index = function (_, key)
+      if type(key) == "string" and key:find "^_r?a?w?_?saved_" then
+        util.refuse("what a node has saved (%s.%s) is not part of dtrepl",
+          name, key)
+      end
+      return FIELDS[key] and FIELDS[key](node)
+    end,
     __tostring = function (t)
       return ("<%s object at %s>"):format(name, ("0x%x"):format(V.identity(t)))
     end})

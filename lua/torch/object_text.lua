@@ -201,6 +201,8 @@ function encode(w, v)
   if w.seen[v] then return ("r%d:"):format(w.seen[v]) end
   w.count = w.count + 1
   w.seen[v] = w.count
+  local own = type(v) == "table" and rawget(v, "specials")
+  if own and own.__reduce_ex__ then own.__reduce_ex__(4) end    -- says why not
   return of_box(w, v) or util.raise("NotImplementedError",
     "an object of %s cannot be sent to other ranks", V.type_name(v))
 end

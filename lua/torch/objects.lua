@@ -55,10 +55,12 @@ local function gathered(text, a)
   return all
 end
 
--- The text of the rank that has one.
-local function shared(text, src, a)
-  local size = dist.broadcast(dt.tensor {text and #text or 0},
-    options(a, {src = src})):item()
+-- The text of the rank that has one, for `room` objects: ranks that have not room for
+-- the same number differ in the first broadcast, which says so.
+local function shared(text, src, a, room)
+  local sizes = dt.zeros({math.max(room or 1, 1)}, {dtype = dt.int64})
+  sizes:narrow(0, 0, 1):fill_(text and #text or 0)
+  local size = dist.broadcast(sizes, options(a, {src = src})):narrow(0, 0, 1):item()
   local bytes = text and to_bytes(text)
     or dt.zeros({size}, {dtype = dt.uint8})
   return to_text(dist.broadcast(bytes, options(a, {src = src})), size)
@@ -136,10 +138,9 @@ functions.broadcast_object_list = args.def("broadcast_object_list", {"object_lis
   "src?", "group?", "device?", "group_src?"}, function (a)
   local src = peer(a, "src")
   local text = dt.rank() == src and encode(a.object_list) or nil
-  local bytes = shared(text, src, a)
+  local bytes = shared(text, src, a, a.object_list.n)
   if text then return None end           -- the sender keeps its own objects
-  local values = decode(bytes)
-  return fill(a.object_list, values, math.min(values.n, a.object_list.n))
+  return fill(a.object_list, decode(bytes))
 end)
 
 functions.all_gather_object = args.def("all_gather_object", {"object_list", "obj",
@@ -164,6 +165,12 @@ functions.scatter_object_list = args.def("scatter_object_list",
     "group?", "group_src?"}, function (a)
   local src = peer(a, "src")
   local list = a.scatter_object_input_list
+  local n = given(a.group) and #a.group.ranks or dt.world_size()
+  if dt.rank() == src and list.n ~= n then
+    util.raise("RuntimeError", "ProcessGroupGloo::scatter: Incorrect input list size "
+      .. "%d. Input list size should be %d, same as size of the process group.",
+      list.n, n)
+  end
   local text = dt.rank() == src and encode(list) or nil
   local at = given(a.group) and a.group.rank() or dt.rank()
   a.scatter_object_output_list[1] = decode(shared(text, src, a))[at + 1]

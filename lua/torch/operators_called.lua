@@ -14,7 +14,8 @@ local function argument(x)
   local dtype = x.t or x.dt
   if x.re then return V.complex(x.re, x.im) end
   if dtype then return dt.empty(x.shape, {dtype = dt[dtype], device = "meta"}) end
-  local name = x.dtype or x.layout or x.memory_format
+  if x.dtype then return dt[x.dtype:match("[%w_]+$")] end
+  local name = x.layout or x.memory_format
   if name then return attrs.get(attrs.module "torch", name:match("[%w_]+$")) end
   if x.device then return kinds.device(x.device) end
   local out = {}

@@ -24,6 +24,26 @@ local function shown(v)
   return V.from_lua(v)
 end
 
+-- The names of a group's settings as Python has them: those that the program
+-- gave in a dict, in its order, then the class's defaults
+-- (torch/optim/optimizer.py: add_param_group sets what is missing).
+base.set_key_order(V.key_order)
+
+local function in_given_order(g, names)
+  local order = base.given_order(g)
+  if not order then return names end
+  local out, known, seen = {}, {}, {}
+  for _, name in ipairs(names) do known[name] = true end
+  for _, list in ipairs {order, names} do
+    for _, name in ipairs(list) do
+      if known[name] and not seen[name] then
+        seen[name], out[#out + 1] = true, name
+      end
+    end
+  end
+  return out
+end
+
 -- A group as a dict that is the group: what is set in it (a rate, by hand) is
 -- what the next step uses.
 local views = setmetatable({}, {__mode = "k"})
@@ -55,7 +75,8 @@ local function view(opt, g)
     views[g] = d
   end
   local settings, values = base.settings(opt, g, d.added)
-  local names = {"params", table.unpack(settings)}
+  local names = {"params",
+    table.unpack(in_given_order(g, settings))}
   local seen = {decoupled = true}
   for _, name in ipairs(names) do seen[name] = true end
   for _, name in ipairs(util.sorted_keys(g)) do
@@ -77,6 +98,14 @@ function attributes.param_groups(opt)
   return V.list(out)
 end
 
+-- optimizer.defaults: what a group has where it says nothing else.
+function attributes.defaults(opt)
+  local out = V.dict()
+  local names, values = base.settings(opt, opt.defaults)
+  for _, name in ipairs(names) do V.dict_set(out, name, shown(values[name])) end
+  return out
+end
+
 -- The parts of one parameter's state, the count of steps first.
 local function parts(state)
   local keys = {}
@@ -93,7 +122,7 @@ local function state_dict(opt)
     local group, numbers = V.dict(), {}
     local seen = views[g]
     local names, values = base.settings(opt, g, seen and seen.added)
-    for _, name in ipairs(names) do
+    for _, name in ipairs(in_given_order(g, names)) do
       V.dict_set(group, name, shown(values[name]))
     end
     for k, p in ipairs(g.params) do
@@ -199,8 +228,11 @@ end
 
 function M.step(opt, args, kw)
   local all = V.list({opt, table.unpack(args, 1, args.n)}, args.n + 1)
+  local first = next(opt.state) == nil
   return hooks.step(opt, all, kw, function (a, k)
-    return V.call(opt.step, a, k)
+    local v = V.call(opt.step, a, k)
+    if first and next(opt.state) ~= nil then restored.note_first_step(opt) end
+    return v
   end)
 end
 

@@ -66,12 +66,21 @@ local function check_apart(groups, fresh)
   end
 end
 
+-- A set of parameters is refused: its order is another in each run.
+local function check_ordered(params)
+  if not V.is_set(params) then return end
+  util.raise("TypeError", "optimizer parameters need to be organized in ordered "
+    .. "collections, but the ordering of tensors in sets will change between "
+    .. "runs. Please use a list instead.")
+end
+
 local function add_group(self, group)
   if not V.is_dict(group) then
-    util.raise("TypeError", "param_group must be a dict, but got <class '%s'>",
-      V.type_name(group))
+    util.raise("TypeError", "param_group must be a dict, but got %s",
+      V.str(V.call(attrs.get(builtin_names, "type"), V.list {group})))
   end
   local params = V.dict_get(group, "params")
+  check_ordered(params)
   params = util.is_tensor(params) and V.list {params} or shown(params)
   local plain, names = base.split_names(params)
   params = V.list(plain, params.n)
@@ -79,7 +88,13 @@ local function add_group(self, group)
   if names then V.dict_set(group, "param_names", V.list(names)) end
   for k = 1, params.n do check_param(params[k]) end
   for name, v in V.each(attrs.get(self, "defaults")) do
-    if V.dict_get(group, name) == nil then V.dict_set(group, name, v) end
+    if V.dict_get(group, name) == nil then
+      if V.type_name(v) == "_RequiredParameter" then
+        util.raise("ValueError", "parameter group didn't specify a value of "
+          .. "required optimization parameter %s", name)
+      end
+      V.dict_set(group, name, v)
+    end
   end
   local groups = attrs.get(self, "param_groups")
   check_apart(groups, params)
@@ -321,6 +336,8 @@ M.Optimizer = classes.make("Optimizer", {}, with_hooks {
     util.raise("NotImplementedError", "")
   end}}, {}, {})
 
+rawset(M.Optimizer, "__home", "torch.optim.optimizer")
+
 -- ---- below an optimizer of dtrepl ----
 
 -- The method of the real optimizer, as Python calls it.
@@ -376,13 +393,41 @@ end)
 
 classes.below = M.below
 
-for _, class in pairs(require "dt.optim") do
-  if type(class) == "table" and rawget(class, "one") then
-    rawset(class, "holds", function (v)
-      return type(v) == "table" and (rawget(v, "class") == class
-        or classes.is_instance(v, wrapped[class]))
-    end)
-  end
+local function is_ours(class)
+  return type(class) == "table" and rawget(class, "args") ~= nil
+    and rawget(class, "defaults") ~= nil
+end
+
+rawset(M.Optimizer, "below", is_ours)
+
+-- The class above, where that is another than Optimizer.
+local above = {AdamW = "Adam"}
+local optim = require "dt.optim"
+
+local function is_below(c, class)
+  return c == class or is_ours(c) and optim[above[c.name]] == class
+    or classes.is_below(c, wrapped[class])
+end
+
+local home_of = {Adafactor = "torch.optim"}
+
+-- What Python asks of a class of ours.
+local function as_class(class)
+  local home = home_of[class.name] or "torch.optim." .. class.name:lower()
+  rawset(class, "__module__", home)
+  rawset(class, "__name__", class.name)
+  rawset(class, "above", optim[above[class.name]] or M.Optimizer)
+  rawset(class, "test", function (v) return rawget(class, "holds")(v) end)
+  rawset(class, "shown", ("<class '%s.%s'>"):format(home, class.name))
+  rawset(class, "holds", function (v)
+    return type(v) == "table" and (is_below(rawget(v, "class"), class)
+      or classes.is_instance(v, wrapped[class]))
+  end)
+  rawset(class, "below", function (c) return is_below(c, class) end)
+end
+
+for _, class in pairs(optim) do
+  if is_ours(class) then as_class(class) end
 end
 
 return M

@@ -20,12 +20,6 @@ local M = {}
 local env                           -- of this session
 local shared = {}                   -- what Lua was given, by name
 
--- What both languages hold in the same way.
-local function common(v)
-  return util.is_tensor(v) or util.is_mesh(v) or nnm.is_module(v)
-    or type(v) == "number" or type(v) == "string" or type(v) == "boolean"
-end
-
 local function field_text(v, name)
   local ok, text = pcall(attrs.get, v, name)
   return ok and type(text) == "string" and text or nil
@@ -37,8 +31,26 @@ local function is_own(v)
   if V.is_function(v) then return V.type_name(v) == "function" end
   if type(v) ~= "table" then return false end
   local class = rawget(v, "_class")
-  local python = rawget(v, "__python") or class and rawget(class, "__python")
+  local python = rawget(v, "__python")
+    or type(class) == "table" and rawget(class, "__python")
   return python and not (field_text(v, "__module__") or ""):find("^torch%.")
+end
+
+-- What a program has from an import: Lua has its own of these, or none.
+local IMPORTED <const> = {module = true, builtin_function_or_method = true,
+  type = true}
+
+-- What both languages hold in the same way.
+local function common(v)
+  return util.is_tensor(v) or util.is_mesh(v) or nnm.is_module(v)
+    or type(v) == "number" or type(v) == "string" or type(v) == "boolean"
+end
+
+-- What else a program made: lists, dicts, optimizers, objects of its own.
+local function made(v)
+  if v == dt.None then return true end
+  if type(v) ~= "table" or getmetatable(v) == nil then return false end
+  return is_own(v) or not IMPORTED[V.type_name(v)]
 end
 
 -- What a function without a name of its own is called in this session.
@@ -77,7 +89,7 @@ local function session()
   setmetatable(e.vars, {asked = mt.asked, __index = function (vars, name)
     if name == "help" then return help end
     local v = rawget(_G, name)
-    if v ~= nil and common(v) then return v end
+    if v ~= nil and (common(v) or rawequal(shared[name], v)) then return v end
     return given(vars, name)
   end})
   return e
@@ -87,8 +99,9 @@ end
 local function share(vars)
   for name, v in pairs(vars) do
     local old = rawget(_G, name)
-    if type(name) == "string" and common(v) and not name:find("^__")
-       and (old == nil or common(old)) then
+    if type(name) == "string" and (common(v) or made(v))
+       and not name:find("^__")
+       and (old == nil or common(old) or rawequal(shared[name], old)) then
       rawset(_G, name, v)
       shared[name] = v
     end

@@ -2,9 +2,10 @@
 -- torch/samplers.lua: torch.utils.data's orders of items and parts of data
 -- sets, as a Python text: what they draw of PyTorch's generators is theirs.
 
--- The text; `Dataset` is known to it.
+-- The text; `Dataset` and `IterableDataset` are known to it.
 return [==[
 import torch
+from typing import Generic as _Generic, TypeVar as _TypeVar
 
 def _seeded(generator):
     if generator is not None:
@@ -14,9 +15,17 @@ def _seeded(generator):
     own.manual_seed(seed)
     return own
 
-class Sampler:
+__name__ = "torch.utils.data.sampler"
+_T_co = _TypeVar("_T_co", covariant=True)
+
+class Sampler(_Generic[_T_co]):
     def __iter__(self):
         raise NotImplementedError
+
+class _InfiniteConstantSampler(Sampler):
+    def __iter__(self):
+        while True:
+            yield None
 
 class SequentialSampler(Sampler):
     def __init__(self, data_source):
@@ -106,6 +115,9 @@ class Subset(Dataset):
 class ConcatDataset(Dataset):
     def __init__(self, datasets):
         self.datasets = list(datasets)
+        assert len(self.datasets) > 0, "datasets should not be an empty iterable"
+        for d in self.datasets:
+            assert not isinstance(d, IterableDataset), "ConcatDataset does not support IterableDataset"
         self.cumulative_sizes = []
         total = 0
         for d in self.datasets:

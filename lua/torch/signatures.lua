@@ -116,11 +116,59 @@ local function reducing(f)
   end
 end
 
+-- The operator that each calls first, and how it is declared.  What they ask of the
+-- tensor before that fails in Python's words.
+local DECLARED = {
+  all_reduce = {"all_reduce", "Tensor input, %s reduce_op, Any group_name"},
+  broadcast = {"broadcast", "Tensor input, int src, Any group_name"},
+  all_gather_tensor = {"all_gather_into_tensor",
+    "Tensor input, int group_size, Any group_name"},
+  all_to_all_single = {"all_to_all_single", "Tensor input, SymInt[] "
+    .. "output_split_sizes, SymInt[] input_split_sizes, Any group_name"},
+  wait_tensor = {"wait_tensor", "Tensor tensor"},
+}
+DECLARED.all_gather_tensor_autograd = DECLARED.all_gather_tensor
+DECLARED.all_to_all_single_autograd = DECLARED.all_to_all_single
+local ASKED = {reduce_scatter_tensor = "size",
+  reduce_scatter_tensor_autograd = "size"}
+
+local function refuse_input(name, v, asked)
+  if asked then
+    util.raise("AttributeError", "'%s' object has no attribute '%s'", V.type_name(v),
+      asked)
+  end
+  local op, text = table.unpack(DECLARED[name])
+  local kind = dt._switch("REDUCE_OP_ANY") ~= 0 and "Any" or "str"
+  text = text:gsub("%%s", kind)
+  util.raise("RuntimeError", "_c10d_functional::%s() Expected a value of type 'Tensor' "
+    .. "for argument '%s' but instead found type '%s'.\nPosition: 0\nValue: %s\n"
+    .. "Declaration: _c10d_functional::%s(%s) -> Tensor\nCast error details: Unable "
+    .. "to cast %s to Tensor", op, text:match("^Tensor (%w+)"), V.type_name(v),
+    V.repr(v), op, text, V.str(v))
+end
+
+-- Without sizes all_to_all_single asks the tensor for its own first.
+local function check_input(name, t, sizes)
+  if util.is_tensor(t) then return end
+  local asked = ASKED[name]
+  if name:find("^all_to_all") and util.is_none(sizes) then asked = "shape" end
+  refuse_input(name, t, asked)
+end
+
+-- f whose first argument is a tensor, whose sizes are integers.
+local function checked(name, f)
+  return function (t, sizes, ...)
+    check_input(name, t, sizes)
+    return f(t, sizes, ...)
+  end
+end
+
 -- The functional collective `name`, called as Python calls it.
 function M.functional(name)
   local f = name == "broadcast" and broadcast or dist.functional[name]
   local names = FUNCTIONAL[name]
   if names[2] == "reduceOp" then f = reducing(f) end
+  f = checked(name, f)
   return M.positional(f, name, names, #names - (#names > 1 and 1 or 0))
 end
 

@@ -10,6 +10,7 @@ local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local dist = require "dt.distributed"
 local objects = require "torch.objects"
+local loaded = require "dt.nn.loaded"
 local plan = require "torch.dcp_plan"
 local restored = require "torch.restored"
 
@@ -157,6 +158,23 @@ local function on_meta(model)
   return false
 end
 
+-- What the model holds stands in for what a whole state lacks, so that no name is
+-- missing when it is loaded: which were is asked of what was given.
+local function look_at_names(model, state)
+  local own, missing, unexpected, real, given = {}, {}, {}, {}, {}
+  for _, item in ipairs(each_entry(model)) do
+    local name = clean(item[1])
+    real[name] = true
+    own[#own + 1] = {name, item[2]}
+    if V.dict_get(state, name) == nil then missing[#missing + 1] = name end
+  end
+  for name, v in V.each(state) do
+    given[name] = v
+    if not real[clean(name)] then unexpected[#unexpected + 1] = name end
+  end
+  loaded.look(own, missing, unexpected, given, "set_model_state_dict")
+end
+
 local function set_model(a)
   local model, options = a.model, options_of(a)
   local state = a.model_state_dict
@@ -178,6 +196,7 @@ local function set_model(a)
   if whole then
     if from0 then tell_shapes(state) end
     for name, v in pairs(spread(model, state, options)) do all[name] = v end
+    if not from0 and not strict then look_at_names(model, state) end
   end
   return keys_of(model:load_state_dict(all, {strict = strict,
     assign = whole and on_meta(model)}))

@@ -26,7 +26,25 @@ local function pickled(v)
   return setmetatable({copies.pickled(v)}, box_mt)
 end
 
+-- The bytes that begin an instruction of a pickle (pickletools of CPython 3.11).
+local BEGINS <const> = "[%(%.012FIJKLMNPQRSTUVXabcdeghijlopqrstu}%]{)BC\x80-\x98]"
+
+-- Bytes are no pickle of pickle.dumps, whose result stays an object here: what
+-- CPython says of them where that is certain, and no guess where it is not.
+local function not_ours(text)
+  local first = text:sub(1, 1)
+  if first == "" then
+    error(exceptions.classes.EOFError.make(V.list {"Ran out of input"}), 0)
+  elseif not first:find(BEGINS) then
+    util.raise("UnpicklingError", "invalid load key, '%s'.",
+      first:find "%g" and first or ("\\x%02x"):format(first:byte()))
+  end
+  util.refuse("pickle.loads of bytes that pickle.dumps of this program did not "
+    .. "give is not part of dtrepl; torch.load reads files")
+end
+
 local function unpickled(box)
+  if V.is_bytes(box) then return not_ours(box.s) end
   if getmetatable(box) ~= box_mt then
     util.raise("TypeError", "a bytes-like object is required, not '%s'",
       V.type_name(box))

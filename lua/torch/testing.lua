@@ -3,8 +3,10 @@
 -- of the engine and of the program: the module _dtrepl.
 
 local dt = require "dt"
+local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local managers = require "python.managers"
 local builtins = require "python.builtins"
 local exceptions = require "python.exceptions"
 local meshes = require "torch.mesh"
@@ -103,7 +105,7 @@ end
 local function leave(a)
   local err = a[3]
   if err == None then err = nil end
-  return attrs.leave(a[1], err)
+  return managers.leave(a[1], err)
 end
 
 -- has_methods(class, name, ...): does the class define all of these?
@@ -115,16 +117,39 @@ local function has_methods(a)
   return true
 end
 
+-- piped_sum(loss, microbatches): the loss of one, whose gradients are divided by them.
+local function piped_sum(a)
+  if util.is_tensor(a[1]) and dt._is_sum(a[1]) then
+    dt._finding_made("PIPED_SUM", a[1], ("the loss of a microbatch is a sum over its "
+      .. "elements, and the gradients are divided by %d"):format(a[2]))
+  end
+  return None
+end
+
+-- stage_layers(last, first, s, t, own): parameters of stages s and t of this rank, the
+-- last and the first; it has `own` in its stages.
+local function stage_layers(a)
+  local between, all = dt._params_between(a[1], a[2])
+  if between == 0 and all > a[5] then
+    dt._finding("STAGE_LAYERS", a[2], ("stages %d and %d hold layers that were made one "
+      .. "right after the other, and those of %d stages lie between"):format(a[3], a[4],
+      a[4] - a[3] - 1), "PipelineStage")
+  end
+  return None
+end
+
 attrs.provide("_dtrepl", namespace {
   world = builtin(world, "world"), home = builtin(home, "home"),
   grow = builtin(grow, "grow"), group = builtin(group, "group"),
-  enter = builtin(function (a) return attrs.enter(a[1]) end, "enter"),
-  is_guard = builtin(function (a) return attrs.is_guard(a[1]) end, "is_guard"),
+  enter = builtin(function (a) return managers.enter(a[1]) end, "enter"),
+  is_guard = builtin(function (a) return managers.is_guard(a[1]) end, "is_guard"),
   leave = builtin(leave, "leave"),
   has_methods = builtin(has_methods, "has_methods"),
   groups = builtin(groups, "groups"),
   piece = builtin(function (a) dt._piece(a[1]) return dt.None end, "piece"),
   stage = builtin(function (a) dt._stage(a[1]) return dt.None end, "stage"),
+  piped_sum = builtin(piped_sum, "piped_sum"),
+  stage_layers = builtin(stage_layers, "stage_layers"),
   source = builtin(function (a) dt._source(a[1]) return dt.None end, "source"),
   shows = builtin(function (a) dt._shows(a[1], a[2]) return dt.None end, "shows"),
   meet = builtin(meet, "meet"), gather = builtin(gather, "gather"),

@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local builtin_names = require "python.builtin_names"
 local attrs = require "python.attrs"
+local managers = require "python.managers"
 local exceptions = require "python.exceptions"
 local names = require "torch.names"
 local recompute = require "dt.nn.recompute"
@@ -49,9 +50,9 @@ end
 -- f inside of a context of the program's.
 local function inside(scope, f)
   return function (...)
-    attrs.enter(scope)
+    managers.enter(scope)
     local out = table.pack(pcall(f, ...))
-    local ended = attrs.leave(scope, not out[1] and out[2] or nil)
+    local ended = managers.leave(scope, not out[1] and out[2] or nil)
     if not out[1] and not ended then error(out[2], 0) end
     return table.unpack(out, 2, out.n)
   end
@@ -193,6 +194,17 @@ local scaler = require "dt.optim.grad_scaler"
 scaler.set_step(function (optimizer, ...)
   return V.call(attrs.get(optimizer, "step"), V.list {...})
 end)
+-- scaler.state_dict() is a dict in PyTorch's order
+-- (torch/amp/grad_scaler.py: state_dict@2.15).
+local scaler_state = scaler.Scaler.state_dict
+function scaler.Scaler:state_dict()
+  local state, out = scaler_state(self), V.dict()
+  for _, name in ipairs {"scale", "growth_factor", "backoff_factor",
+      "growth_interval", "_growth_tracker"} do
+    if state[name] ~= nil then V.dict_set(out, name, state[name]) end
+  end
+  return out
+end
 attrs.provide("torch.amp", over({autocast = names.torch.autocast}, scaler))
 names.torch.amp = attrs.module "torch.amp"
 names.dist.checkpoint = attrs.module "torch.distributed.checkpoint"

@@ -4,7 +4,7 @@
 -- As in PyTorch the function is called once, with tensors that hide one
 -- dimension; every operator on them becomes one on the whole tensors, by a
 -- rule of the operator.  So DTensors keep their placements.  An operator
--- without a rule here is refused by name: nothing is done row by row.
+-- without a rule here runs row by row (vmap_rows.lua), or is refused by name.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -15,6 +15,7 @@ local attrs = require "python.attrs"
 local call = require "python.call"
 local eval = require "python.eval"
 local F = require "dt.functional"
+local spatial = require "dt.functional.spatial"
 
 local M = {}
 local None, builtin = dt.None, V.builtin
@@ -27,6 +28,18 @@ class _Batched:
     def __bool__(self): return _truth(self)
     def item(self): return _item(self)
     def dim(self): return _fact(self, "ndim")
+    def __getattr__(self, name): return _other(self, name)
+    def __getitem__(self, at): return _rows("__getitem__", self, at)
+    def __setitem__(self, at, v): _rows("__setitem__", self, at, v)
+    def __and__(self, o): return _rows("__and__", self, o)
+    def __or__(self, o): return _rows("__or__", self, o)
+    def __invert__(self): return _rows("__invert__", self)
+    def __eq__(self, o): return _apply("eq", self, o)
+    def __ne__(self, o): return _apply("ne", self, o)
+    def __hash__(self): return id(self)
+    def __len__(self): return self.shape[0]
+    def __iter__(self): return iter([self[i] for i in range(len(self))])
+    def __rtruediv__(self, o): return _apply("reciprocal", self) * o
     def __neg__(self): return _apply("neg", self)
     def __add__(self, o): return _apply("add", self, o)
     def __radd__(self, o): return _apply("add", self, o)
@@ -50,13 +63,18 @@ local function is_batched(v)
   return type(v) == "table" and class ~= nil and rawget(v, "_class") == class
 end
 
-local function wrap(value) return V.call(class, V.list({value}, 1)) end
 local function whole(v) return is_batched(v) and v.value or v end
 
 -- Dims that the function sees.
 local function ndim(v)
   if is_batched(v) then return ndim(v.value) - 1 end
   return util.is_tensor(v) and v.ndim or 0
+end
+
+local function wrap(value)
+  local v = V.call(class, V.list({value}, 1))
+  rawset(v, "ndim", ndim(v))            -- for modules in Lua: they ask no property
+  return v
 end
 
 -- A method of a whole tensor, which may hide dims of an outer vmap.
@@ -87,6 +105,11 @@ end
 local function pointwise(name)
   return function (args, kw)
     local list = aligned(args)
+    for i = 2, args.n do                -- of an outer vmap, beside one that is not
+      if is_batched(list[i]) and not is_batched(list[1]) then
+        return wrap(RULE[name](V.list(list, args.n), kw))
+      end
+    end
     local f = attrs.get(list[1], name)
     return V.call(f, V.list({table.unpack(list, 2, args.n)}, args.n - 1), kw)
   end
@@ -209,10 +232,18 @@ end
 require("torch.vmap_losses").define(RULE, {on = on, whole = whole,
   wrap = wrap, ndim = ndim, is_batched = is_batched, argument = argument})
 
-local function apply(name, args, kw)
+-- f by its name without a rule: row by row (vmap_rows.lua).
+local rows = require "torch.vmap_rows" {wrap = wrap, is_batched = is_batched,
+  mode = function () return M.randomness, M.size end}
+
+for _, name in ipairs {"flatten", "unflatten"} do       -- modules in Lua call them
+  RULE[name] = function (args, kw) return whole(rows.method(name, args, kw)) end
+end
+
+local function apply(name, args, kw, f)
   local rule = RULE[name]
-  if not rule then
-    util.refuse("vmap of %s is not part of dtrepl", name)
+  if not rule or rows.has_tensor(kw) then       -- rules take tensors by place
+    return rows.apply(name, f or spaces.F[name] or spaces.torch[name], args, kw)
   end
   if not is_batched(args[1]) and rule ~= RULE.matmul then
     args = V.list({table.unpack(args, 1, args.n)}, args.n)
@@ -270,6 +301,10 @@ local function define()
   if class then return end
   local env = {vars = setmetatable({
     _fact = builtin(function (a) return FACT[a[2]](a[1]) end, "_fact"),
+    _other = builtin(function (a) return rows.other(a[1], a[2]) end, "_other"),
+    _rows = builtin(function (a)
+      return rows.method(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1))
+    end, "_rows"),
     _truth = builtin(truth, "_truth"), _item = builtin(no_item, "_item"),
     _apply = builtin(function (a, kw)
       return apply(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
@@ -280,7 +315,8 @@ end
 
 -- The name by which torch or F has a function, or nil.
 local function name_of(f)
-  for _, space in ipairs {spaces.torch, spaces.F} do
+  for _, space in ipairs {spaces.torch, spaces.F, spaces.torch.linalg,
+      spaces.torch.special, spaces.torch.fft} do
     for name, v in pairs(space) do
       if rawequal(v, f) and type(name) == "string" then return name end
     end
@@ -290,60 +326,75 @@ end
 
 -- Calls of torch's functions with such tensors.
 local function seen(f, args, kw)
-  local any = false
-  for i = 1, args.n do any = any or is_batched(args[i]) end
-  local name = any and name_of(f)
+  if M.size and rows.is_draw(f, args, kw) then return rows.draw(f, args, kw) end
+  if not rows.has_batched(args) and not (kw and rows.has_batched(kw)) then
+    return false
+  end
+  local name = name_of(f)
   if not name then return false end
-  return true, apply(name, args, kw)
+  return true, apply(name, args, kw, f)
 end
 
 -- ---- the library's own modules ----
 
 -- While a function runs under vmap, what modules written in Lua call by F.name
 -- takes such tensors as well.
+local function taking(name, plain)
+  return function (...)
+    local any, n = false, select("#", ...)
+    local list, kw = {...}, nil
+    for i = 1, n do any = any or is_batched(list[i]) end
+    local last = list[n]
+    while n > 0 and list[n] == nil do n = n - 1 end
+    local named = type(last) == "table" and getmetatable(last) == nil
+    if named then
+      for _, v in pairs(last) do any = any or is_batched(v) end
+    end
+    if not any then return plain(...) end
+    if named then
+      kw, n = V.dict(), n - 1
+      last.inplace = nil                -- modules go on with the result
+      for key, v in pairs(last) do V.dict_set(kw, key, V.from_lua(v)) end
+    end
+    for i = 1, n do list[i] = V.from_lua(list[i]) end
+    return apply(name, V.list({table.unpack(list, 1, n)}, n), kw)
+  end
+end
+
 local patches = 0
 function M.patch()
   local saved = {}
   patches = patches + 1
   if patches == 1 then
-    for name in pairs(RULE) do
-      local plain = rawget(F, name)
-      if plain ~= nil then
-        saved[name] = plain
-        F[name] = function (...)
-          local any, n = false, select("#", ...)
-          for i = 1, n do any = any or is_batched((select(i, ...))) end
-          if not any then return plain(...) end
-          local list, kw = {...}, nil
-          local last = list[n]
-          if type(last) == "table" and getmetatable(last) == nil then
-            kw, n = V.dict(), n - 1
-            last.inplace = nil          -- modules go on with the result
-            for key, v in pairs(last) do V.dict_set(kw, key, v) end
-          end
-          for i = 1, n do if list[i] == nil then list[i] = None end end
-          return apply(name, V.list({table.unpack(list, 1, n)}, n), kw)
-        end
+    for _, space in ipairs {F, spatial} do
+      saved[space] = {}
+      for name, plain in pairs(space) do
+        if type(plain) == "function" then saved[space][name] = plain end
+      end
+      for name, plain in pairs(saved[space]) do
+        space[name] = taking(name, plain)
       end
     end
   end
   return setmetatable({}, {__close = function ()
     patches = patches - 1
-    for name, plain in pairs(saved) do F[name] = plain end
+    for space, names in pairs(saved) do
+      for name, plain in pairs(names) do space[name] = plain end
+    end
   end})
 end
 
 -- What torch.func.grad needs of a tensor: a leaf with the hidden dim, for one
 -- that is the same for all rows too; the whole of a result; a part of one.
-function M.leaf(v)
+-- own(t): the leaf that stands for a whole tensor.
+function M.leaf(v, own)
   if M.size == nil then return nil end
   local t = whole(v)
   if is_batched(t) or not util.is_tensor(t) then return nil end
   if not is_batched(v) then
     t = t:unsqueeze(0):expand({M.size, table.unpack(v.shape)})
   end
-  t = t:detach()
-  t.requires_grad = true
+  t = own(t)
   return wrap(t), t
 end
 M.is_batched, M.whole, M.wrap, M.ndim = is_batched, whole, wrap, ndim
@@ -359,46 +410,123 @@ local function shown(f)
   return ok and type(name) == "string" and name or V.repr(f)
 end
 
--- The dim to hide of each argument, or nil; their common size.
-local function hidden(name, in_dims, args)
-  local told = V.repr(in_dims)
-  if type(in_dims) ~= "number" and not V.is_tuple(in_dims) then
+local function is_box(v)
+  return not is_batched(v) and (V.is_seq(v) or V.is_dict(v) and not V.is_set(v))
+end
+
+-- A tree of lists, tuples and dicts, as PyTorch prints its structure.
+local function spec_text(v, indent)
+  if not is_box(v) then return "*" end
+  local parts, keys, inner = {}, None, indent .. "  "
+  if V.is_dict(v) then
+    keys = {}
+    for k, x in V.each(v) do
+      keys[#keys + 1], parts[#parts + 1] = k, spec_text(x, inner)
+    end
+    keys = V.list(keys)
+  else
+    for i = 1, v.n do parts[i] = spec_text(v[i], inner) end
+  end
+  return ("TreeSpec(%s, %s, [%s])"):format(V.is_dict(v) and "dict"
+    or V.is_tuple(v) and "tuple" or "list", V.repr(keys),
+    table.concat(parts, ",\n" .. inner))
+end
+
+-- walk(d, v, leaf): the tree v with leaf(x, dim) in place of each x of it whose
+-- dim `d`, a number or a tree of them, says; nil where the trees differ.
+local walk
+
+local function walk_dict(d, v, leaf)
+  local out = V.dict()
+  if type(d) == "table" and not (V.is_dict(d)
+      and select(2, V.items(d)) == select(2, V.items(v))) then
+    return nil
+  end
+  for k, x in V.each(v) do
+    local own = d
+    if type(d) == "table" then own = V.dict_get(d, k) end
+    local new
+    if own ~= nil then new = walk(own, x, leaf) end
+    if new == nil then return nil end
+    V.dict_set(out, k, new)
+  end
+  return out
+end
+
+local function walk_seq(d, v, leaf)
+  local out = {}
+  if type(d) == "table" and not (V.is_seq(d) and d.n == v.n
+      and V.is_tuple(d) == V.is_tuple(v)) then
+    return nil
+  end
+  for i = 1, v.n do
+    out[i] = walk(type(d) == "table" and d[i] or d, v[i], leaf)
+    if out[i] == nil then return nil end
+  end
+  return (V.is_tuple(v) and V.tuple or V.list)(out, v.n)
+end
+
+function walk(d, v, leaf)
+  if d == None then return v end
+  if not is_box(v) then
+    if is_box(d) then return nil end
+    return leaf(v, d)
+  end
+  return (V.is_dict(v) and walk_dict or walk_seq)(d, v, leaf)
+end
+
+local function check_given(name, told, in_dims, args)
+  if math.type(in_dims) ~= "integer" and not V.is_tuple(in_dims) then
     fail("vmap(%s, in_dims=%s, ...)(<inputs>): expected `in_dims` to be int or "
       .. "a (potentially nested) tuple matching the structure of inputs, got: "
-      .. "<class '%s'>.", name, told, V.type_name(in_dims))
+      .. "%s.", name, told,
+      V.str(V.call(attrs.get(builtin_names, "type"), V.list {in_dims})))
   end
   if args.n == 0 then
     fail("vmap(%s)(<inputs>): got no inputs. Maybe you forgot to add inputs, "
       .. "or you are trying to vmap over a function with no inputs. The latter "
       .. "is unsupported.", name)
   end
-  local function spec(n) return ("*,\n  "):rep(n - 1) .. "*" end
-  if V.is_tuple(in_dims) and in_dims.n ~= args.n then
-    fail("vmap(%s, in_dims=%s, ...)(<inputs>): in_dims is not compatible with "
-      .. "the structure of `inputs`. in_dims has structure TreeSpec(tuple, "
-      .. "None, [%s]) but inputs has structure TreeSpec(tuple, None, [%s]).",
-      name, told, spec(in_dims.n), spec(args.n))
+end
+
+local function check_dim(name, told, v, d)
+  local at = ("vmap(%s, in_dims=%s, ...)(<inputs>): Got in_dim=%s for "):format(
+    name, told, V.str(d))
+  if math.type(d) ~= "integer" then
+    fail("%san input but in_dim must be either an integer dimension or None.",
+      at)
+  elseif not util.is_tensor(v) and not is_batched(v) then
+    fail("%san input but the input is of type %s. We cannot vmap over "
+      .. "non-Tensor arguments, please use None as the respective in_dim", at,
+      V.str(V.call(attrs.get(builtin_names, "type"), V.list {v})))
   end
-  local dims, sizes = {}, {}
-  for i = 1, args.n do
-    local d, v = in_dims, args[i]
-    if V.is_tuple(in_dims) then d = in_dims[i] end
-    if d ~= None then
-      local n = ndim(v)
-      if not util.is_tensor(v) and not is_batched(v) then
-        fail("vmap(%s, in_dims=%s, ...)(<inputs>): Got in_dim=%d for an input "
-          .. "but the input is of type <class '%s'>. We cannot vmap over "
-          .. "non-Tensor arguments, please use None as the respective in_dim",
-          name, told, d, V.type_name(v))
-      elseif d < -n or d >= n then
-        fail("vmap(%s, in_dims=%s, ...)(<inputs>): Got in_dim=%d for some "
-          .. "input, but that input is a Tensor of dimensionality %d so "
-          .. "expected in_dim to satisfy -%d <= in_dim < %d.", name, told, d, n,
-          n, n)
-      end
-      dims[i] = d < 0 and d + n or d
-      sizes[#sizes + 1] = V.items(attrs.get(v, "shape"))[dims[i] + 1]
-    end
+  local n = ndim(v)
+  if d < -n or d >= n then
+    fail("%ssome input, but that input is a Tensor of dimensionality %d so "
+      .. "expected in_dim to satisfy -%d <= in_dim < %d.", at, n, n, n)
+  end
+  return d < 0 and d + n or d
+end
+
+-- The arguments with the dims hidden that in_dims says, and their common size.
+local function hidden(name, in_dims, args)
+  local told = V.str(in_dims)
+  check_given(name, told, in_dims, args)
+  local all, dims, sizes = V.tuple({table.unpack(args, 1, args.n)}, args.n), {},
+    {}
+  if not walk(in_dims, all, function (v, d)
+    d = check_dim(name, told, v, d)
+    dims[#dims + 1] = d
+    sizes[#sizes + 1] = V.items(attrs.get(v, "shape"))[d + 1]
+    return v
+  end) then
+    fail("vmap(%s, in_dims=%s, ...)(<inputs>): in_dims is not compatible with "
+      .. "the structure of `inputs`. in_dims has structure %s but inputs has "
+      .. "structure %s.", name, told, spec_text(in_dims, ""),
+      spec_text(all, ""))
+  end
+  if #sizes == 0 then
+    fail("vmap: Expected at least one Tensor to vmap over")
   end
   for _, s in ipairs(sizes) do
     if s ~= sizes[1] then
@@ -407,7 +535,12 @@ local function hidden(name, in_dims, args)
         table.concat(sizes, ", "))
     end
   end
-  return dims, sizes[1]
+  local next = 0
+  return walk(in_dims, all, function (v)
+    next = next + 1
+    if dims[next] ~= 0 then v = on(v, "movedim", dims[next], 0) end
+    return wrap(v)
+  end), sizes[1]
 end
 
 -- A result with the hidden dim where it is wanted.
@@ -426,9 +559,9 @@ local function opened(name, v, out_dim, size)
     end
     return out
   elseif not is_batched(v) and not util.is_tensor(v) then
-    fail("vmap(%s, ...): `%s` must only return Tensors, got type <class '%s'>. "
+    fail("vmap(%s, ...): `%s` must only return Tensors, got type %s. "
       .. "Did you mean to set out_dims= to None for output?", name, name,
-      V.type_name(v))
+      V.str(V.call(attrs.get(builtin_names, "type"), V.list {v})))
   end
   local t = is_batched(v) and v.value
   if not t then                         -- the same for every row
@@ -438,24 +571,18 @@ local function opened(name, v, out_dim, size)
   return out_dim == 0 and t or on(t, "movedim", 0, out_dim)
 end
 
-local function run(f, in_dims, out_dims, args, kw)
+local function run(f, in_dims, out_dims, randomness, args, kw)
   define()
   local name = shown(f)
-  local dims, size = hidden(name, in_dims, args)
-  local inner = {}
-  for i = 1, args.n do
-    local v, d = args[i], dims[i]
-    if d and d ~= 0 then v = on(v, "movedim", d, 0) end
-    inner[i] = d and wrap(v) or v
-  end
+  local inner, size = hidden(name, in_dims, args)
   local before = call.set_seen(seen)
-  local outer = M.size
-  M.size = size
+  local outer, drawn = M.size, M.randomness
+  M.size, M.randomness = size, randomness
   local out = table.pack(pcall(function ()
     local patched <close> = M.patch()           -- luacheck: ignore patched
-    return V.call(f, V.list(inner, args.n), kw)
+    return V.call(f, V.list(V.items(inner), args.n), kw)
   end))
-  M.size = outer
+  M.size, M.randomness = outer, drawn
   call.set_seen(before)
   if not out[1] then error(out[2], 0) end
   return opened(name, out[2], out_dims, size)
@@ -466,8 +593,13 @@ M.vmap = builtin(function (a, kw)
   local f = argument(a, kw, 1, "func")
   local in_dims = argument(a, kw, 2, "in_dims", 0)
   local out_dims = argument(a, kw, 3, "out_dims", 0)
+  local randomness = argument(a, kw, 4, "randomness", "error")
+  if not rows.MODES[randomness] then
+    util.raise("RuntimeError", "Only allowed values for randomness are 'error', "
+      .. "'different', or 'same'. Got %s", V.str(randomness))
+  end
   return builtin(function (args, kwargs)
-    return run(f, in_dims, out_dims, args, kwargs)
+    return run(f, in_dims, out_dims, randomness, args, kwargs)
   end, "vmap")
 end, "vmap")
 

@@ -71,3 +71,36 @@ for pairs in ([(1, 2), 3], [None], [(1, 2), (1, 2, 3)], ["ab", True]):
 print((2.7).__trunc__(), (7).__index__(), (2.7).__floor__(), (2.2).__ceil__(),
       (7).__trunc__(), (7).__floor__())
 show(lambda: (7).__index__(1))
+
+
+# Gradients of views at places of the storage: of no elements, and of a tensor
+# of which several elements lie in one place.
+def strided_grad(of, *sizes):
+    of = of.detach().requires_grad_()
+    y = torch.as_strided(of, *sizes)
+    y.backward(torch.arange(1., 1 + y.numel()).reshape(y.shape))
+    return of.grad
+
+
+row = torch.arange(4.)
+for sizes in ([0], [0]), ([0, 3], [0, 1]), ([3, 0], [0, 1]):
+    show(lambda: strided_grad(row, *sizes))
+for of in row.expand(3, 4), row.as_strided([3, 1, 2], [1, 5, 1]):
+    print([[round(v, 4) for v in line.flatten().tolist()]
+           for line in strided_grad(of, [2], [1], 1)])
+
+# Runs of elements: of no data, of rows, with a number that does not fit.
+none = torch.zeros(0, 3, requires_grad=True)
+two = torch.zeros(2, dtype=torch.int64)
+for reduce in "sum", "max", "prod", "mean":
+    y = torch.segment_reduce(none, reduce, lengths=two, unsafe=True)
+    y.sum().backward()
+    print(reduce, y.tolist(), none.grad.shape)
+six = torch.arange(12.).reshape(2, 6)
+show(lambda: torch.segment_reduce(six, "sum", axis=1,
+                                  lengths=torch.tensor([[2, 4], [3, 3]])))
+show(lambda: torch.segment_reduce(six, "sum", axis=1,
+                                  offsets=torch.tensor([[0, 2, 6], [0, 0, 6]])))
+for initial in 1j, 1e300:
+    show(lambda: torch.segment_reduce(six, "sum", initial=initial,
+                                      lengths=torch.tensor([2])))

@@ -49,3 +49,17 @@ try:
     print(torch.ops.aten.lerp.Scalar(torch.ones(2), torch.ones(2), 2j))
 except RuntimeError as e:
     print(e)
+# A number that its type cannot hold: in the elements' own, or in that of the arithmetic.
+ops=torch.ops.aten; F=torch.nn.functional
+fits={"add":lambda x,v: torch.add(x,x,alpha=v), "rsub":lambda x,v: torch.rsub(x,1,alpha=v), "addcmul":lambda x,v: torch.addcmul(x,x,x,value=v),
+ "foreach":lambda x,v: torch._foreach_add([x],[x],alpha=v)[0], "threshold":lambda x,v: torch.threshold(x,0,v), "under":lambda x,v: torch.threshold(x,v,0),
+ "threshold_backward":lambda x,v: ops.threshold_backward(x,x,v), "leaky":lambda x,v: F.leaky_relu(x,v), "hardshrink":lambda x,v: F.hardshrink(x,v),
+ "clamp":lambda x,v: torch.clamp_max(x,v), "index_add":lambda x,v: x.index_add(0,torch.tensor([0,1]),x,alpha=v)}
+for t in (torch.float32,torch.float16,torch.int8,torch.uint8):
+    for v in (1e40 if t.is_floating_point else -300,70000,float("inf") if t.is_floating_point else 3):
+        for n,f in fits.items():
+            if (n,v)!=("clamp",-300): print(t,v,n,end=" "); q(lambda: f(torch.ones(2).to(t),v))
+for f in (ops.hardshrink_backward,ops.softshrink_backward): q(lambda: f(torch.ones(2).to(torch.int8),torch.ones(2).to(torch.int8),300))
+q(lambda: ops.softplus_backward(torch.tensor([True]),torch.tensor([True]),1,20))
+q(lambda: torch.ones(2).to(torch.float8_e5m2).masked_fill(torch.tensor([True,False]),1j))
+q(lambda: ops.convolution(torch.ones(1,2,2).bfloat16(),torch.ones(1,2,2),None,[1],[0],[1],False,[0],1))

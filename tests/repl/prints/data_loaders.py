@@ -49,3 +49,30 @@ for bad in (lambda: DataLoader([1], bogus=1), lambda: DataLoader([1], -1), lambd
         bad()
     except (ValueError, TypeError) as e:
         print(type(e).__name__, e)
+class Stream(IterableDataset):
+    def __iter__(s): return iter(range(5))
+class Both(D):                  # has both ways: its kind decides
+    def __iter__(s): return iter([7, 7])
+t("alone", lambda: list(DataLoader(Stream(), batch_size=None)))
+t("alone, by a function", lambda: list(DataLoader(Stream(), batch_size=None, collate_fn=lambda v: v + 1)))
+t("kind", lambda: [b["y"] for b in DataLoader(Both(3), batch_size=2)])
+t("alone, by number", lambda: [b["y"] for b in DataLoader(Both(3), batch_size=None)])
+t("no batches", lambda: DataLoader(Both(3), batch_size=None, shuffle=True).batch_size)
+t("no length", lambda: len(DataLoader(Stream(), batch_size=2)))
+for option in ({"shuffle": True}, {"sampler": [1]}, {"batch_sampler": [[1]]}, {"batch_size": None, "drop_last": True}):
+    t(option, lambda: DataLoader(Stream(), **option))
+for option in ({"num_workers": -1}, {"timeout": -1, "batch_size": 0}, {"prefetch_factor": 2}, {"num_workers": 1, "prefetch_factor": -1}, {"num_workers": "2"},
+        {"persistent_workers": True, "batch_size": 0}, {"num_workers": 2, "timeout": 1, "prefetch_factor": 3, "persistent_workers": True}):
+    try:
+        print(option, DataLoader([1], **option).prefetch_factor)
+    except (TypeError, ValueError) as e:
+        print(option, e)
+l = DataLoader([1, 2, 3], batch_size=2)
+l.collate_fn = sum
+print(list(l), l.collate_fn is sum)
+class Early(DataLoader):
+    def __init__(s, data):
+        s.batch_size = 5        # not made yet: free
+        super().__init__(data, batch_size=2)
+print(Early([1]).batch_size, DataLoader([1], num_workers=2).prefetch_factor)
+print(type(Stream() + Stream()).__name__, list(Stream() + Stream()))

@@ -49,3 +49,21 @@ dist.destroy_process_group()
 m = torch.nn.Linear(2, 2)
 torch.distributed.fsdp.fully_shard(m)
 print(dist.is_initialized(), dist.get_rank())
+
+# A group is neither pickled nor copied, nor what holds it; a mesh is.
+import copy
+import pickle
+from torch.distributed.device_mesh import init_device_mesh
+mesh = init_device_mesh("cpu", (1,), mesh_dim_names=("dp",))
+holder = torch.nn.Linear(2, 2)
+holder.group = mesh.get_group()
+for act in (lambda: pickle.dumps(mesh.get_group()), lambda: copy.copy(mesh.get_group()),
+            lambda: copy.deepcopy(holder),
+            lambda: dist.all_gather_object([None], mesh.get_group())):
+    try:
+        act()
+        print("done")
+    except TypeError as e:
+        print(e)
+holder.group = mesh
+print(copy.deepcopy(holder).group == mesh, len(pickle.dumps(mesh)) > 0)

@@ -59,3 +59,32 @@ for dtype in (torch.bfloat16, torch.float16):
     y.grad = None
     torch.logit(y, 0.1).sum().backward()
     show("logit", lambda: y.grad)
+
+# complex numbers: nearness, and sums of exponentials that overflow
+inf, nan = float("inf"), float("nan")
+z = torch.tensor([1 + 2j, complex(nan, 0), 3])
+near = z * (1 + 1e-6)
+show("allclose", lambda: (torch.allclose(z[:1], near[:1]), torch.allclose(z, near),
+                          torch.allclose(z, near, equal_nan=True),
+                          torch.allclose(z[2:], z[2:] + 0.1j)))
+for values in ([1000 + 0.5j, 1000 - 2j, 3j], [3 + 3j, 2 + 3j, 1 + 3.1j, 5 + 7j],
+               [complex(-inf, 1), complex(-inf, 2), 2 + 7j],
+               [complex(inf, 1), complex(-inf, 2), 3j], [complex(nan, 0), 1]):
+    x = torch.tensor(values, dtype=torch.complex128)
+    show("logsumexp", lambda: torch.logsumexp(x, 0))
+    show("logcumsumexp", lambda: torch.logcumsumexp(x, 0))
+x = torch.tensor([[1000 + 1j, 1 + 0j], [999 + 2j, 2 - 1j]], dtype=torch.complex128)
+show("logsumexp", lambda: torch.logsumexp(x, 0))
+show("logsumexp", lambda: torch.logsumexp(x.t(), 0, keepdim=True))
+x = torch.ones(2, requires_grad=True)
+show("lift_fresh", lambda: torch.autograd.grad(torch.ops.aten.lift_fresh(x).sum(), x)[0])
+
+# a product of vectors in 16 bits; losses of other numbers of dims
+torch.manual_seed(0)
+s, u, v = (torch.randn(n).bfloat16() for n in ((3, 4), 3, 4))
+for beta, alpha in ((1, 1), (0.2, 0.6), (0, 0.3), (0.6, 0)):
+    print(torch.addr(s, u, v, beta=beta, alpha=alpha).tolist())
+    print(torch.addr(s.half(), u.half(), v.half(), beta=beta, alpha=alpha).tolist())
+for a, p, n in (((3,), (3, 4), (3, 4)), ((3, 4), (4,), (3, 4)), ((3, 4), (3, 4), (4,))):
+    show("triplet", lambda: F.triplet_margin_with_distance_loss(
+        torch.ones(a), torch.ones(p), torch.ones(n)))

@@ -12,3 +12,16 @@ print()
 acts = {f.__name__: f for f in (F.relu, F.gelu, torch.tanh)}
 print(list(acts), acts["relu"](torch.tensor([-1.0, 2.0])), F.relu.__qualname__)
 print([getattr(f, "__name__", "?") for f in (F.mse_loss, torch.cat, len)])
+
+# What only tensors have, or another module, is no function of this one.
+import torch.distributed.tensor as dtensor
+
+for place in (torch, torch.nn.functional, dtensor, torch.Tensor):
+    print([name for name in "view add add_ put_ gelu gelu_ linear relu silu "
+           "size resize_ einsum linalg_det l1_loss distribute_tensor Shard "
+           "f32 zeros unfold dim".split() if hasattr(place, name)])
+for place in (torch, torch.nn.functional):
+    try:
+        place.view
+    except AttributeError as e:
+        print(e)

@@ -41,3 +41,9 @@ for red in ("sum","prod","mean","amax","amin"):
         y=(x*2); y.scatter_reduce_(0,torch.tensor([0,0,3]),s*1.5,red,include_self=inc)
         y.pow(2).sum().backward()
         print(red,inc,y.tolist(),x.grad.tolist(),s.grad.tolist())
+# nuclear_norm, and the dims that a norm of matrices refuses.
+for f in (lambda: torch.nuclear_norm(torch.eye(3)*2), lambda: torch.nuclear_norm(torch.eye(2),True), lambda: torch.nuclear_norm(torch.ones(2,1,2),(0,2)).shape,
+          lambda: torch.nuclear_norm(torch.ones(3)), lambda: torch.nuclear_norm(torch.ones(2,3),(0,)), lambda: torch.nuclear_norm(torch.ones(2,3).long()),
+          lambda: torch.nuclear_norm(torch.ones(2,3),(0,0)), lambda: torch.linalg.matrix_norm(torch.ones(2,3,4),dim=(0,1,2)), lambda: torch.linalg.matrix_norm(torch.ones(2,3),dim=())):
+    try: print(f())
+    except Exception as e: print(type(e).__name__, e)

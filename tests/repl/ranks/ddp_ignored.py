@@ -44,4 +44,21 @@ try:
     make(["own.weight", "shared.weight"], True)
 except RuntimeError as e:
     print(rank, e)
+# The first rank's buffers come before each forward; what an earlier forward kept of
+# them may still be read by its backward.
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.register_buffer("scale", torch.ones(4))
+
+    def forward(self, x):
+        return (self.norm(x) * self.scale).sum()
+
+
+twice = DDP(Scaled())
+x = torch.arange(8.0).view(2, 4)
+before = twice.module.scale._version
+(twice(x) + twice(2 * x)).backward()
+print(rank, "counted", twice.module.scale._version - before)
 dist.destroy_process_group()

@@ -48,6 +48,10 @@ attempt("a dict in a decorator", lambda: local_map(
 attempt("the function by name", lambda: local_map(
     func=weighted, out_placements=rows, in_placements=(rows, rows, None),
     device_mesh=mesh)([a, b], 2.0).full_tensor().sum())
+attempt("one placement for the outputs", lambda: local_map(
+    lambda x: x, Shard(0), device_mesh=mesh)(a))
+attempt("one placement for the inputs", lambda: local_map(
+    lambda x: x, [Shard(0)], Shard(0), device_mesh=mesh)(a))
 attempt("nested placements", lambda: local_map(
     weighted, rows, ((rows, rows), None), device_mesh=mesh)([a, b], 2.0))
 

@@ -2,8 +2,9 @@
 """torch.autograd.gradcheck: gradients of a function against differences.
 
 Every element of every input is moved by eps to both sides (the slow mode; the
-fast mode's random directions give the same answer with other words).  What
-needs gradients of gradients (gradgradcheck) and complex numbers is refused.
+fast mode's random directions give the same answer with other words).
+gradgradcheck is that of the function that gives the gradients.  Complex
+numbers are refused.
 """
 import _absent
 import torch
@@ -126,6 +127,48 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3,
     return True
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, **settings):
-    raise _absent.error("torch.autograd.gradgradcheck needs gradients of "
-                        "gradients, which are not part of dtrepl")
+def _first_gradients(func, wanted, n):
+    """A function of func's inputs and of n gradients of its outputs that
+    gives the inputs' gradients, as a graph."""
+    def gradients(*given):
+        given = [x.detach().requires_grad_()
+                 if of is not None and not x.requires_grad else x
+                 for x, of in zip(given, wanted)]
+        with torch.enable_grad():
+            outputs = [y for y in _outputs_of(func, given[:-n])
+                       if y.requires_grad]
+            leaves = [x for x in given[:-n] if isinstance(x, torch.Tensor)
+                      and x.requires_grad]
+            grads = torch.autograd.grad(outputs, leaves, given[-n:],
+                                        create_graph=True, allow_unused=True)
+        return tuple(g for g in grads if g is not None)
+    return gradients
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5,
+                  rtol=1e-3, gen_non_contig_grad_outputs=False,
+                  raise_exception=True, nondet_tol=0.0,
+                  check_undefined_grad=True, check_grad_dtypes=False,
+                  check_batched_grad=False, check_fwd_over_rev=False,
+                  check_rev_over_rev=True, fast_mode=False, masked=False):
+    """gradcheck of the function that gives func's gradients.  What the
+    gradients of its outputs are is drawn between -1 and 1."""
+    if check_fwd_over_rev or gen_non_contig_grad_outputs:
+        raise _absent.error("torch.autograd.gradgradcheck with forward mode "
+                            "or gaps in memory is not part of dtrepl")
+    inputs = _tuple_of(inputs)
+    outputs = [y for y in _outputs_of(func, inputs) if y.requires_grad]
+    if not outputs:
+        raise GradcheckError("gradgradcheck expects at least one output that "
+                             "requires a gradient")
+    if grad_outputs is None:
+        grad_outputs = tuple(
+            torch.testing.make_tensor(y.shape, dtype=y.dtype, device=y.device,
+                                      low=-1, high=1).requires_grad_()
+            for y in outputs)
+    given = inputs + _tuple_of(grad_outputs)
+    wanted = [x if isinstance(x, torch.Tensor) and x.requires_grad else None
+              for x in given]
+    return gradcheck(_first_gradients(func, wanted, len(outputs)), given,
+                     eps=eps, atol=atol, rtol=rtol,
+                     raise_exception=raise_exception)

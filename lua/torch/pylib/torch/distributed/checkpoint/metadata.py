@@ -44,6 +44,7 @@ class Metadata:
     planner_data: Any = None
     storage_data: Any = None
     storage_meta: Any = None
+    version: Any = None
 
 
 class MetadataIndex:

@@ -7,6 +7,7 @@ its microbatches in the order that gradients are added up in.
 from abc import ABC
 
 import _absent
+import _dtrepl
 import torch
 from torch.distributed.pipelining.microbatch import (
     TensorChunkSpec, _split_tensor, merge_chunks, split_args_kwargs_into_chunks)
@@ -123,6 +124,8 @@ class _PipelineSchedule(ABC):
                                              keep_outputs, is_last)
             if stage.is_last and self._loss_fn is not None:
                 computed[i] = self._loss_fn(output, target_mbs[i], **loss_kwargs)
+                if self.scale_grads and self._n_microbatches > 1:
+                    _dtrepl.piped_sum(computed[i], self._n_microbatches)
         for stage in self._stages:
             stage.wait_for_sends()
         return computed

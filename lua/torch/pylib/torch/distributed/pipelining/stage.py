@@ -20,6 +20,21 @@ def _as_tuple(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
+_latest = []                            # the stage that was made last, if any
+
+
+def _look_at_layers(stage):
+    """Are they those right behind the layers of this rank's stage before, although
+    stages of other ranks lie between?"""
+    before, _latest[:] = list(_latest), [stage]
+    if not before or stage.stage_index < before[0].stage_index + 2:
+        return
+    a, b = (list(s.submod.parameters()) for s in (before[0], stage))
+    if a and [p.shape for p in a] == [p.shape for p in b]:
+        _dtrepl.stage_layers(a[-1], b[0], before[0].stage_index, stage.stage_index,
+                             len(a) + len(b))
+
+
 class PipelineStage:
     def __init__(self, submodule, stage_index, num_stages, device, input_args=None,
                  output_args=None, output_grads=None, input_grads=None, group=None,
@@ -49,6 +64,7 @@ class PipelineStage:
         self.told = False               # the next stage knows the outputs' looks
         self.clear_runtime_states()
         _dtrepl.stage(stage_index)
+        _look_at_layers(self)
 
     @property
     def is_first(self):

@@ -61,6 +61,7 @@ def instantiate_device_type_tests(generic_test_class, scope, except_for=None,
         pass
 
     made.__name__ = made.__qualname__ = name
+    made.__module__ = generic_test_class.__module__
     for key in sorted(dir(generic_test_class)):
         test = getattr(generic_test_class, key)
         if not key.startswith("test") or not callable(test):

@@ -42,6 +42,9 @@ for _n in range(1, 9):
     TEST_SKIPS["multi-gpu-%d" % _n] = TestSkip(
         74 + _n, "Need at least %d CUDA device%s" % (_n, "s" if _n > 1
                                                      else ""))
+    TEST_SKIPS["multi-device-%d" % _n] = TestSkip(      # @2.15
+        74 + _n, "Need at least %d accelerator device%s" % (
+            _n, "s" if _n > 1 else ""))
     TEST_SKIPS["multi-hpu-%d" % _n] = TestSkip(
         74 + _n, "Need at least %d HPU devices" % _n)
 
@@ -61,7 +64,10 @@ def skip_if_no_gpu(func):
 def skip_if_lt_x_gpu(x, *, allow_cpu=False):
     if allow_cpu:
         return lambda func: func
-    return lambda func: _wrapped(func, "Need at least %d CUDA devices" % x)
+    # @2.15 words it of accelerators
+    what = "CUDA" if torch.__version__ < "2.15" else "accelerator"
+    return lambda func: _wrapped(func, "Need at least %d %s device%s" % (
+        x, what, "" if x == 1 else "s"))
 
 
 def nccl_skip_if_lt_x_gpu(backend, x):
@@ -202,6 +208,7 @@ class _Ranks(TestCase):
         super().setUp()
         _take_part(self, int(self.world_size))
         _dtrepl.group(False)            # processes of the test's own
+        self.addCleanup(_dtrepl.group, False)   # which end with it
 
     def _spawn_processes(self):
         pass
@@ -333,7 +340,10 @@ def spawn_threads_and_init_comms(func=None, timeout=TIMEOUT_DEFAULT,
             _dtrepl.group(True)
         except Idle:
             return None
-        return func(self, *args, **kwargs)
+        try:
+            return func(self, *args, **kwargs)
+        finally:
+            _dtrepl.group(False)        # the threads' group ends with them
     return wrapper
 
 
