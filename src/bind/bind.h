@@ -95,6 +95,10 @@ typedef struct DtBind {
   DtPrintOpts print;    /* dt.set_printoptions; as the person set them */
   bool print_set;
   int handler;          /* registry reference of dt.debug.run's, or NOREF */
+  lua_Hook interrupt_hook;      /* what Ctrl-C sets, NULL without a shell */
+  void (*on_handled) (void *ud);        /* a handler of Python's goes on */
+  int ref_interrupt;    /* registry: the error object of the Ctrl-C that ends
+                        ** what runs, see l_error.c; or 0 */
   int ref_raised;       /* registry: the last call that raised, see l_raised.c, */
   int64_t raised;       /* and one more than the operator it came after; or 0 */
   const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* bound.c */
@@ -191,6 +195,8 @@ void dtL_push_none (lua_State *L);
 int dtL_raise (lua_State *L);
 /* Raise an error of the binding with PyTorch's class.  Never returns. */
 int dtL_errorf (lua_State *L, DtStatus code, const char *fmt, ...);
+/* Ctrl-C has been dealt with: the next one raises an object of its own.  Local. */
+void dtL_forget_interrupt (lua_State *L);
 /* The tensor or mesh that is parameter `param` of function `fn`; anything else
 ** raises a TypeError that names both.  Local. */
 DtVar *dtL_param_tensor (lua_State *L, int idx, const char *fn,

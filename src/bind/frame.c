@@ -36,12 +36,31 @@ static const char *chunk_name (lua_State *L, const char *source) {
   return s;
 }
 
+/* What stands behind "function" where it begins, "M:forward": the caller may be
+** the library, whose names for it say nothing.  Length 0: none. */
+static const char *written_name (lua_State *L, const lua_Debug *ar, size_t *len) {
+  size_t n, i;
+  const char *line = dtL_source_line(L, chunk_name(L, ar->source),
+                                     ar->linedefined, &n);
+  *len = 0;
+  for (i = 0; line != NULL && i + 9 < n; i++) {
+    if (memcmp(line + i, "function ", 9) != 0) continue;
+    line += i + 9;
+    *len = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789_.:");
+    break;
+  }
+  return line;
+}
+
 static const char *function_name (lua_State *L, const lua_Debug *ar) {
   char text[128];
-  const char *s;
+  size_t n = 0;
+  const char *s, *name = ar->name ? ar->name : written_name(L, ar, &n);
   if (*ar->what == 'm') return "main chunk";
-  snprintf(text, sizeof text, "function %s",
-           ar->name ? ar->name : "(no name)");
+  snprintf(text, sizeof text, "function %.*s",
+           ar->name ? 100 : n > 0 && n < 100 ? (int)n : 9,
+           ar->name || (n > 0 && n < 100) ? name : "(no name)");
   s = dt_session_intern(dtL_state(L)->s, text);
   if (s == NULL) { dt_error_clear(dtL_state(L)->s->cx); return "function"; }
   return s;

@@ -32,6 +32,9 @@ static void set_side (lua_State *L, const char *key, const DtPlacement *p,
 
 /* --- why --- */
 
+/* The decision of one call as a table: candidates with both sides, cost and
+** bytes, and, for an operator of lists, one such table an element. A candidate
+** that cannot be reached has an infinite cost and no field `cost`. */
 static void push_why (lua_State *L, const DtWhy *w) {
   luaL_checkstack(L, 8, NULL);
   lua_createtable(L, 0, 6);

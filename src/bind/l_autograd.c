@@ -465,6 +465,7 @@ static DtVar *push_alias (lua_State *L, DtVar *v, DtSpec *spec) {
     return NULL;
   }
   (*box)->origin = v->origin;
+  (*box)->inference = v->inference;
   return *box;
 }
 
@@ -526,15 +527,27 @@ static int l_creates_graph (lua_State *L) {
   return 1;
 }
 
-/* dt._data_view(t): t.data; dt._local_of(t): t._local_tensor. */
-static int l_data_view (lua_State *L) {
+/* dt._alias_of(t): the same elements without a history. */
+static int l_alias_of (lua_State *L) {
   DtVar *v = dtL_check_tensor(L, 1);
   (void)push_alias(L, v, v->spec);
   return 1;
 }
 
-/* The local tensor of what from_local gave is the caller's, with its flag; the
-** local tensors of operators' results have none. */
+/* dt._data_view(t): t.data, whose writes autograd does not see. */
+static int l_data_view (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1), **box = dtL_box_tensor(L);
+  DtTensor *t;
+  if (dt_tensor_apart(v->s->cx, v->local, &t) != DT_OK) return dtL_raise(L);
+  DtStatus st = dt_var_new(v->s, t, v->spec, box);
+  dt_tensor_unref(v->s->cx, t);
+  if (st != DT_OK) return dtL_raise(L);
+  (*box)->origin = v->origin;
+  return 1;
+}
+
+/* dt._local_of(t): t._local_tensor.  The local tensor of what from_local gave is
+** the caller's, with its flag; the local tensors of operators' results have none. */
 static int l_local_of (lua_State *L) {
   DtVar *v = dtL_check_tensor(L, 1), *local = push_alias(L, v, NULL);
   local->requires_grad = v->grad_fn && v->grad_fn->name &&
@@ -558,7 +571,8 @@ static int l_set_data (lua_State *L) {
 void dtL_open_autograd (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_autograd_backward", l_backward}, {"_autograd_grad", l_grad},
-    {"_custom_node", l_custom_node}, {"_data_view", l_data_view},
+    {"_custom_node", l_custom_node}, {"_alias_of", l_alias_of},
+    {"_data_view", l_data_view},
     {"_forget_history", l_forget_history}, {"_reached", l_reached},
     {"_hook_saved", l_hook_saved}, {"_saving", l_saving},
     {"_saving_end", l_saving_end}, {"_pack_saved", l_pack_saved},

@@ -138,6 +138,10 @@ static int seq_next (lua_State *L) {
   return 1;
 }
 
+/* pairs() in the same order in every run and on every rank: Lua's own order
+** follows addresses, so ranks would call collectives in different orders.
+** Sequences go by index, every other table by its sorted keys, copied before
+** the loop begins: a body may write to the table. */
 static int b_pairs (lua_State *L) {
   lua_Integer n = 0;
   luaL_checkany(L, 1);
@@ -281,6 +285,9 @@ static void refuse_library_function (lua_State *L, const char *lib,
   lua_pop(L, 1);
 }
 
+/* What a program that is not trusted loses: files go through checked_path, and
+** what could leave the sandbox (processes, hooks, the registry, metatables of
+** basic types) raises by name. */
 static void open_limits (lua_State *L) {
   static const char *const files[] = { "io.open", "io.lines", "io.input",
                                        "io.output", "os.remove", NULL };
@@ -306,6 +313,8 @@ static void open_limits (lua_State *L) {
   wrap_library_function(L, "_G", "loadfile", checked_path);
 }
 
+/* The order matters: "dt.sort" keeps table.sort before a program can replace
+** it, and `load` is wrapped after the limits, which look it up by name. */
 void dtL_open_base (lua_State *L) {
   static const luaL_Reg funcs[] = { {"pairs", b_pairs}, {"print", b_print},
                                     {"tostring", b_tostring}, {NULL, NULL} };

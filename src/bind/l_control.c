@@ -83,6 +83,17 @@ static int l_catching (lua_State *L) {
   return 0;
 }
 
+/* dt._handled(e): Python's except, finally or __exit__ of e begins.  After Ctrl-C
+** what it does counts as not interrupted. */
+static int l_handled (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  if (b->ref_interrupt == 0 || !b->on_handled) return 0;
+  lua_settop(L, 1);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, b->ref_interrupt);
+  if (lua_rawequal(L, 1, 2)) b->on_handled(b->stop_ud);
+  return 0;
+}
+
 /* Is the function of `ar` the one that was given to dt._catching()? */
 static bool is_catching (lua_State *co, lua_Debug *ar) {
   bool yes;
@@ -533,6 +544,9 @@ static const char *why_name (DtStopWhy w) {
   return names[w];
 }
 
+/* The table a stop handler gets: the event's fields when an event stopped us,
+** else a bare line, and on top of both what is common: why, where, the
+** breakpoints that were hit. */
 static void push_stop (lua_State *L, DtControl *c, const DtStopAt *at) {
   DtBuf b;
   int i;
@@ -653,6 +667,10 @@ static int run_handler (lua_State *L) {
   return 0;
 }
 
+/* The handler may run whole operators, so everything it could disturb is put
+** aside: the pending error (a stop can be at one), the mute state and grad
+** mode, which muting turns off and the handler wants as the program has it. If
+** the handler fails, its error replaces the saved one. */
 static DtStatus call_handler (DtBind *b, DtControl *c, DtStopAt *at) {
   DtDebug *d = c->d;
   DtError saved = b->s->cx->err;
@@ -748,5 +766,7 @@ void dtL_open_control (lua_State *L, int dt) {
   lua_setfield(L, dt, "_raised");
   lua_pushcfunction(L, l_catching);
   lua_setfield(L, dt, "_catching");
+  lua_pushcfunction(L, l_handled);
+  lua_setfield(L, dt, "_handled");
   if (dtL_control_open(L) != DT_OK) dtL_raise(L);
 }

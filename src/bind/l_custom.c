@@ -127,6 +127,11 @@ static DtStatus unpack_list (LuaOp *o, const DtOpDef *op, int *n) {
   return DT_OK;
 }
 
+/* What the script's function returned goes into the outputs that were
+** allocated from its meta function. Results that are no tensors wait in
+** o->ints (16 at most) until the call is finished. A shape other than the
+** announced one is the script's mistake and is raised here, where its name is
+** known. */
 static DtStatus store_results (LuaOp *o, void *ud) {
   DtKernelCall *c = (DtKernelCall *)ud;
   const DtSchema *sig = c->op->sig;
@@ -255,6 +260,9 @@ static void push_ctx (lua_State *L, DtGradCall *c) {
   lua_setfield(L, -2, "outputs");
 }
 
+/* Run under lua_pcall: calls backward(ctx, grads...) and stores what comes
+** back by slot. An operator of lists gets its gradients as one table, with
+** None in the places that have none, since a Lua table cannot hold nil. */
 static int protected_grad (lua_State *L) {
   DtGradCall *c = (DtGradCall *)lua_touserdata(L, 1);
   int i, n = c->args->n, base = lua_gettop(L);
@@ -292,6 +300,9 @@ static int opt_ref (lua_State *L, int idx) {
   return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
+/* dt.library._define(schema, impl [, meta, backward, fake]): the userdata that
+** holds the references is stored in the registry by its own address, so it
+** lives as long as the operator, which is as long as the session. */
 static int l_define (lua_State *L) {
   DtSession *s = dtL_session(L);
   const char *schema = luaL_checkstring(L, 1);
@@ -399,6 +410,9 @@ static DtStatus read_side (LuaRule *r, int idx, DtUserRow *row) {
   return DT_OK;
 }
 
+/* The table of rules on top of the stack: a list of {outputs, inputs}.
+** PyTorch's strategy functions that return None raise the TypeError of their
+** caller's loop, so that is what comes out here. */
 static DtStatus read_rules (LuaRule *r, DtUserRules *out) {
   lua_State *L = r->L;
   int n, i;
@@ -450,6 +464,8 @@ static DtStatus rule_call (void *ud, const DtStratCall *c, DtUserRules *out) {
   return st;
 }
 
+/* A rule of the script for an operator. Cached decisions were made without it,
+** so the cache of propagation is emptied. */
 static int l_register (lua_State *L) {
   DtSession *s = dtL_session(L);
   const DtOpDef *op;

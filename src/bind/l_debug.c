@@ -18,6 +18,8 @@ static int push_buf (lua_State *L, DtBuf *b, DtStatus st) {
   return 1;
 }
 
+/* An operator of the record by number: 7, "#7", or "#7+1", the first operator
+** typed at the stop behind #7. Without an argument it is the last one. */
 const DtRecOp *dtL_check_recorded (lua_State *L, int idx, DtDebug *d) {
   const DtRecOp *r;
   const char *s = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : "";
@@ -93,6 +95,9 @@ static const DtOpDef *first_overload (DtSession *s, const char *name) {
   return p && p->n > 0 ? p->op[0] : NULL;
 }
 
+/* :rules NAME: the name may lack "aten." or its overload. If the operator is
+** in the record its shapes there fill in the table, else the rules stand
+** alone. */
 static int l_rules (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
   const char *name = luaL_checkstring(L, 1);
@@ -254,6 +259,9 @@ static const char *mesh_dim_name (const DtEvent *e) {
   return e->mdim < 10 ? number[e->mdim] : "?";
 }
 
+/* One row of dt.debug.record() for each event. It runs inside the engine, where a Lua
+** error must not pass: no room on the stack leaves the row out, and the mute
+** flag hides what the debugger itself runs. */
 static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
   Tape *t = (Tape *)ud;
   lua_State *L = t->L;
@@ -353,8 +361,10 @@ static int trace_stop (lua_State *L) {
   return 1;
 }
 
-/* Without a function: listens until its stop(), which gives the lines. */
+/* Without a function: listens until its stop(), which gives the lines; trace(nil,
+** true) gives them to the letter (debug/debugmode.h). */
 static int trace_open (lua_State *L) {
+  bool torch = lua_toboolean(L, 2);
   DtTrace **t = (DtTrace **)lua_newuserdatauv(L, sizeof *t, 0);
   *t = NULL;
   if (luaL_newmetatable(L, TRACE)) {
@@ -366,7 +376,7 @@ static int trace_open (lua_State *L) {
     lua_setfield(L, -2, "__index");
   }
   lua_setmetatable(L, -2);
-  return dt_trace_new(dtL_session(L), t) == DT_OK ? 1 : dtL_raise(L);
+  return dt_trace_new(dtL_session(L), torch, t) == DT_OK ? 1 : dtL_raise(L);
 }
 
 /* dt.debug.trace(f) -> DebugMode's lines, result or error. */
@@ -376,7 +386,7 @@ static int l_trace (lua_State *L) {
   int st;
   if (lua_isnoneornil(L, 1)) return trace_open(L);
   luaL_checktype(L, 1, LUA_TFUNCTION);
-  if (dt_trace_new(s, &t) != DT_OK) return dtL_raise(L);
+  if (dt_trace_new(s, false, &t) != DT_OK) return dtL_raise(L);
   st = lua_pcall(L, lua_gettop(L) - 1, 1, 0);
   lua_pushstring(L, dt_trace_text(t));
   dt_trace_free(s, t);

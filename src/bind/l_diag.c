@@ -195,10 +195,10 @@ static int l_uncounted (lua_State *L) {
   DtVar *v = dtL_check_tensor(L, 1);
   const char *kind = luaL_checkstring(L, 2);
   const uint64_t was = g ? dt_diag_look(g, v) : 0;
-  const int64_t version = v->local->storage->version;
+  const int64_t seen = dt_tensor_writes(v->local);
   lua_pushvalue(L, 3);
   lua_call(L, 0, 0);
-  v->local->storage->unseen += v->local->storage->version - version;
+  dt_tensor_forget_writes(v->local, dt_tensor_writes(v->local) - seen);
   if (g) dt_diag_uncounted(g, v, kind, was);
   return 0;
 }
@@ -261,6 +261,46 @@ static int l_averaging (lua_State *L) {
   return 0;
 }
 
+/* dt._mode(training): of a dropout or a batch normalization that runs now.
+** dt._evaluates(): a module is set to evaluate. */
+static int l_mode (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_mode(g, lua_toboolean(L, 1));
+  return 0;
+}
+
+static int l_evaluates (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_evaluates(g);
+  return 0;
+}
+
+/* dt._set_apart(parameter): the program keeps the library from reducing it. */
+static int l_set_apart (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_test_tensor(L, 1);
+  if (g && v) dt_diag_set_apart(g, v);
+  return 0;
+}
+
+/* dt._factor_given(): fully_shard is told what to divide gradients by. */
+static int l_factor_given (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_factor_given(g);
+  return 0;
+}
+
+/* dt._divides(mesh, mdim, ranks, factor): it sums those of the backward under way over
+** so many ranks and divides by the factor. */
+static int l_divides (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  DtMesh *m = dtL_check_mesh(L, 1);
+  int mdim = (int)luaL_checkinteger(L, 2);
+  luaL_argcheck(L, mdim >= 0 && mdim < m->ndim, 2, "a dimension of the mesh");
+  if (g) dt_diag_divides(g, m, mdim, luaL_checknumber(L, 3), luaL_checknumber(L, 4));
+  return 0;
+}
+
 /* dt._buffer(tensor, name): a module's; dt._loaded(tensor): from a checkpoint. */
 static int l_buffer (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -287,6 +327,20 @@ static int l_filled (lua_State *L) {
 static int l_restoring (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
   if (g) dt_diag_restoring(g);
+  return 0;
+}
+
+/* dt._moments_left(name or nil): a load left these moments in the file, or none. */
+static int l_moments_left (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_moments_left(g, luaL_optstring(L, 1, NULL));
+  return 0;
+}
+
+/* dt._moments_fresh(): an optimizer goes on without them. */
+static int l_moments_fresh (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_moments_fresh(g);
   return 0;
 }
 
@@ -334,6 +388,54 @@ static int l_gather_back (lua_State *L) {
   return 0;
 }
 
+enum { MOST_OF_FUNCTION = 16 };
+
+/* The tensors of a list, NULL for what is none; 0: too many. */
+static int function_tensors (lua_State *L, int idx, DtVar **out) {
+  luaL_checktype(L, idx, LUA_TTABLE);
+  const lua_Integer n = luaL_len(L, idx);
+  if (n > MOST_OF_FUNCTION) return 0;
+  for (int i = 0; i < (int)n; i++) {
+    lua_geti(L, idx, i + 1);
+    out[i] = dtL_test_tensor(L, -1);
+    lua_pop(L, 1);
+  }
+  return (int)n;
+}
+
+/* dt._function_begins(name, inputs), dt._function_ends(sent, results) -> number,
+** dt._function_turns(number), dt._function_back(number, gradients, what backward gives, name, file, line) */
+static int l_function_begins (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  DtVar *in[MOST_OF_FUNCTION];
+  if (g) dt_diag_function_begins(g, luaL_checkstring(L, 1), function_tensors(L, 2, in), in);
+  return 0;
+}
+
+static int l_function_ends (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  DtVar *out[MOST_OF_FUNCTION];
+  const int n = function_tensors(L, 2, out);
+  lua_pushinteger(L, g ? dt_diag_function_ends(g, lua_toboolean(L, 1), n, out) : 0);
+  return 1;
+}
+
+static int l_function_turns (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_function_turns(g, (int)luaL_checkinteger(L, 1));
+  return 0;
+}
+
+static int l_function_back (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  DtVar *out[MOST_OF_FUNCTION], *in[MOST_OF_FUNCTION];
+  const int nout = function_tensors(L, 2, out), nin = function_tensors(L, 3, in);
+  if (g) dt_diag_function_back(g, (int)luaL_checkinteger(L, 1), nout, out, nin, in,
+                               luaL_checkstring(L, 4), luaL_checkstring(L, 5),
+                               (int)luaL_checkinteger(L, 6));
+  return 0;
+}
+
 /* dt._unreduced(parameter, on): its gradient is kept back by fully_shard. */
 static int l_unreduced (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -376,6 +478,34 @@ static int l_claim (lua_State *L) {
   if (g) dt_diag_claim_of(g, k->id, op, luaL_checkstring(L, 3), what,
                           hash_at(L, 5), hash_at(L, 6), lua_toboolean(L, 7));
   return 0;
+}
+
+/* dt._saved(tensor, key): see dt_diag_saved(). */
+static int l_saved (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_check_tensor(L, 1);
+  if (g) dt_diag_saved(g, v, luaL_checkstring(L, 2));
+  return 0;
+}
+
+/* dt._params_between(a, b) -> how many parameters were made between the two, or nil;
+** and how many there are. */
+static int l_params_between (lua_State *L) {
+  const DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *a = dtL_check_tensor(L, 1), *b = dtL_check_tensor(L, 2);
+  int all = 0, n = g ? dt_diag_params_between(g, a, b, &all) : -1;
+  if (n < 0) lua_pushnil(L);
+  else lua_pushinteger(L, n);
+  lua_pushinteger(L, all);
+  return 2;
+}
+
+/* dt._is_sum(tensor): of more than one element, and not divided. */
+static int l_is_sum (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_check_tensor(L, 1);
+  lua_pushboolean(L, g != NULL && dt_diag_is_sum(g, v));
+  return 1;
 }
 
 /* dt._scheduled(total, step): of a scheduler that is made for so many. */
@@ -555,14 +685,21 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_buffer", l_buffer}, {"_padded", l_padded}, {"_mapped", l_mapped},
     {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins},
     {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse}, {"_averaging", l_averaging},
+    {"_factor_given", l_factor_given}, {"_set_apart", l_set_apart},
+    {"_mode", l_mode}, {"_evaluates", l_evaluates}, {"_divides", l_divides},
+    {"_moments_left", l_moments_left}, {"_moments_fresh", l_moments_fresh},
     {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing},
     {"_raws", l_raws}, {"_gather_back", l_gather_back},
-    {"_function_sent", l_function_sent}, {"_sampled", l_sampled}, {"_filled", l_filled},
+    {"_function_begins", l_function_begins}, {"_function_ends", l_function_ends},
+    {"_function_turns", l_function_turns}, {"_function_back", l_function_back},
+    {"_function_sent", l_function_sent},
+    {"_sampled", l_sampled}, {"_filled", l_filled},
     {"_unreduced", l_unreduced}, {"_claim", l_claim}, {"_loaded", l_loaded},
     {"_result", l_result}, {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_cuts", l_cuts}, {"_clipped", l_clipped},
     {"_stage", l_stage}, {"_shows", l_shows}, {"_gathered", l_gathered},
     {"_sent_after", l_sent_after},
+    {"_saved", l_saved}, {"_params_between", l_params_between}, {"_is_sum", l_is_sum},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

@@ -68,6 +68,9 @@ static const char *push_tuple (lua_State *L, const int64_t *v, int n) {
   return lua_tostring(L, -1);
 }
 
+/* from_local's shape and stride, which go together or not at all. Both are
+** read as they stand: PyTorch does not check that they fit the local part
+** (finding, not error). */
 static bool opt_meta (lua_State *L, int idx, DtVar *local, DtMeta *m) {
   int64_t v[DT_MAX_NDIM];
   int n = 0, i;
@@ -269,6 +272,7 @@ static DtStatus read_coll (lua_State *L, RawCall *c) {
   if (push_option(L, 5, "concat_dim"))
     c->r.dim2 = (int)luaL_checkinteger(L, -1);
   if (push_option(L, 5, "src")) c->r.root = (int)luaL_checkinteger(L, -1);
+  if (push_option(L, 5, "root")) s->coll_root = (int)luaL_checkinteger(L, -1) + 1;
   if (push_option(L, 5, "name")) {
     const DtCollName *name = dt_coll_find(luaL_checkstring(L, -1));
     DT_CHECK(s->cx, name != NULL, DT_E_VALUE, "unknown collective '%s'",
@@ -289,6 +293,9 @@ static DtStatus read_splits (lua_State *L, RawCall *c) {
   nb = dtL_check_ints(L, -1, c->out, MAX_SPLIT);
   DT_CHECK(cx, na == n && nb == n, DT_E_RUNTIME,
            "Number of tensor splits not equal to group size");
+  for (int i = 0; i < n; i++)
+    DT_CHECK(cx, c->in[i] >= 0 && c->out[i] >= 0, DT_E_RUNTIME,
+             "Split sizes must be non-negative");
   c->r.nsplit = n;
   return DT_OK;
 }
@@ -328,6 +335,10 @@ static const DtVar *script_tensor_of (lua_State *L, const DtVar *t) {
   return of != NULL && of->spec == NULL ? of : t;
 }
 
+/* dt._coll(kind, tensor, mesh, dim, options): a collective of plain tensors.
+** What was recorded since `before` belongs to this call: the entry made
+** since then is the collective, and diag learns which tensor of the script was
+** sent. */
 static int l_coll (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtDebug *d = dt_debug_of(s);
@@ -351,6 +362,8 @@ static int l_coll (lua_State *L) {
   c.r = (DtRecRaw){ .kind = dt_session_intern(s, kind), .mesh = m,
                     .mdim = mdim, .in_split = c.in, .out_split = c.out };
   st = c.r.kind ? run_coll(L, &c, t->local, &out) : DT_E_NOMEM;
+  s->coll_as = NULL;            /* one that failed before it began took neither */
+  s->coll_root = 0;
   if (st == DT_OK) {
     st = dt_var_new(s, out, NULL, box);
     dt_tensor_unref(s->cx, out);

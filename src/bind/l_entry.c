@@ -249,16 +249,22 @@ static void set_moves (lua_State *L, const DtRecOp *r) {
 
 /* An operator that failed and was given up at the stop (:kill) ended with that;
 ** what counts is why it failed. */
-static void set_error (lua_State *L, const DtRecOp *r) {
-  const DtDebug *d = dt_debug_of(dtL_session(L));
-  DtStatus st = r->st;
-  const char *message = r->error, *reason = r->reason;
-  if (st == DT_E_INTERRUPTED && d && d->failed.valid &&
+static DtStatus why_failed (const DtDebug *d, const DtRecOp *r,
+                            const char **message, const char **reason) {
+  if (r->st == DT_E_INTERRUPTED && d && d->failed.valid &&
       d->failed.seq == r->seq) {
-    st = d->failed.code;
-    message = d->failed.message;
-    reason = d->failed.reason;
+    *message = d->failed.message;
+    *reason = d->failed.reason;
+    return d->failed.code;
   }
+  *message = r->error;
+  *reason = r->reason;
+  return r->st;
+}
+
+static void set_error (lua_State *L, const DtRecOp *r) {
+  const char *message, *reason;
+  DtStatus st = why_failed(dt_debug_of(dtL_session(L)), r, &message, &reason);
   dtL_set_str(L, "error", dt_error_info(st)->id);
   dtL_set_str(L, "message", message ? message : "");
   if (reason) dtL_set_str(L, "reason", reason);
@@ -285,6 +291,8 @@ static void set_raw (lua_State *L, int cache, const DtRecRaw *r) {
   lua_setfield(L, -2, "raw");
 }
 
+/* One row of the record as a table; fields that do not apply are absent, not
+** empty, except the texts that every reader prints. */
 static void push_entry (lua_State *L, int cache, const DtRecOp *r) {
   luaL_checkstack(L, 16, "record");
   lua_createtable(L, 0, 24);
@@ -330,6 +338,93 @@ static int l_entries (lua_State *L) {
     push_entry(L, MESHES, r);
     lua_seti(L, -2, ++n);
   }
+  return 1;
+}
+
+/* ---- a line a call ---- */
+
+/* A field: no tab and no end of line in it. */
+static void add_field (DtBuf *b, const char *s) {
+  for (; *s != '\0' && *s != '\n'; s++) dt_buf_addc(b, *s == '\t' ? ' ' : *s);
+  dt_buf_addc(b, '\t');
+}
+
+/* Three fields: where the results lie, their types, their shapes. */
+static void add_results (DtBuf *b, const DtRecOp *r) {
+  for (int i = 0; i < r->nout; i++) {
+    const DtSpec *p = r->out[i].none ? NULL : r->out[i].spec;
+    if (i > 0) dt_buf_add(b, ", ");
+    if (p == NULL) dt_buf_add(b, "plain");
+    for (int k = 0; p != NULL && k < p->npl; k++) {
+      if (k > 0) dt_buf_addc(b, ' ');
+      dt_pl_print(p->pl[k], b);
+    }
+  }
+  dt_buf_addc(b, '\t');
+  for (int i = 0; i < r->nout; i++) {
+    const char *t = r->out[i].none ? "None"
+                    : dt_dtype_info((DtDtype)r->out[i].meta->dtype)->torch;
+    const char *dot = strrchr(t, '.');
+    dt_buf_addf(b, "%s%s", i > 0 ? ", " : "", dot != NULL ? dot + 1 : t);
+  }
+  dt_buf_addc(b, '\t');
+  for (int i = 0; i < r->nout; i++) {
+    const DtMeta *m = r->out[i].meta;
+    dt_buf_add(b, i > 0 ? ", [" : "[");
+    for (int k = 0; !r->out[i].none && k < m->ndim; k++)
+      dt_buf_addf(b, "%s%lld", k > 0 ? ", " : "", (long long)m->shape[k]);
+    dt_buf_addc(b, ']');
+  }
+  dt_buf_addc(b, '\t');
+}
+
+/* Five fields: redistributions and how many, collectives, how many, bytes. */
+static void add_traffic (DtBuf *b, const DtRecOp *r) {
+  long long bytes = 0;
+  for (int i = 0; i < r->nmove; i++) {
+    const DtRecMove *m = &r->move[i];
+    dt_buf_add(b, i > 0 ? ", input " : "input ");
+    if (m->slot >= 0) dt_buf_addf(b, "%d ", m->slot + 1);
+    else dt_buf_add(b, "nil ");
+    dt_pls_print(m->src->pl, m->src->npl, b);
+    dt_buf_add(b, " -> ");
+    dt_pls_print(m->dst->pl, m->dst->npl, b);
+  }
+  dt_buf_addf(b, "%s\t%d\t", r->nmove > 0 ? "" : "none", r->nmove);
+  for (int i = 0; i < r->ncoll; i++) {
+    const DtRecColl *c = &r->coll[i];
+    bytes += c->bytes_in;
+    dt_buf_addf(b, "%s%s of %lld bytes (%s, %d ranks)", i > 0 ? ", " : "",
+                c->coll, (long long)c->bytes_in, c->mdim ? c->mdim : "nil",
+                (int)c->ngroup);
+  }
+  dt_buf_addf(b, "%s\t%d\t%lld\t", r->ncoll > 0 ? "" : "none", r->ncoll,
+              bytes);
+}
+
+/* dt.debug._calls() -> the record as text, a line a call, oldest first: what
+** `--across` compares (dt/across/read.lua has the fields).  It is made and read
+** many times as fast as the entries.  Local. */
+static int l_calls (lua_State *L) {
+  DtDebug *d = dtL_check_debug(L);
+  const char *message, *reason;
+  DtBuf b;
+  dt_buf_init(&b, d->s->cx);
+  for (int i = d->rec.n - 1; i >= 0; i--) {
+    const DtRecOp *r = dt_record_at(d, i);
+    add_field(&b, r->label);
+    add_field(&b, r->file ? r->file : "");
+    dt_buf_addf(&b, "%lld\t", (long long)r->line);
+    add_results(&b, r);
+    add_traffic(&b, r);
+    if (r->st != DT_OK) {
+      DtStatus st = why_failed(d, r, &message, &reason);
+      add_field(&b, dt_error_info(st)->id);
+      add_field(&b, message ? message : "");
+    }
+    dt_buf_addc(&b, '\n');
+  }
+  dtL_push_buf(L, &b);
   return 1;
 }
 
@@ -429,15 +524,17 @@ static int l_gradients (lua_State *L) {
   return 1;
 }
 
-/* dt.debug.new_gradients() -> list of {leaf, storage, seq}: leaves that had no
-** gradient and got one, in order.  Local. */
+/* dt.debug.new_gradients(all) -> list of {leaf, storage, seq}: leaves that had no
+** gradient and got one, in order; with `all` also what the program gave them
+** (storage 0: it took the gradient away).  Local. */
 static int l_new_gradients (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
   int n;
+  bool all = lua_toboolean(L, 1);
   const DtGradNew *g = dt_grads_new_ones(d, &n);
   lua_createtable(L, n, 0);
   for (int i = 0, k = 0; i < n; i++) {
-    if (g[i].set) continue;
+    if (g[i].set && !all) continue;
     lua_createtable(L, 0, 3);
     dtL_set_int(L, "leaf", g[i].leaf);
     dtL_set_int(L, "storage", g[i].storage);
@@ -489,7 +586,7 @@ static int l_memory (lua_State *L) {
 
 void dtL_open_entry (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
-    {"called", l_called}, {"entries", l_entries}, {"failed", l_failed}, {"gradients", l_gradients},
+    {"called", l_called}, {"entries", l_entries}, {"_calls", l_calls}, {"failed", l_failed}, {"gradients", l_gradients},
     {"new_gradients", l_new_gradients},
     {"id", l_id}, {"memory", l_memory},
     {"mesh_facts", l_mesh_facts}, {"name_id", l_name_id},

@@ -8,6 +8,7 @@
 #include "bind/bind.h"
 #include "bind/field.h"
 #include "bind/names.h"
+#include "bind/pyframe.h"
 #include "bind/slots.h"
 #include "debug/autopsy.h"
 #include "debug/control.h"
@@ -203,6 +204,59 @@ static void push_trace (lua_State *L) {
   } else dtL_push_buf(L, &b);
 }
 
+/* Python raises KeyboardInterrupt once: `except` and `finally` run then, until
+** Ctrl-C is pressed again.  Lua has no word for it, there no pcall outlives it;
+** nor does a try of Python outlive :kill. */
+static bool may_be_handled (lua_State *L) {
+  const DtControl *c = dt_control_of(dtL_session(L));
+  lua_Debug ar;
+  if ((c && c->abort) || lua_gethook(L) != dtL_state(L)->interrupt_hook)
+    return false;
+  for (int level = 0; lua_getstack(L, level, &ar); level++) {
+    lua_getinfo(L, "S", &ar);
+    if (!dtL_py_scope(L, &ar)) continue;
+    lua_pop(L, 1);
+    return true;
+  }
+  return false;
+}
+
+/* Ctrl-C raises again and again until nothing runs, also in handlers and in the
+** library's own cleaning up, where no line of the script is left to be named.
+** Its object is the first one, which knows where the rank was, and, from a wait,
+** who waited for whom.  Gives that object, which may learn the rest from the
+** later one on the top, in its place. */
+static void push_first_interrupt (lua_State *L) {
+  static const char *const learn[] = {"explain", "where", "traceback"};
+  DtBind *b = dtL_state(L);
+  if (b->ref_interrupt == 0) {
+    lua_pushvalue(L, -1);
+    b->ref_interrupt = luaL_ref(L, LUA_REGISTRYINDEX);
+    if (may_be_handled(L)) lua_sethook(L, NULL, 0, 0);
+    return;
+  }
+  lua_rawgeti(L, LUA_REGISTRYINDEX, b->ref_interrupt);
+  bool placed = *string_field(L, -1, "where") != '\0';
+  for (size_t i = 0; i < (placed ? 1 : 3); i++) {
+    if (i == 0 && *string_field(L, -1, learn[0])) continue;
+    lua_pushstring(L, learn[i]);
+    lua_pushvalue(L, -1);
+    lua_rawget(L, -4);          /* __index gives "explain" a hint for prompts */
+    lua_rawset(L, -3);
+  }
+  lua_remove(L, -2);
+}
+
+void dtL_forget_interrupt (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  if (b->ref_interrupt != 0) luaL_unref(L, LUA_REGISTRYINDEX, b->ref_interrupt);
+  b->ref_interrupt = 0;
+}
+
+/* The pending error of the context becomes a Lua error object. The error is
+** cleared before the autopsy is attached: trying repairs runs operators, which
+** raise and clear errors of their own. An exception of a program that passed
+** through the engine (push_caught) is raised again as the same object. */
 int dtL_raise (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtError *e = &s->cx->err;
@@ -224,6 +278,8 @@ int dtL_raise (lua_State *L) {
   attach_autopsy(L, s, code);
   push_trace(L);
   lua_setfield(L, -2, "traceback");
+  if (code == DT_E_INTERRUPTED && !dtL_state(L)->exiting)
+    push_first_interrupt(L);
   return lua_error(L);
 }
 
@@ -322,6 +378,9 @@ static void add_lines (const char *text, DtBuf *out) {
   }
 }
 
+/* An error as a person reads it: the autopsy if there is one, since it says
+** all the rest, else class, message, place, hints and cause. Any other value
+** of error() prints as tostring() would. */
 void dtL_error_text (lua_State *L, int idx, DtBuf *out) {
   int top = lua_gettop(L);
   idx = lua_absindex(L, idx);

@@ -9,10 +9,23 @@
 #include "base/json.h"
 #include "bind/frame.h"
 
-enum { MAX_DEPTH = 24, MAX_KEYS = 512 };
+enum { MAX_DEPTH = 24 };
+
+/* A key: a text, or a number beside them, which is written as its text. */
+typedef struct Key {
+  const char *text;             /* held by the table; NULL: a number */
+  size_t len;
+  lua_Number number;
+  lua_Integer whole;            /* the number, if it is one without a fraction */
+} Key;
 
 static int by_bytes (const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
+  const Key *x = a, *y = b;
+  if (x->text == NULL || y->text == NULL)
+    return x->text == y->text ? (x->number > y->number) - (x->number < y->number)
+                              : x->text == NULL ? -1 : 1;
+  const int c = memcmp(x->text, y->text, x->len < y->len ? x->len : y->len);
+  return c != 0 ? c : (x->len > y->len) - (x->len < y->len);
 }
 
 static void write_value (lua_State *L, int idx, int depth, DtBuf *b);
@@ -30,27 +43,55 @@ static void write_array (lua_State *L, int idx, lua_Integer n, int depth,
   dt_buf_addc(b, ']');
 }
 
-static void write_object (lua_State *L, int idx, int depth, DtBuf *b) {
-  const char *key[MAX_KEYS];
-  int n = 0, i;
+/* The keys of the table at idx, sorted: the same table gives the same text on
+** each rank and in each run.  They lie in a userdata left on the stack. */
+static Key *sorted_keys (lua_State *L, int idx, size_t *count) {
+  size_t n = 0, i = 0;
+  for (lua_pushnil(L); lua_next(L, idx); n++) lua_pop(L, 1);
+  Key *key = lua_newuserdatauv(L, (n + 1) * sizeof *key, 0);
   lua_pushnil(L);
   while (lua_next(L, idx)) {
     lua_pop(L, 1);
-    if (lua_type(L, -1) == LUA_TSTRING && n < MAX_KEYS)
-      key[n++] = lua_tostring(L, -1);   /* held by the table */
+    key[i] = (Key){0};
+    if (lua_type(L, -1) == LUA_TSTRING)
+      key[i].text = lua_tolstring(L, -1, &key[i].len);
+    else if (lua_isinteger(L, -1))
+      key[i].number = (lua_Number)(key[i].whole = lua_tointeger(L, -1));
+    else if (lua_type(L, -1) == LUA_TNUMBER) key[i].number = lua_tonumber(L, -1);
+    else continue;
+    i++;
   }
-  qsort(key, (size_t)n, sizeof key[0], by_bytes);
+  qsort(key, i, sizeof *key, by_bytes);
+  *count = i;
+  return key;
+}
+
+/* Keys in order of their bytes: the same table gives the same text on each
+** rank and in each run. */
+static void write_object (lua_State *L, int idx, int depth, DtBuf *b) {
+  size_t n;
+  const Key *key = sorted_keys(L, idx, &n);
   dt_buf_addc(b, '{');
-  for (i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     if (i) dt_buf_addc(b, ',');
-    dt_json_string(b, key[i], strlen(key[i]));
+    if (key[i].text != NULL) {
+      dt_json_string(b, key[i].text, key[i].len);
+      lua_pushlstring(L, key[i].text, key[i].len);
+    } else {
+      const bool whole = (lua_Number)key[i].whole == key[i].number;
+      if (whole) lua_pushinteger(L, key[i].whole);
+      else lua_pushnumber(L, key[i].number);
+      lua_pushvalue(L, -1);     /* tostring changes what it is given */
+      dt_buf_addf(b, "\"%s\"", lua_tostring(L, -1));
+      lua_pop(L, 1);
+    }
     dt_buf_addc(b, ':');
-    lua_pushstring(L, key[i]);
     lua_rawget(L, idx);
     write_value(L, lua_gettop(L), depth, b);
     lua_pop(L, 1);
   }
   dt_buf_addc(b, '}');
+  lua_pop(L, 1);
 }
 
 static void write_other (lua_State *L, int idx, DtBuf *b) {
@@ -70,6 +111,9 @@ static void write_other (lua_State *L, int idx, DtBuf *b) {
   lua_pop(L, 1);
 }
 
+/* NaN and infinities have no JSON and become null; a table deeper than
+** MAX_DEPTH, functions and userdata are written as what they are
+** (write_other), so a circle ends. */
 static void write_value (lua_State *L, int idx, int depth, DtBuf *b) {
   size_t n;
   luaL_checkstack(L, 8, "json");

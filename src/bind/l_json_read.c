@@ -15,6 +15,8 @@ typedef enum Form {
 
 static void push_json (lua_State *L, const json_t *j, Form form);
 
+/* ORDERED keeps Python's dictionaries in the file's order: {key, value, ..., n
+** = pairs * 2, object = true}, to be taken by lua/python. */
 static void push_object (lua_State *L, const json_t *j, Form form) {
   const char *k;
   json_t *v;

@@ -100,6 +100,7 @@ static int l_new (lua_State *L) {             /* DeviceMesh("cpu", {{0,1}}) */
   const char *dev, *names[DT_MAX_MDIM];
   int64_t shape[DT_MAX_MDIM], *ranks;
   int ndim = 0, nn, max = 1 << 16;
+  DtMeshRules rules;
   DtMesh **box;
   lua_remove(L, 1);                           /* the class, from __call */
   dev = luaL_checkstring(L, 1);
@@ -119,6 +120,8 @@ static int l_new (lua_State *L) {             /* DeviceMesh("cpu", {{0,1}}) */
   if (dt_mesh_new(s->cx, dev, ndim, shape, ranks, nn < 0 ? NULL : names,
                   s->comm->rank, dt_session_size(s), box) != DT_OK)
     return dtL_raise(L);
+  rules = dt_mesh_rules(&s->profile);
+  dt_mesh_print_as(*box, &rules);
   return 1;
 }
 
@@ -293,10 +296,9 @@ static int m_root (lua_State *L) {
 
 static int m_tostring (lua_State *L) {
   DtMesh *m = dtL_check_mesh(L, 1);
-  DtMeshRules rules = dt_mesh_rules(&dtL_session(L)->profile);
   DtBuf b;
   dt_buf_init(&b, dtL_session(L)->cx);
-  dt_mesh_repr(m, &rules, &b);
+  dt_mesh_repr(m, &b);
   dtL_push_buf(L, &b);
   return 1;
 }

@@ -186,6 +186,10 @@ typedef struct Data {
   DtKind kind;
 } Data;
 
+/* Shape and kind of nested tables, as torch.tensor() sees nested lists: the
+** first element at each depth says how long its siblings must be; a number
+** where the first sibling had a list is an error, and so is the reverse. The
+** kind is the widest that occurs (bool, int, float). */
 static void scan_data (lua_State *L, int idx, int depth, Data *d) {
   lua_Integer n, i;
   DtKind k = DT_K_BOOL;

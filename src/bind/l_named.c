@@ -29,6 +29,8 @@ static DtStatus run_named (void *ud, int max, int *nout, DtVar **out) {
   return DT_OK;
 }
 
+/* dt._named(name, inputs, fn): run `fn` as one operator called `name` of the
+** record. The inputs stay alive by the table that lists them, argument 2. */
 static int l_named (lua_State *L) {
   DtSession *s = dtL_session(L);
   const char *name = dt_session_intern(s, luaL_checkstring(L, 1));
@@ -96,6 +98,33 @@ static int l_release (lua_State *L) {
   return 0;
 }
 
+/* dt._drop(t): the memory that t and others share goes; dt._refill(t): zeros
+** come in its place, and what is written there next is seen by all of them.
+** Local. */
+static int l_drop (lua_State *L) {
+  dt_tensor_drop(dtL_session(L)->cx, dtL_check_tensor(L, 1)->local);
+  return 0;
+}
+
+static int l_refill (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  if (dt_tensor_refill(s->cx, dtL_check_tensor(L, 1)->local,
+                       dt_session_no_data(s)) != DT_OK)
+    return dtL_raise(L);
+  return 0;
+}
+
+/* dt._writes(t, n) -> how often it was written, as autograd counts; with a number,
+** it was that often.  Local. */
+static int l_writes (lua_State *L) {
+  DtTensor *t = dtL_check_tensor(L, 1)->local;
+  const int64_t now = dt_tensor_writes(t);
+  if (!lua_isnoneornil(L, 2))
+    dt_tensor_forget_writes(t, now - luaL_checkinteger(L, 2));
+  lua_pushinteger(L, (lua_Integer)now);
+  return 1;
+}
+
 /* dt._part(t, sizes, offset, dtype): contiguous elements from `offset` on of a
 ** contiguous plain tensor, sharing its memory; of another dtype when given
 ** (offsets then count its elements). */
@@ -128,6 +157,7 @@ void dtL_open_named (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_alloc", l_alloc}, {"_dtype_size", l_dtype_size},
     {"_named", l_named}, {"_part", l_part}, {"_release", l_release},
+    {"_drop", l_drop}, {"_refill", l_refill}, {"_writes", l_writes},
     {NULL, NULL}
   };
   lua_pushvalue(L, dt);

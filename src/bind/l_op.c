@@ -7,6 +7,9 @@
 #include "bind/bind.h"
 #include "bind/field.h"
 
+/* Results on the stack, how many returned. A list is one table; integers among
+** the results (r->nums) are marked by bit, so only the first 16 can be any; a
+** single missing result is None, which a mode may have answered with. */
 int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r) {
   int i;
   if (r->is_list) {

@@ -75,7 +75,8 @@ static DtPostcard *check_message (lua_State *L) {
   return (DtPostcard *)luaL_checkudata(L, 1, DTL_MESSAGE);
 }
 
-/* m:wait() -> the tensor: the one sent, or a new one that was received. */
+/* m:wait() -> the tensor: the one sent, or a new one that was received; how many
+** bytes of it came. */
 static int p_wait (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtPostcard *p = check_message(L);
@@ -85,7 +86,8 @@ static int p_wait (lua_State *L) {
   if (dt_var_new(s, p->t, NULL, box) != DT_OK) return dtL_raise(L);
   if (!p->letter.send && dt_diag_of(s))
     dt_diag_message_came(dt_diag_of(s), p->letter.peer, *box);
-  return 1;
+  lua_pushinteger(L, (lua_Integer)(p->msg ? dt_comm_came(p->msg) : p->letter.nbytes));
+  return 2;
 }
 
 static int p_arrived (lua_State *L) {

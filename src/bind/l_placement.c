@@ -272,6 +272,9 @@ static int dtype_index (lua_State *L) {
   return 1;
 }
 
+/* One userdata for each dtype for the whole session, so that dtypes compare by
+** identity; short names (dt.f32) and PyTorch's (dt.float32) are the same
+** object. */
 static void open_dtypes (lua_State *L) {
   int i;
   luaL_newmetatable(L, DTL_DTYPE);

@@ -289,6 +289,9 @@ static bool is_c10d (const char *coll) {
                    || strcmp(coll, "send") == 0);
 }
 
+/* A collective goes into the row of the operator that sent it; without one
+** it is a row of its own, named as PyTorch's recorder names it, with
+** `plain` set. */
 static void on_coll (Recorder *r, const DtEvent *e) {
   lua_State *L = r->L;
   bool alone = r->open == 0;

@@ -223,6 +223,10 @@ static bool add_argument (lua_State *L, const DtLuaSpmd *s, int i, Asked *a,
   return each_tensor(L, s, i, 1, add_tensor, a);
 }
 
+/* Has this call been typed before? The key is the function, the mode (grad
+** mode is a part of it: an inference rule may differ) and the types of the
+** arguments in order. Returns the node's id, or nil and a ticket under which
+** the result is stored. */
 static int l_known (lua_State *L) {
   DtLuaSpmd *s = dtL_spmd(L);
   bool sums = lua_toboolean(L, 3);

@@ -48,6 +48,9 @@ static void a_is_leaf (lua_State *L, DtVar *v) {
 static void a_is_param (lua_State *L, DtVar *v) {
   lua_pushboolean(L, v->is_param);
 }
+static void a_inference (lua_State *L, DtVar *v) {
+  lua_pushboolean(L, v->inference);
+}
 static void a_is_dtensor (lua_State *L, DtVar *v) {
   lua_pushboolean(L, v->spec != NULL);
 }
@@ -94,14 +97,13 @@ static void a_origin (lua_State *L, DtVar *v) {
   dtL_set_str(L, "op", v->origin.op ? v->origin.op : "");
 }
 static void a_version (lua_State *L, DtVar *v) {
-  const DtStorage *st = v->local->storage;
-  lua_pushinteger(L, st ? st->version - st->unseen : 0);
+  lua_pushinteger(L, dt_tensor_writes(v->local));
 }
 static void a_id (lua_State *L, DtVar *v) { lua_pushinteger(L, v->id); }
 
 /* Sorted: looked up by bisection, listed for completion. */
 static const Attr attrs[] = {
-  {"_has_grad_dtype_override", a_grad_dtype_set}, {"_id", a_id},
+  {"_has_grad_dtype_override", a_grad_dtype_set}, {"_id", a_id}, {"_inference", a_inference},
   {"_local_shape", a_local_shape}, {"_spec", a_spec},
   {"_version", a_version}, {"device", a_device}, {"device_mesh", a_mesh},
   {"dtype", a_dtype}, {"grad", a_grad}, {"grad_dtype", a_grad_dtype},
@@ -182,6 +184,9 @@ static int set_requires_grad (lua_State *L, DtVar *v, bool on) {
       && !dt_dtype_is_complex((DtDtype)dt_var_meta(v)->dtype))
     return dtL_errorf(L, DT_E_RUNTIME, "only Tensors of floating point dtype "
                       "can require gradients");
+  if (on && v->inference && !dtL_session(L)->inference)
+    return dtL_errorf(L, DT_E_RUNTIME, "Setting requires_grad=True on "
+                      "inference tensor outside InferenceMode is not allowed.");
   if (v->requires_grad && !on && dt_diag_of(dtL_session(L)))
     dt_diag_frozen(dt_diag_of(dtL_session(L)), v);
   v->requires_grad = on;
@@ -204,6 +209,9 @@ static int set_grad_dtype (lua_State *L, DtVar *v, int idx) {
   return dt_var_set_grad_dtype(v, t) == DT_OK ? 0 : dtL_raise(L);
 }
 
+/* Own attributes of Python and Lua programs live in a table in the tensor's
+** user value, made by the first write; PyTorch's read-only attributes raise
+** before that, or a program would hide them. */
 static int t_newindex (lua_State *L) {
   DtVar *v = dtL_check_tensor(L, 1);
   const char *k;
@@ -368,6 +376,12 @@ static void print_local (lua_State *L, DtVar *v, DtBuf *b) {
   dt_buf_addc(b, ')');
 }
 
+/* The program sees all values: rules and the record know. */
+static void note_shown (const DtVar *v) {
+  if (dt_diag_of(v->s)) dt_diag_result_read(dt_diag_of(v->s), v);
+  if (dt_debug_of(v->s)) dt_record_show(dt_debug_of(v->s), v);
+}
+
 /* Plain: as PyTorch.  Distributed: one header in PyTorch's notation, then the
 ** local values (the shell folds equal ranks). */
 static int t_tostring (lua_State *L) {
@@ -382,7 +396,7 @@ static int t_tostring (lua_State *L) {
   }
   print_local(L, v, &b);
   if (dt_buf_ok(&b) != DT_OK) { dt_buf_fini(&b); return dtL_raise(L); }
-  if (dt_diag_of(v->s)) dt_diag_result_read(dt_diag_of(v->s), v);
+  note_shown(v);
   dtL_push_buf(L, &b);
   return 1;
 }
@@ -481,8 +495,7 @@ static int m_tolist (lua_State *L) {
                       "subclasses.");
   if (!dt_tensor_has_data(v->local))
     return dtL_errorf(L, DT_E_META_NO_DATA, "this tensor has no data");
-  if (dt_diag_of(dtL_session(L)))
-    dt_diag_result_read(dt_diag_of(dtL_session(L)), v);
+  note_shown(v);
   push_nested(L, v->local, 0, index);
   return 1;
 }

@@ -55,9 +55,13 @@ static uint8_t python_kind (lua_State *L, int idx) {
 }
 
 /* dt._sequence(t, kind): table `t` stands for Python's list (1) or tuple (2);
-** returns it. */
+** returns it.  dt._sequence(t): the kind that was said of it, or 0. */
 int dtL_sequence (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
+  if (lua_isnoneornil(L, 2)) {
+    lua_pushinteger(L, python_kind(L, 1));
+    return 1;
+  }
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &sequences) != LUA_TTABLE) {
     lua_pop(L, 1);
     lua_newtable(L);
@@ -121,6 +125,9 @@ static const char *constant_name (lua_State *L, int idx) {
   return name;
 }
 
+/* A Lua value as an operator's argument. Numbers and strings come before
+** userdata, as most arguments are such; every error first gives back the
+** scratch memory of the conversion. */
 static DtValue to_value (Conv *c, int idx, int depth) {
   const char *name;
   lua_State *L = c->L;
@@ -182,6 +189,9 @@ static void keyword_values (Conv *c, int idx) {
   }
 }
 
+/* Positional arguments, then the keyword table if the last argument is one. A
+** mixed table f{8, 4, k=v} counts as both: its list continues the positional
+** arguments. */
 void dtL_to_args (lua_State *L, int first, DtLuaArgs *a) {
   DtCtx *cx = dtL_session(L)->cx;
   Conv c;
@@ -242,6 +252,9 @@ DtStatus dtL_order_slots (DtCtx *cx, DtLuaArgs *a, DtArgs *args) {
   return DT_OK;
 }
 
+/* The reverse of to_value: tensors by the slot they have among `in`. A None
+** inside a list is the None object, since nil would shorten the table;
+** elsewhere it is nil. */
 void dtL_push_value (lua_State *L, const DtValue *v, DtVar *const *in) {
   int i;
   switch ((DtValueKind)v->kind) {

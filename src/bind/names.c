@@ -237,6 +237,9 @@ static void modules_of (lua_State *L, Find *f) {
     if (lua_type(L, -2) == LUA_TSTRING) module_of(L, f, lua_tostring(L, -2));
 }
 
+/* Modules that the frame can reach: a Python frame through its scopes from
+** inner to outer, a Lua frame through locals, upvalues and globals. Names in
+** parentheses are Lua's own temporaries. */
 static void frame_modules (lua_State *L, lua_Debug *ar, Find *f) {
   const char *name;
   int i;
@@ -263,6 +266,8 @@ static void frame_modules (lua_State *L, lua_Debug *ar, Find *f) {
 
 /* --- frames --- */
 
+/* Names for the tensors of one frame. Locals first: a tensor that has a name
+** already keeps it, and the nearest name is the one a person would use. */
 static void name_frame (lua_State *L, lua_Debug *ar, Find *f) {
   const char *name;
   int i;

@@ -190,6 +190,10 @@ static void collect_as_world (lua_State *L, const DtSession *s) {
   else lua_gc(L, LUA_GCGEN, 0, 0);
 }
 
+/* The Lua state of one rank. The extra space of the state holds its DtBind, so
+** every C function finds its session without a global; opening runs under
+** pcall, and only a state that is complete gets the hook that finds script
+** lines. */
 DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
   DtCtx *cx = s->cx;
   DtBind *b = DT_NEW(cx, DtBind);

@@ -92,6 +92,9 @@ static int sort_names (lua_State *co) {
   return 0;
 }
 
+/* The variables of a Python frame as a sorted list of names with their values
+** beside; dunder names and functions, which a person did not set, are left
+** out. */
 void dtL_py_locals (lua_State *co) {
   int out, vars;
   dtL_py_get(co, -1, DT_PY_VARS);

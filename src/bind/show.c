@@ -11,6 +11,8 @@ static int show_value (lua_State *L) {
     lua_call(L, 1, 1);
     lua_pushvalue(L, 1);
     lua_call(L, 1, 1);
+  } else if (dtL_is_none(L, 1) && !lua_isnil(L, 1)) {
+    lua_pushliteral(L, "None");
   } else luaL_tolstring(L, 1, NULL);
   return 1;
 }

@@ -98,6 +98,9 @@ static double read_float (Reader *r) {
   return v;
 }
 
+/* One value of a tree: the low three bits of the number say what follows, the
+** rest is its payload. Integers are zigzag coded. A damaged tree raises; it is
+** never read past its end. */
 static void push_value (Reader *r) {
   lua_Unsigned n = read_number(r), rest;
   switch ((Tag)(n & 7)) {

@@ -17,6 +17,17 @@ is("\u{e9}\u{20ac}\u{10ffff}", '"\u{e9}\u{20ac}\u{10ffff}"', "characters")
 is("\0\n\"\\\31\127", [["\u0000\n\"\\\u001f\u007f"]], "marks")
 is({0 / 0, math.huge, -math.huge}, "[null,null,null]", "no such numbers")
 is({["\255"] = {}}, [[{"\ufffd":[]}]], "a key")
+is({["a\0c"] = 1, ["a\0b"] = 2}, [[{"a\u0000b":2,"a\u0000c":1}]], "keys with a NUL")
+is({[7] = 1, [-1] = 2, x = 3}, [[{"-1":2,"7":1,"x":3}]], "numbers as keys")
+is({[1.5] = 1, [-0.25] = 2, x = 3}, [[{"-0.25":2,"1.5":1,"x":3}]], "also fractions")
+local many = {}
+for i = 1, 2000 do many["k" .. i] = i end
+T.eq(#dt._json_decode("[" .. dt.debug.json(many) .. "]"), 1, "many keys are read")
+for k, v in pairs(dt._json_decode(dt.debug.json(many))) do
+  T.eq(many[k], v, "each key is written")
+  many[k] = nil
+end
+T.eq(next(many), nil, "no key is left out")
 
 -- Read what was written.
 local name = 'a"b\n<script>\t\\n\255'
