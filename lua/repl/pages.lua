@@ -118,6 +118,7 @@ local spelled = {
   {"^DTensor[.:]", "x:", "x."}, {"^DeviceMesh[.:]", "mesh:", "mesh."},
   {"^nn%.Module[.:]", "module:"}, {"^Module[.:]", "module:"},
   {"lr_scheduler%.", "lr_scheduler."}, {"distributed%.", "distributed."},
+  {"^dist%.", "distributed."},
   {"autograd%.", "autograd."}, {"spmd%.", "spmd."}, {"spmd_types%.", "spmd."},
   {"fsdp%.", "fsdp."}, {"checkpoint%.", "checkpoint."},
   {"library%.", "library."}, {"testing%.", "testing."},
@@ -315,14 +316,15 @@ local decided = {
     .. ":doctor %s).",
 }
 
--- operator(packet, full name of an overload): its example and how it is
--- sharded, as lines of a page; "" when nothing is known.
-function M.operator(full)
+-- operator(full name of an overload, python): its example, in the language asked
+-- for, and how it is sharded, as lines of a page; "" when nothing is known.
+function M.operator(full, python)
   local ns, base, overload = full:match("^([^.]+)%.([^.]+)%.([^.]+)$")
   local op = ns and dt.ops[ns][base][overload]
   local info = dt.debug.op_info(op)
   local out, sample = {}, info.samples[1]
   local call = example_of(dt, full, info.samples)
+  if python and call then call = python_words.translate(call) end
   if call then out[#out + 1] = "Example: " .. call end
   if info.decided_by == "rules" and sample then
     add_rules(out, dt, op, sample)

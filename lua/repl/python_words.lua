@@ -228,6 +228,7 @@ local function chain(item, i)
     names[#names + 1], i = item[i + 2], i + 2
   end
   if #names == 0 then lacks() end
+  if #names == 1 and names[1] == "None" then return "None", i + 1 end
   return spelled(names), i + 1
 end
 
@@ -316,6 +317,17 @@ M.own = {
   register_fsdp_forward_method = {"register_fsdp_forward_method(module, name)",
     "from torch.distributed.fsdp import register_fsdp_forward_method; "
     .. "register_fsdp_forward_method"},
+  barrier = {"torch.distributed.barrier(group=None)",
+    "torch.distributed.barrier()"},
+  context_parallel_unshard = {"context_parallel_unshard(mesh, buffers, seq_dims)",
+    "from torch.distributed.tensor.experimental._attention import "
+    .. "context_parallel_unshard; context_parallel_unshard"},
+  _StridedShard = {"_StridedShard(dim, split_factor=…)",
+    "from torch.distributed.tensor.placement_types import _StridedShard; "
+    .. "_StridedShard(0, split_factor=2)"},
+  _MaskPartial = {"_MaskPartial(reduce_op=\"sum\", offset_shape=…, offset_dim=0)",
+    "from torch.distributed.tensor.placement_types import _MaskPartial; "
+    .. "_MaskPartial()"},
   DataParallelMeshDims = {"DataParallelMeshDims(shard=…, replicate=…)",
     "from torch.distributed.fsdp import DataParallelMeshDims; DataParallelMeshDims"},
   get_printoptions = false, ["x.name"] = false, ["mesh:ranks"] = false,
@@ -330,9 +342,15 @@ local function context(text)
   return ("with %s): %s"):format(say(read(head .. ")", 1)[1]):sub(1, -2), body)
 end
 
+-- An operator whose name is a word of Lua, or whose overload's is one of Python.
+local function unworded(text)
+  text = text:gsub("^(torch%.ops%.%l+)%[\"(%l+)\"%]", "%1.%2")
+  return (text:gsub("^(torch%.ops%.[%w_.]+)%.from(%b())", 'getattr(%1, "from")%2'))
+end
+
 -- What makes distributed tensors has a module of its own.
 local function placed(text)
-  return (text:gsub("torch(%.%l+)(%b())", function (name, inside)
+  return (unworded(text):gsub("torch(%.%l+)(%b())", function (name, inside)
     return inside:find("device_mesh=", 1, true)
       and "torch.distributed.tensor" .. name .. inside or nil
   end))

@@ -4,6 +4,7 @@
 #include "repl/cmd.h"
 #include "repl/source.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Every table, once. */
@@ -60,6 +61,33 @@ static void near_names (const char *name, size_t n, DtBuf *b) {
   }
 }
 
+/* What other debuggers, and people, call it: none of these is a command's name. */
+static const char *const elsewhere[][2] = {
+  {"locals", ":info locals"}, {"vars", ":info locals"}, {"args", ":info locals"},
+  {"variables", ":info locals"}, {"functions", ":info frames"},
+  {"frames", ":info frames"}, {"stack", ":info frames"},
+  {"trace", ":history, or :export trace FILE"}, {"ops", ":history"},
+  {"log", ":history"}, {"comm", ":ledger"}, {"comms", ":ledger"},
+  {"bytes", ":ledger"}, {"collectives", ":ledger, or :break collective"},
+  {"memory", ":mem"}, {"rank", "@2 in front of a line, as in @2 x"},
+  {"ranks", ":status; a line may ask one rank: @2 x"},
+  {"replay", ":rerun, or :goto #N"}, {"restart", ":rerun"},
+  {"reverse", ":back, or :goto #N"}, {"rewind", ":back, or :goto #N"},
+  {"now", ":goto now"}, {"jump", ":goto #N"}, {"ll", ":list"},
+  {"where", ":bt"}, {"backtrace", ":bt"}, {"placements", ":show X, or :types X"},
+  {"spec", ":show X, or :types X"}, {"mesh", ":show mesh"}, {"graph", ":history"},
+  {"profile", ":export trace FILE, or :timeit"}, {"errors", ":bt, or :fix"},
+  {"warnings", ":findings"}, {"lint", ":findings"}, {"hang", ":status"},
+  {"nan", ":break nan"}, {"undo", ":back"}, {"vs", ":whatif"},
+};
+
+static const char *named_elsewhere (const char *name, size_t n) {
+  for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+    if (strlen(elsewhere[i][0]) == n && memcmp(elsewhere[i][0], name, n) == 0)
+      return elsewhere[i][1];
+  return NULL;
+}
+
 /* Does any command's name begin so? */
 static bool begins_any (const char *name, size_t n) {
   const DtCmd *c;
@@ -97,7 +125,11 @@ DtStatus dt_cmd_find (DtCtx *cx, const char *name, size_t n,
     }
   }
   DtStatus st = DT_OK;
-  if (count == 1) {
+  const char *here = named_elsewhere(name, n);
+  if (here != NULL) {
+    st = dt_raise(cx, DT_E_COMMAND, "no command :%.*s; here it is %s", (int)n,
+                  name, here);
+  } else if (count == 1) {
     *out = found;
   } else if (count > 1) {
     st = dt_raise(cx, DT_E_COMMAND, ":%.*s can be %s", (int)n, name,
@@ -140,6 +172,15 @@ DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v) {
   return DT_OK;
 }
 
+/* Where the text in quotes that begins at s[i] ends: at its last quote, or at the
+** NUL of `s`. */
+static size_t text_end (const char *s, size_t i) {
+  const char quote = s[i++];
+  while (s[i] != '\0' && s[i] != quote)
+    i += s[i] == '\\' && s[i + 1] != '\0' ? 2 : 1;
+  return i;
+}
+
 /* Length of the Lua expression at `s`: up to a blank outside brackets and
 ** strings. */
 static size_t expression_length (const char *s) {
@@ -147,9 +188,7 @@ static size_t expression_length (const char *s) {
   size_t i = 0;
   for (; s[i] != '\0'; i++) {
     if (s[i] == '"' || s[i] == '\'') {
-      char quote = s[i++];
-      while (s[i] != '\0' && s[i] != quote)
-        i += s[i] == '\\' && s[i + 1] != '\0' ? 2 : 1;
+      i = text_end(s, i);
       if (s[i] == '\0')
         break;
     } else if (strchr("([{", s[i]) != NULL) {
@@ -161,6 +200,30 @@ static size_t expression_length (const char *s) {
     }
   }
   return i;
+}
+
+/* An expression; PyTorch writes model.0.weight for what is model[0].weight.  In a
+** text, as a state dict's key, it stays. */
+static void add_expression (const char *s, size_t n, DtBuf *b) {
+  size_t i, k, from = 0;                /* where the word under way begins */
+  for (i = 0; i < n; i++) {
+    bool word = isalnum((unsigned char)s[i]) || s[i] == '_';
+    if (s[i] == '"' || s[i] == '\'') {
+      size_t end = text_end(s, i);
+      end = end < n ? end : n - 1;
+      dt_buf_addn(b, s + i, end - i);
+      i = end;
+    }
+    for (k = 0; s[i] == '.' && i + 1 + k < n && isdigit((unsigned char)s[i + 1 + k]);) k++;
+    if (k > 0 && i > from && !isdigit((unsigned char)s[from]) &&
+        (i + 1 + k == n || s[i + 1 + k] == '.')) {
+      dt_buf_addf(b, "[%.*s]", (int)k, s + i + 1);
+      i += k;
+      continue;
+    }
+    if (!word && s[i] != '.' && s[i] != ']') from = i + 1;
+    dt_buf_addn(b, s + i, 1);
+  }
 }
 
 /* A Lua string literal. */
@@ -232,7 +295,6 @@ static bool names_nothing (DtRepl *r, const char *s, size_t n) {
   return nothing;
 }
 
-
 DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   DtRepl *r = c->r;
   const char *s = c->arg;
@@ -240,7 +302,7 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   DtStatus st = DT_OK;
   dt_buf_init(&b, r->cx);
   dt_buf_addf(&b, "dt.debug.%s(", name);
-  for (int i = 0; args[i] != '\0' && *s != '\0'; i++) {
+  for (int i = 0; args[i] != '\0' && args[i] != 'v' && *s != '\0'; i++) {
     bool rest = args[i] == 's' || args[i] == 'r';
     size_t n = rest ? strlen(s) : expression_length(s);
     size_t at = (size_t)(s - c->arg), hash = args[i] == 'n' && *s == '#';
@@ -259,11 +321,13 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
                           (int)strcspn(s, " \t"), s);
         goto done;
       }
-      dt_buf_addn(&b, s + hash, n - hash);
+      add_expression(s + hash, n - hash, &b);
     }
     s += n;
     s += strspn(s, " \t");
   }
+  if (strchr(args, 'v') != NULL)
+    dt_buf_add(&b, ", _ENV");
   if (*s != '\0') {
     st = dt_cmd_error(c, (size_t)(s - c->arg), "more than :%.*s takes (%s)",
                       (int)strcspn(c->cmd->names, " "), c->cmd->names,

@@ -93,7 +93,8 @@ DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v);
 /* Call dt.debug.<name>(...) and show what it returns.  `args` says how the
 ** rest of the line is read, one letter each: 'n' a number ("#7" or "7"), 'e' a
 ** Lua expression without blanks outside brackets, 'r' all the rest as one
-** expression, 's' as a string.  Missing ones are left out.  Local. */
+** expression, 's' as a string; a last 'v' reads nothing and gives the variables
+** that expressions see.  Missing ones are left out.  Local. */
 DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args);
 
 /* cmd_time.c: one operator later, when the past is looked at; *done false when
@@ -118,6 +119,9 @@ void dt_verify_end (DtRepl *r);
 /* A page on a command, operator, error code, setting or topic; "" = the
 ** overview.  KEY with the nearest names.  Pure but for the operator table. */
 DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out);
+/* What people come for by a word of theirs ("hang"), or a question; "tasks": all.
+** Pure. */
+bool dt_help_tasks (const char *what, DtBuf *out);
 /* Page on a function of the Lua library ("dt.zeros", "nn.Linear", "F.linear"):
 ** the comment above it, with `source` its text too.  False when there is none
 ** of that name.  Pure. */

@@ -157,6 +157,9 @@ static DtStatus tell_across (DtRepl *r, DtBuf *said) {
   return DT_OK;
 }
 
+/* Rank 0 runs the two sessions and shares what came of them; the others only
+** wait. A session that is itself one of two refuses: a file of typed lines may
+** hold :across, and would start two more for ever. */
 static DtStatus cmd_across (DtCmdCall *c) {
   DtRepl *r = c->r;
   char releases[96], typed[WORD], told[WORD];

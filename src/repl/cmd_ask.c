@@ -25,7 +25,7 @@ static const Ask asks[] = {
   {"same", "r", "wanted a tensor"},
   {"report", "s", NULL},
   {"export", "s", "wanted torch, lua, json, html or trace, and a file"},
-  {"whatif", "s", "wanted NAME = PLACEMENTS, #N.I = PLACEMENTS, drop #N, "
+  {"whatif", "sv", "wanted NAME = PLACEMENTS, #N.I = PLACEMENTS, drop #N, "
    "rule OP: IN -> OUT, or planner = graph"},
   {"shrink", "s", NULL},
   {"sweep", "r", "wanted a function"},

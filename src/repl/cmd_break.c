@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_break.c: breakpoints at the prompt.  Each command calls the
 ** function of dt.debug that scripts call too. */
+#include "bind/slots.h"
 #include "repl/cmd.h"
 
 #include <stdio.h>
@@ -122,6 +123,11 @@ static const char *line_of (const char *text, int64_t n, int64_t *lines) {
   return at;
 }
 
+static bool is_python (const char *file) {
+  size_t n = strlen(file);
+  return n > 3 && strcmp(file + n - 3, ".py") == 0;
+}
+
 /* A place where no stop will be is said at once: the file may come yet. */
 static void note_line (DtCmdCall *c, const DtBreak *b) {
   char *text = NULL;
@@ -142,6 +148,7 @@ static void note_line (DtCmdCall *c, const DtBreak *b) {
   if (s == NULL)
     dt_buf_addf(c->out, "    %s has %lld lines\n", b->arg, (long long)lines);
   else if (*code == '\n' || *code == '\0' ||
+           (*code == '#' && is_python(b->arg)) ||
            (strncmp(code, "--", 2) == 0 && code[2] != '['))
     dt_buf_addf(c->out, "    nothing runs on line %lld\n",
                 (long long)b->num);
@@ -163,9 +170,90 @@ static void note_variable (DtCmdCall *c, const DtBreak *b) {
   dt_buf_fini(&seen);
 }
 
+/* The first line that runs in the function on the top of the stack, which is
+** popped: "FILE:LINE". */
+static bool add_first_line (lua_State *L, DtBuf *b) {
+  lua_Debug ar;
+  int first = 0;
+  lua_getinfo(L, ">SL", &ar);
+  if (lua_istable(L, -1))
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+      int line = (int)lua_tointeger(L, -2);
+      if (line > ar.linedefined && (first == 0 || line < first)) first = line;
+    }
+  lua_pop(L, 1);
+  if (first == 0 || *ar.source != '@' || dtL_is_ours(ar.source)) return false;
+  dt_buf_addf(b, "%s:%d", ar.source + 1, first);
+  return true;
+}
+
+/* The same of a function of Python's, a table (python/stmt.lua): where it stands,
+** and its source, whose first statement may be its text of help. */
+static bool add_python_line (lua_State *L, DtBuf *b) {
+  const char *where, *colon;
+  int line = 0, top = lua_gettop(L);
+  lua_pushliteral(L, "where");
+  lua_rawget(L, top);
+  where = lua_tostring(L, -1);
+  colon = where != NULL ? strrchr(where, ':') : NULL;
+  lua_pushliteral(L, "source");
+  lua_rawget(L, top);
+  if (lua_istable(L, -1) && lua_getfield(L, -1, "body") == LUA_TTABLE)
+    for (int i = 1; i <= 2 && lua_geti(L, -1, i) == LUA_TTABLE; i++) {
+      lua_getfield(L, -1, "kind");
+      bool text = lua_type(L, -1) == LUA_TSTRING &&
+                  strcmp(lua_tostring(L, -1), "expr") == 0;
+      if (lua_getfield(L, -2, "first") != LUA_TNUMBER) {
+        lua_pop(L, 1);
+        lua_getfield(L, -2, "line");
+      }
+      line = (int)lua_tointeger(L, -1);
+      lua_pop(L, 3);
+      if (!text) break;
+    }
+  if (colon != NULL && line > 0)
+    dt_buf_addf(b, "%.*s:%d", (int)(colon - where), where, line);
+  lua_settop(L, top - 1);
+  return colon != NULL && line > 0;
+}
+
+/* "f" for FILE:LINE where f of the script begins, "14" of the script that ran
+** last while nothing is stopped; else the text as it is. */
+static const char *place_of (DtCmdCall *c, DtBuf *b) {
+  DtRepl *r = c->r;
+  lua_State *L = r->L;
+  const char *s = c->arg;
+  size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                       "0123456789_.");
+  bool whole = s[n] == '\0' || strncmp(s + n, " if ", 4) == 0;
+  bool expression, found = false;
+  int top = lua_gettop(L);
+  if (!whole || n == 0) return s;
+  if (strspn(s, "0123456789") == n) {
+    if (r->at != NULL || r->rerun.name == NULL) return s;
+    dt_buf_addf(b, "%s:", r->rerun.name + (*r->rerun.name == '@'));
+    dt_buf_add(b, s);
+    return dt_buf_str(b);
+  }
+  for (int i = 0; dt_bp_kind(i) != NULL; i++)
+    if (strlen(dt_bp_kind(i)->name) == n && strncmp(s, dt_bp_kind(i)->name, n) == 0)
+      return s;
+  char *name = dt_strndup(r->cx, s, n);
+  if (name != NULL && dt_eval_compile(L, name, &expression) && expression &&
+      lua_pcall(L, 0, 1, 0) == LUA_OK)
+    found = lua_isfunction(L, -1) ? add_first_line(L, b)
+      : lua_istable(L, -1) && add_python_line(L, b);
+  lua_settop(L, top);
+  dt_free(r->cx, name);
+  dt_error_clear(r->cx);
+  if (found) dt_buf_add(b, s + n);
+  return found ? dt_buf_str(b) : s;
+}
+
 static DtStatus set_break (DtCmdCall *c, bool once) {
   DtControl *k = control_of(c);
   const char *cond = strstr(c->arg, " if ");
+  DtBuf place;
   int id = 0;
   if (*c->arg == '\0') {
     show_kinds(c->out);
@@ -180,7 +268,9 @@ static DtStatus set_break (DtCmdCall *c, bool once) {
   size_t len = strlen(c->arg);
   if (len > 3 && strcmp(c->arg + len - 3, " if") == 0)
     return dt_cmd_error(c, len, "wanted a condition behind if");
-  DtStatus st = dt_bp_add(k, c->arg, once, &id);
+  dt_buf_init(&place, c->r->cx);
+  DtStatus st = dt_bp_add(k, place_of(c, &place), once, &id);
+  dt_buf_fini(&place);
   if (st != DT_OK) {
     near_kind(c);
     return st;
@@ -228,7 +318,7 @@ static DtStatus find_break (DtCmdCall *c, DtBreak **b, const char **rest) {
 static DtStatus cmd_delete (DtCmdCall *c) {
   DtBreak *b;
   const char *rest;
-  if (*c->arg == '\0')
+  if (*c->arg == '\0' || strcmp(c->arg, "all") == 0)
     return dt_bp_delete(control_of(c), 0);
   DT_TRY(c->r->cx, find_break(c, &b, &rest));
   return dt_bp_delete(control_of(c), b->id);
@@ -300,10 +390,10 @@ static DtStatus cmd_commands (DtCmdCall *c) {
 
 const DtCmd dt_cmds_break[] = {
   {"break b", "breakpoints", 0, "[WHERE [if EXPR] | save FILE | load FILE]",
-   "Stop at a line, or at an event of a kind; without WHERE: the kinds.\n"
+   "Stop at a line, in a function, or at an event of a kind; without WHERE: the kinds.\n"
    "EXPR is Lua over the event: op, line, seq, bytes, mesh_dim, inputs,\n"
    "outputs, module, backward, hits; and the script's variables.\n"
-   "  :break repro.lua:14\n"
+   "  :break repro.lua:14, :break step\n"
    "  :break op aten.mm* if inputs[1].shape[1] > 4\n"
    "  :break redistribute > 1M implicit\n"
    "  :break collective all_gather on tp\n"

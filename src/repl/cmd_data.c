@@ -56,6 +56,9 @@ static void show_time (double t, DtBuf *b) {
     dt_buf_addf(b, "%.3g s", t);
 }
 
+/* One run first, to learn what a run costs; then as many as fill 0.2 s of the
+** slowest rank. The count must be the same on all ranks, as the text may hold
+** collectives. */
 static DtStatus cmd_timeit (DtCmdCall *c) {
   DtRepl *r = c->r;
   lua_State *L = r->L;

@@ -70,6 +70,8 @@ static bool is_foreign_frame (const char *line, size_t n) {
   return false;
 }
 
+/* At a stop the frames of the program, else those of the last error, without
+** frames of the library and of the shell. */
 static DtStatus cmd_bt (DtCmdCall *c) {
   DtRepl *r = c->r;
   lua_State *L = r->L;

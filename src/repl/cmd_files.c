@@ -156,6 +156,8 @@ DtStatus dt_cmd_write (DtCtx *cx, const char *path, const char *s, size_t n) {
   return DT_OK;
 }
 
+/* Only rank 0 writes. What it says of it is written past the ranks' common
+** output, where the silence of the others would fold it. */
 static DtStatus cmd_save (DtCmdCall *c) {
   static const char head[] =
     "-- A session of dtrepl; :load runs it again, one line after the other.\n";
@@ -235,6 +237,9 @@ static DtStatus write_scratch (DtRepl *r, DtBuf *path) {
                       r->typed.len - r->typed_last);
 }
 
+/* The editor runs on rank 0; all ranks then load the file by its path. The
+** code is shared before anything is raised, so that no rank waits for
+** another. */
 static DtStatus cmd_e (DtCmdCall *c) {
   DtRepl *r = c->r;
   DtBuf path;

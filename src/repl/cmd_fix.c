@@ -305,7 +305,8 @@ static DtStatus for_finding (DtCmdCall *c, bool *found) {
   *found = f != NULL;
   if (f != NULL) {
     dt_finding_line(f, c->out);
-    dt_buf_addf(c->out, "\n    %s\n    %s\n", f->lua, f->torch);
+    dt_buf_addf(c->out, "\n    Lua: %s\n    PyTorch: %s\n", f->lua,
+                f->torch);
   }
   DtStatus st = dt_repair_recorded(d, f != NULL ? f->seq : 0, &v);
   if (st == DT_OK && v.n > 0) {

@@ -92,6 +92,8 @@ static DtStatus explain_last (DtCmdCall *c) {
   return st;
 }
 
+/* An error that no operator raised has no call to repair: the catalogue of
+** reports is asked for fixes instead. */
 bool dt_cmd_other_error (DtCmdCall *c, bool tell) {
   DtRepl *r = c->r;
   lua_State *L = r->L;

@@ -190,6 +190,9 @@ static void put_found (void *ud, const char *p, size_t n) {
     dt_diag_read(g, p, n);
 }
 
+/* Collective: what the ranks found is settled first, each writes its part,
+** rank 0 the file. A rank without memory makes all of them stop together
+** (all_well). */
 DtStatus dt_record_save (DtRepl *r, const char *path) {
   DtCtx *cx = r->cx;
   DtDebug *d = dt_debug_of(r->s);
@@ -379,6 +382,8 @@ static int answer_diff (lua_State *L) {
   return 0;
 }
 
+/* The records that were opened for it are dropped afterwards; "now" and "last"
+** are the session's own and stay. */
 static DtStatus cmd_diff (DtCmdCall *c) {
   DtRepl *r = c->r;
   DtDebug *d = dt_debug_of(r->s);
@@ -438,6 +443,9 @@ bool dt_rerun_pending (DtRepl *r) {
   return r->rerun.asked && r->at == NULL && !r->quit && !r->lost;
 }
 
+/* From the state before the script: sequence numbers and generators are set
+** back, the first run's record is kept as "last". The text is copied, since a
+** :run within it replaces what is remembered. */
 DtStatus dt_rerun_run (DtRepl *r) {
   DtRerun *k = &r->rerun;
   DtDebug *d = dt_debug_of(r->s);
@@ -468,6 +476,8 @@ DtStatus dt_rerun_run (DtRepl *r) {
   return st;
 }
 
+/* Within a stop the script has to end first: it is asked for here and done by
+** the shell once it has left. */
 static DtStatus cmd_rerun (DtCmdCall *c) {
   DtRepl *r = c->r;
   const char *s = c->arg;

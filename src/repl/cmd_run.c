@@ -113,6 +113,9 @@ static DtStatus cmd_until (DtCmdCall *c) {
 
 /* ---- scripts ---- */
 
+/* With `stop` (:debug FILE) the script stops at its first operator. Output of
+** a line typed at the prompt comes as it is made; within a program that is run
+** it is the program's. */
 static DtStatus run_file (DtCmdCall *c, bool stop) {
   DtRepl *r = c->r;
   DtControl *k = dt_control_of(r->s);
@@ -259,6 +262,8 @@ static DtStatus cmd_print (DtCmdCall *c) {
   return dt_eval_line(c->r->L, c->arg, &c->r->diag);
 }
 
+/* The expression is compiled once to see that it is one, and evaluated at each
+** stop; at a stop already, now. */
 static DtStatus cmd_display (DtCmdCall *c) {
   DtRepl *r = c->r;
   enum { MAX = sizeof r->display / sizeof r->display[0] };

@@ -247,6 +247,8 @@ static void list_word (void *sink, const char *word) {
   dt_buf_addc(sink, '\n');
 }
 
+/* For editors: the words as a list without repeats, and where in the line they
+** begin. */
 int dt_complete_lua (lua_State *L) {
   DtRepl *r = dtL_state(L)->stop_ud;
   size_t n;

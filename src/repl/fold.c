@@ -9,7 +9,9 @@
 ** keep their order, and a tensor's common header is printed once.  In a table
 ** the names of ranks would push single rows out of their columns, so all its rows
 ** are moved by as much; rows of all that follow some ranks' rows are named, too,
-** since they would be taken for those ranks'. */
+** since they would be taken for those ranks'.  A value of several lines, as a
+** tensor's rows, is equal or different as a whole: one rank's first row is never
+** followed by the second one of all. */
 #include "repl/fold.h"
 
 #include <string.h>
@@ -94,6 +96,7 @@ typedef struct Fold {
   Lines *v;
   int *group;                   /* scratch: group of each text */
   int *member;                  /* scratch: ranks of one group */
+  bool *common;                 /* of each line, when all have as many */
   DtBuf *last;                  /* see dt_fold; or NULL */
 } Fold;
 
@@ -155,9 +158,52 @@ static size_t add_differing (Fold *f, int from, int tail, size_t width,
   return width;
 }
 
+/* Is a value open behind the line [s, end), when `depth` brackets were before? */
+static int open_behind (const char *s, const char *end, int depth) {
+  if (*s != ' ')
+    depth = 0;
+  for (; s < end; s++)
+    depth += (*s == '[') - (*s == ']');
+  return depth > 0 ? depth : 0;
+}
+
+/* The last line of the value that begins in line i: its square brackets close
+** there, and the lines between begin with blanks; i: it has one line. */
+static int find_value_end (const Lines *l, int i) {
+  int depth = 0;
+  for (int k = i; k < l->n; k++) {
+    const char *s = l->s + l->at[k];
+    if (k > i && *s != ' ')
+      return i;
+    depth = open_behind(s, l->s + l->at[k + 1], depth);
+    if (depth == 0)
+      return k;
+  }
+  return i;
+}
+
+/* Which lines are the same on all ranks, values as a whole. */
+static void mark_common (Fold *f) {
+  int total = f->v[0].n;
+  for (int i = 0; i < total; i++)
+    f->common[i] = same_everywhere(f->n, f->v, i, false);
+  for (int i = 0, next; i < total; i = next) {
+    bool same = true;
+    next = i + 1;
+    for (int r = 0; r < f->n; r++) {
+      int end = find_value_end(&f->v[r], i) + 1;
+      next = end > next ? end : next;
+    }
+    for (int k = i; k < next; k++)
+      same = same && f->common[k];
+    for (int k = i; k < next && !same; k++)
+      f->common[k] = false;
+  }
+}
+
 /* The first line from `i` on, before `end`, that is (not) the same. */
 static int find_line (const Fold *f, int i, int end, bool is_same) {
-  while (i < end && same_everywhere(f->n, f->v, i, false) != is_same)
+  while (i < end && f->common[i] != is_same)
     i++;
   return i;
 }
@@ -242,6 +288,7 @@ static void fold_some (Fold *f, int i, int end, size_t width, DtBuf *out) {
 
 static void fold_even (Fold *f, DtBuf *out) {
   int total = f->v[0].n;
+  mark_common(f);
   for (int i = 0; i < total; ) {
     int end;
     size_t width = measure_table(f, i, &end);
@@ -287,13 +334,17 @@ DtStatus dt_fold (DtCtx *cx, int n, const int *rank, const char *const *text,
   }
   DtStatus st = DT_OK;
   Fold f = {cx, n, rank, DT_NEWN(cx, Lines, n), DT_NEWN(cx, int, n),
-            DT_NEWN(cx, int, n), last};
+            DT_NEWN(cx, int, n), NULL, last};
   if (f.v == NULL || f.group == NULL || f.member == NULL)
     st = DT_E_NOMEM;
   bool even = true;
   for (int r = 0; r < n && st == DT_OK; r++) {
     st = split_lines(cx, text[r], &f.v[r]);
     even = even && f.v[r].n == f.v[0].n;
+  }
+  if (st == DT_OK && even) {
+    f.common = DT_NEWN(cx, bool, f.v[0].n);
+    st = f.common == NULL ? DT_E_NOMEM : DT_OK;
   }
   if (st == DT_OK) {
     if (even)
@@ -307,11 +358,13 @@ DtStatus dt_fold (DtCtx *cx, int n, const int *rank, const char *const *text,
   dt_free(cx, f.v);
   dt_free(cx, f.group);
   dt_free(cx, f.member);
+  dt_free(cx, f.common);
   return st;
 }
 
 size_t dt_fold_head (int n, const char *const *text) {
-  size_t head = 0;
+  size_t head = 0, whole = 0;
+  int depth = 0;
   for (const char *s = text[0], *end; (end = strchr(s, '\n')) != NULL;
        s = end + 1) {
     size_t k = (size_t)(end + 1 - s);
@@ -319,10 +372,13 @@ size_t dt_fold_head (int n, const char *const *text) {
       break;
     for (int r = 1; r < n; r++)
       if (strncmp(text[r] + head, s, k) != 0)
-        return head;
+        return whole;
     head += k;
+    depth = open_behind(s, end, depth);
+    if (depth == 0)
+      whole = head;
   }
-  return head;
+  return whole;
 }
 
 void dt_fold_raw (int n, const int *rank, const char *const *text,

@@ -14,8 +14,8 @@
 DtStatus dt_fold (DtCtx *cx, int n, const int *rank, const char *const *text,
                   DtBuf *last, DtBuf *out);
 /* How many bytes at the beginning of all n texts are whole lines that all
-** share, up to the first row of a table: its columns depend on what follows.
-** Pure. */
+** share, up to the first row of a table: its columns depend on what follows, or to
+** a value (a tensor's rows) that is not at its end.  Pure. */
 size_t dt_fold_head (int n, const char *const *text);
 /* The same without folding: each rank's text under its own name.  Pure. */
 void dt_fold_raw (int n, const int *rank, const char *const *text,

@@ -153,8 +153,9 @@ static void print_overview (DtRepl *r, DtBuf *out) {
   dt_buf_add(out, "\ntopics\n ");
   for (int i = 0; i < NTOPICS; i++)
     dt_buf_addf(out, " %s", topics[i].name);
-  dt_buf_add(out, " options\n\n:help WORD explains a command, a topic, an "
-             "operator (:help mm) or an error (:help DT0101)\n");
+  dt_buf_add(out, " options tasks\n\n:help tasks is what people come for; :help "
+             "WORD explains a command, a topic, an\noperator (:help mm) or an error "
+             "(:help DT0101)\n");
 }
 
 static void operator_page (const DtOpDef *d, DtBuf *out) {
@@ -231,7 +232,8 @@ static bool finding_help (const char *what, DtBuf *out) {
 }
 
 const char *dt_help_topic (int i) {
-  return i < NTOPICS ? topics[i].name : i == NTOPICS ? "options" : NULL;
+  return i < NTOPICS ? topics[i].name : i == NTOPICS ? "options"
+    : i == NTOPICS + 1 ? "tasks" : NULL;
 }
 
 static bool topic_help (const char *what, DtBuf *out) {
@@ -239,6 +241,7 @@ static bool topic_help (const char *what, DtBuf *out) {
     dt_options_help(out);
     return true;
   }
+  if (strcmp(what, "tasks") == 0) return dt_help_tasks(what, out);
   for (int i = 0; i < NTOPICS; i++)
     if (strcmp(topics[i].name, what) == 0) {
       dt_buf_add(out, topics[i].text);
@@ -302,6 +305,23 @@ static void near_page (void *ud, const char *name) {
     dt_buf_addf(k->b, k->count++ > 0 ? ", %s" : "; did you mean %s", name);
 }
 
+/* "aten.mm.nosuch": the overloads that there are.  False: no such operator. */
+static bool near_overloads (DtRepl *r, const char *what, DtBuf *b) {
+  const char *base = strncmp(what, "aten.", 5) == 0 ? what + 5 : what;
+  size_t n = strcspn(base, ".");
+  const DtPacket *p;
+  int it = 0;
+  while (base[n] == '.' &&
+         (p = dt_registry_next(r->cx, r->s->registry, &it)) != NULL) {
+    if (strlen(p->base) != n || memcmp(p->base, base, n) != 0 ||
+        strcmp(p->ns, "aten") != 0) continue;
+    for (int i = 0; i < p->n; i++)
+      dt_buf_addf(b, i > 0 ? ", %s" : "; did you mean %s", p->op[i]->sig->full);
+    return p->n > 0;
+  }
+  return false;
+}
+
 /* Commands, the person's own, topics, errors; then operators. */
 static void near_pages (DtRepl *r, const char *what, DtBuf *b) {
   NearPages k = {what, 1, 0, b};
@@ -309,6 +329,7 @@ static void near_pages (DtRepl *r, const char *what, DtBuf *b) {
   char name[32];
   const DtCmd *c;
   const char *s, *op[3];
+  if (near_overloads(r, what, b)) return;
   for (; k.limit <= (len > 4 ? 2 : 1) && k.count == 0; k.limit++) {
     int it = 0;
     while ((c = dt_cmd_next(&it)) != NULL)
@@ -351,6 +372,10 @@ static bool name_help (DtRepl *r, const char *what, DtBuf *out) {
   return found;
 }
 
+/* The order decides what a name that means several things shows: a topic, the
+** user's own function, a command, a tensor, a word for what people come for, a
+** tensor's method or a public name, an error, a finding, a name of Lua. The last step takes a command without its
+** colon. */
 DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   if (*what == '\0') {
     print_overview(r, out);
@@ -364,12 +389,18 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   }
   if (topic_help(what, out) || dt_user_help(r->L, what, out) ||
       command_help(r, what, *what == ':', out) ||
-      live_help(r, what, out) || name_help(r, what, out) ||
-      error_help(what, out) || finding_help(what, out) || dt_help_lua(what, false, out) ||
-      command_help(r, what, true, out))
+      live_help(r, what, out))
     return dt_buf_ok(out);
   DtBuf b;
   dt_buf_init(&b, r->cx);
+  if (dt_help_tasks(what, out)) {       /* and what else is called so */
+    if (name_help(r, what, &b)) dt_buf_addf(out, "\n%s", dt_buf_str(&b));
+    dt_buf_fini(&b);
+    return dt_buf_ok(out);
+  }
+  if (name_help(r, what, out) || error_help(what, out) || finding_help(what, out) || dt_help_lua(what, false, out) ||
+      command_help(r, what, true, out))
+    return dt_buf_ok(out);
   near_pages(r, what, &b);
   DtStatus st = dt_raise(r->cx, DT_E_KEY, "no page on \"%s\"%s%s", what,
                          dt_buf_str(&b),

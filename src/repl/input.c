@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +52,9 @@ static void put_bytes (DtInput *in, const unsigned char *b, size_t n) {
     in->stop(in->ud);
 }
 
+/* A thread of its own reads the terminal while a program runs, so that Ctrl-C
+** arrives as a byte where a launcher forwards it, and what is typed ahead is
+** not lost. */
 static void *watch_input (void *arg) {
   DtInput *in = arg;
   unsigned char b[512];
@@ -181,6 +185,16 @@ bool dt_input_ready (DtInput *in) {
   bool yes = in->head != in->tail || in->eof;
   pthread_mutex_unlock(&in->lock);
   return yes;
+}
+
+size_t dt_input_waiting (DtInput *in) {
+  int n = 0;
+  if (!in->watch)
+    return ioctl(0, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
+  pthread_mutex_lock(&in->lock);
+  size_t waiting = in->head - in->tail;
+  pthread_mutex_unlock(&in->lock);
+  return waiting;
 }
 
 bool dt_input_running (DtInput *in, bool running) {

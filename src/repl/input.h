@@ -22,6 +22,8 @@ void dt_input_free (DtInput *in);
 int dt_input_key (DtInput *in, int ms);
 /* Is a key waiting?  Local. */
 bool dt_input_ready (DtInput *in);
+/* Bytes that have come and were not read, as far as is known.  Local. */
+size_t dt_input_waiting (DtInput *in);
 /* From now on Ctrl-C stops the command (true) or is a key (false).  What it was
 ** before.  Local. */
 bool dt_input_running (DtInput *in, bool running);

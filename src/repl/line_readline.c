@@ -21,6 +21,7 @@
 
 /* A line longer than HISTORY_LINE is not kept for the next session. */
 enum { IDLE_MS = 200, PASTE_MS = 500, HISTORY_LINE = 64 << 10 };
+enum { BURST = 256, BURST_MS = 150 };   /* bytes; the pause that ends it */
 enum { CTRL_C = 3, CTRL_Z = 26, CTRL_BACKSLASH = 28 };
 
 typedef struct Edit {
@@ -30,6 +31,7 @@ typedef struct Edit {
   FILE *out;
   char *prompt;
   bool dropped, leave, history_ok;
+  bool pasting;                 /* a paste in brackets is being read */
   int cols, rows;
   int word, line_start;         /* completion: starts, readline's and ours */
   DtBuf words;                  /* candidates, each with its 0 byte */
@@ -74,11 +76,42 @@ static void look_at_size (Edit *e) {
   rl_redisplay();
 }
 
+/* A terminal that puts no brackets around a paste sends it as if typed, faster
+** than anybody types: where an Enter has so much behind it, all that follows
+** without a pause is a piece of the line, as a paste in brackets is.  Line by
+** line each would be edited, shown and run by itself, a megabyte for minutes,
+** and what is typed ahead of a running command is shown twice.  Gives the key
+** that comes instead: the last Enter of the paste, or none. */
+static int take_burst (Edit *e, int enter) {
+  DtBuf b;
+  int c;
+  bool trace = strstr(rl_line_buffer, "Traceback (most recent call") != NULL;
+  if (e->pasting || dt_input_waiting(e->in) < (trace ? 1 : BURST))
+    return enter;
+  dt_buf_init(&b, e->base.cx);
+  dt_buf_addc(&b, '\n');
+  while ((c = dt_input_key(e->in, BURST_MS)) >= 0 && c != CTRL_C)
+    dt_buf_addc(&b, c == '\r' ? '\n' : (char)c);
+  bool whole = !b.oom && b.s[b.len - 1] == '\n';
+  if (whole)
+    b.s[--b.len] = '\0';
+  if (!b.oom && c != CTRL_C) {
+    rl_point = rl_end;
+    rl_insert_text(b.s);
+  }
+  dt_buf_fini(&b);
+  if (!whole)
+    rl_redisplay();
+  return c == CTRL_C ? CTRL_C : whole ? enter : DT_KEY_IDLE;
+}
+
 static int on_getc (FILE *unused) {
   Edit *e = current;
   (void)unused;
   for (;;) {
     int c = dt_input_key(e->in, IDLE_MS);
+    if (c == '\r' || c == '\n')
+      c = take_burst(e, c);
     if (c >= 0)
       return c;
     if (c == DT_KEY_EOF || e->leave ||
@@ -163,9 +196,11 @@ static int on_paste (int count, int key) {
   (void)count;
   (void)key;
   dt_buf_init(&b, e->base.cx);
+  e->pasting = true;
   while (!paste_ends(&b) && (c = rl_read_key()) != CTRL_C && !e->leave)
     if (c > 0)
       dt_buf_addc(&b, c == '\r' ? '\n' : (char)c);
+  e->pasting = false;
   if (c == CTRL_C) {
     swallow_paste(e, &b);
     on_drop(1, CTRL_C);
@@ -292,6 +327,9 @@ static void edit_remember (DtLine *l, const char *text) {
 
 /* ---- the four functions ---- */
 
+/* readline has no argument for its caller: `current` is what its hooks find.
+** The size is asked before each prompt, since nobody receives SIGWINCH under a
+** launcher. */
 static DtLineResult edit_read (DtLine *l, const char *prompt, DtBuf *out) {
   Edit *e = (Edit *)l;
   DtBuf p;

@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "bind/tool.h"
 #include "parity/parity.h"
@@ -41,13 +43,64 @@ static bool program_path (char *out, size_t size) {
   return true;
 }
 
-/* dtrepl --mpi N ...: become mpirun, which starts us N times without --mpi.
-** Returns only on failure. */
-static int become_mpirun (const DtOptions *o, int argc, char **argv) {
+static void exec_mpirun (char *const *av, pid_t parent) {
+  const char *mpirun = getenv("MPIRUN");
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() == parent)
+    execvp(mpirun != NULL && *mpirun != '\0' ? mpirun : av[0], av);
+  fprintf(stderr, "dtrepl: cannot start mpirun: %s\n", strerror(errno));
+  _exit(DT_EXIT_ERROR);
+}
+
+/* Run mpirun and end as it ends.  After Ctrl-C its status is 1, whatever its
+** ranks said: that it is 130 is ours to say.  The terminal gives SIGINT to both,
+** and so does kill() of a group (timeout -s INT): a second one would cut mpirun
+** short, so one from kill() is passed on only when mpirun goes on without.  What
+** else arrives is passed on at once. */
+static int run_child (char *const *av) {
+  static const int heard[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
+                              SIGCHLD};
+  sigset_t set, old;
+  static const struct timespec patience = {3, 0};
+  int status = 0;
+  bool interrupted = false, alone = false;
+  sigemptyset(&set);
+  for (size_t i = 0; i < sizeof heard / sizeof heard[0]; i++)
+    sigaddset(&set, heard[i]);
+  sigprocmask(SIG_BLOCK, &set, &old);
+  pid_t self = getpid(), child = fork();
+  if (child == 0) {
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    exec_mpirun(av, self);
+  }
+  if (child < 0) {
+    fprintf(stderr, "dtrepl: cannot start mpirun: %s\n", strerror(errno));
+    return DT_EXIT_ERROR;
+  }
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    siginfo_t info;
+    int sig = alone ? sigtimedwait(&set, &info, &patience)
+                    : sigwaitinfo(&set, &info);
+    if (sig == SIGINT) {
+      interrupted = true;
+      alone = info.si_code <= 0;        /* from kill(), not from the terminal */
+    } else if (sig > 0 && sig != SIGCHLD) {
+      kill(child, sig);
+    } else if (sig < 0 && errno == EAGAIN) {
+      kill(child, SIGINT);
+      alone = false;
+    }
+  }
+  if (interrupted && status != 0)
+    return DT_EXIT_INTERRUPTED;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* dtrepl --mpi N ...: run mpirun, which starts us N times without --mpi. */
+static int run_mpirun (const DtOptions *o, int argc, char **argv) {
   char self[4096], n[16];
   char *av[MAX_ARGV];
   int k = 0;
-  const char *mpirun = getenv("MPIRUN");
   static char run[] = "mpirun", flag_n[] = "-n",
     root[] = "--allow-run-as-root", over[] = "--oversubscribe",
     quiet[] = "--quiet";
@@ -77,9 +130,7 @@ static int become_mpirun (const DtOptions *o, int argc, char **argv) {
     }
   }
   av[k] = NULL;
-  execvp(mpirun != NULL && *mpirun != '\0' ? mpirun : run, av);
-  fprintf(stderr, "dtrepl: cannot start mpirun: %s\n", strerror(errno));
-  return DT_EXIT_ERROR;
+  return run_child(av);
 }
 
 /* What this process has shown, for the one that begins again. */
@@ -133,6 +184,9 @@ static void look_at_environment (DtOptions *o) {
     o->torch = torch;
 }
 
+/* Whether this rank has the person. A launcher forwards output in its own
+** time, and a prompt written to the terminal would overtake it: then output
+** goes to the terminal, too. */
 static void open_terminal (DtApp *a, bool first) {
   bool color[2];
   dt_output_init(&a->out);
@@ -184,7 +238,8 @@ static int run_world (DtCtx *cx, DtApp *a) {
   w.fast = a->o.fast;
   w.exe_dir = dir;
   w.interrupt = &a->interrupt;
-  DtStatus st = dt_stop_new(cx, here, a->launched, dt_repl_hook, &a->stop);
+  static const DtStopCalls calls = {dt_repl_hook, dt_repl_doing};
+  DtStatus st = dt_stop_new(cx, here, a->launched, &calls, &a->stop);
   if (st == DT_OK)
     st = dt_world_run(cx, &w, dt_repl_main, a, &code);
   if (st != DT_OK) {
@@ -450,7 +505,7 @@ static int start_program (DtCtx *cx, DtApp *a, int argc, char **argv) {
   a->launched = dt_mpi_launched();
   a->editor = dt_editor_word();
   if (a->o.mpi > 0 && !a->launched)
-    return become_mpirun(&a->o, argc, argv);
+    return run_mpirun(&a->o, argc, argv);
   if (look_at_script(cx, &a->o) != DT_OK)
     return usage_error(cx);
   look_at_environment(&a->o);

@@ -45,6 +45,8 @@ static int64_t bytes_of (const DtEvent *e) {
   return e->bytes_in;
 }
 
+/* Collectives of one operator over one mesh dimension are one note; beyond
+** MAX_NOTES only their number and bytes are counted. */
 static void count_event (DtNotes *n, const DtEvent *e) {
   char dim[24] = "";
   if (e->mesh != NULL && e->mdim >= 0 && e->mdim < e->mesh->ndim) {

@@ -189,6 +189,37 @@ static bool show_paged (void *ud, DtCtx *live, DtOutKind kind, const char *s,
   return shown;
 }
 
+/* Where nobody is asked, what a program prints is its own; what is said of it is
+** cut for the terminal. */
+static bool show_narrow (void *ud, DtCtx *live, DtOutKind kind, const char *s,
+                         size_t n) {
+  DtRepl *r = ud;
+  int cols, rows;
+  DtBuf b;
+  if (kind != DT_OUT_DIAG || !r->set.wrap)
+    return false;
+  dt_tty_size_now(&cols, &rows);
+  dt_buf_init(&b, live != NULL ? live : r->cx);
+  dt_narrow(s, n, cols, &b);
+  bool shown = !b.oom && dt_output_put(&r->app->out, kind, b.s, b.len);
+  dt_buf_fini(&b);
+  return shown;
+}
+
+void dt_narrow_open (DtRepl *r) {
+  DtOutput *out = &r->app->out;
+  if (!dt_repl_first(r) || out->show != NULL ||
+      !dt_tty_is_output(r->app->launched, 2))
+    return;
+  out->show = show_narrow;
+  out->show_ud = r;
+}
+
+void dt_pager_close (DtRepl *r) {
+  if (r->app->out.show_ud == r)
+    r->app->out.show = NULL;
+}
+
 void dt_pager_open (DtRepl *r) {
   if (!dt_repl_first(r) || !r->app->interactive || r->app->tty.fd < 0)
     return;

@@ -35,7 +35,7 @@ void dt_repl_stop_softly (DtRepl *r, bool on) {
 void dt_repl_running (DtRepl *r, bool running) {
   atomic_int *board = dt_comm_interrupt(r->comm);
   if (dt_repl_first(r)) {
-    dt_stop_mode(r->app->stop, running ? DT_STOP_RUN
+    dt_stop_mode(r->app->stop, running ? (r->asks ? DT_STOP_RUN : DT_STOP_SCRIPT)
                  : r->app->interactive ? DT_STOP_KEY : DT_STOP_DIE);
     if (r->line != NULL)
       dt_line_running(r->line, running);
@@ -44,10 +44,14 @@ void dt_repl_running (DtRepl *r, bool running) {
     dt_repl_stream_begin(r);
   DtControl *c = dt_control_of(r->s);
   dt_repl_stop_softly(r, running && c != NULL && c->attached && r->at == NULL);
+  if (!running)
+    r->cx->interrupt = r->interrupt;    /* a handler may have put it away */
   if (!running && r->cx->interrupt != NULL)
     atomic_store(r->cx->interrupt, 0);
   if (!running && board != NULL)
     atomic_store(board, 0);
+  if (!running)
+    dtL_forget_interrupt(r->L);
 }
 
 /* The end of a line: all ranks say how it went and become one prompt again.
@@ -219,6 +223,9 @@ static bool is_lua (const char *text) {
   return (*s != ':' || s[1] == ':') && *s != '\001' && *s != '?';
 }
 
+/* One line or script from the prompt. Only the outermost call begins and ends
+** the stop's bookkeeping; a stop inside has lines of its own, at a depth of
+** one more. */
 DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   int i = local_index(r);
   double t0 = dt_repl_seconds();
@@ -501,12 +508,16 @@ int dt_repl_share_code (DtRepl *r, int code) {
   return code;
 }
 
-/* What Lua's hook does: raise INTERRUPTED as an error object. */
+/* What Lua's hook does: raise INTERRUPTED as an error object.  A wait that the
+** same Ctrl-C ended may be on its way out as an error of the engine, with the
+** words on who waited for whom: then it is that one. */
 static void on_hook (lua_State *L, lua_Debug *ar) {
   (void)ar;
   DtCtx *cx = dtL_session(L)->cx;
-  dt_error_clear(cx);
-  (void)dt_raise(cx, DT_E_INTERRUPTED, "interrupted");
+  if (cx->err.code != DT_E_INTERRUPTED) {
+    dt_error_clear(cx);
+    (void)dt_raise(cx, DT_E_INTERRUPTED, "interrupted");
+  }
   dtL_raise(L);
 }
 
@@ -514,4 +525,19 @@ void dt_repl_hook (lua_State *L) {
   lua_sethook(L, on_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 100);
 }
 
+/* In a signal handler, while that thread may be anywhere: fields are read. */
+void dt_repl_doing (lua_State *L, char *text, size_t n) {
+  const DtSession *s = dtL_state(L)->s;
+  const DtOpDef *op = s->cur_op;
+  snprintf(text, n, "rank %d", s->comm != NULL ? s->comm->rank : 0);
+  size_t len = strlen(text);
+  if (op != NULL && op->sig != NULL)
+    snprintf(text + len, n - len, " is in %s", op->sig->full);
+  len = strlen(text);
+  if (s->cur_file != NULL && s->cur_line > 0)
+    snprintf(text + len, n - len, " at %s:%d", s->cur_file, s->cur_line);
+}
+
 bool dt_repl_is_hook (lua_Hook h) { return h == on_hook; }
+
+lua_Hook dt_repl_interrupt_hook (void) { return on_hook; }

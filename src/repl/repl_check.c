@@ -84,6 +84,8 @@ static void show_lines (DtBuf *b, const char *mark, const char *text) {
   }
 }
 
+/* What was printed against the lines between :expect and :end; when blessing,
+** the lines are replaced. */
 static void compare_expected (DtRepl *r, DtCheck *k, int from, int to) {
   DtOutput *o = &r->app->out;
   bool ok = matches_lines(k->line + from, to - from, dt_buf_str(&k->got));
@@ -194,6 +196,8 @@ static bool read_check (DtRepl *r, DtBuf *chunk) {
   return next_chunk(r, r->read_ud, chunk);
 }
 
+/* Rank 0 reads the file and decides what is next; the others get each line
+** from it, as they do at a prompt. */
 int dt_check_file (DtRepl *r, const char *path) {
   DtCheck k;
   DtBuf text;

@@ -82,6 +82,9 @@ static void push_declarer (lua_State *L, bool constant) {
   lua_setmetatable(L, -2);
 }
 
+/* Globals of the prompt: its own variables, `local` or not, are in tables that
+** live from line to line; what is not there is looked up in the program's
+** globals, then declared by need. */
 static int open_env (lua_State *L) {
   lua_newtable(L);
   lua_setfield(L, LUA_REGISTRYINDEX, key_locals);
@@ -671,6 +674,8 @@ static bool advised (const char *report) {
   return strstr(report, "\n  ") != NULL;
 }
 
+/* A syntax error gets one hint: for what a PyTorch user meant if that is
+** known, else for a command without its colon. */
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
   int top = lua_gettop(L);
   bool expression;

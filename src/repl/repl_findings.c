@@ -95,7 +95,7 @@ static void print_findings (DtRepl *r, int count, DtBuf *lines) {
 /* How many findings all ranks have together, and their lines. */
 static int gather_findings (DtRepl *r, DtBuf *lines) {
   DtCtx *cx = r->cx;
-  int n = r->comm->no_data ? 1 : r->comm->size, count = 0;
+  int n = dt_comm_running(r->comm), count = 0;
   DtCollInfo info = {"findings", 0, "", "", ""};
   DtStatus st = DT_OK;
   DtBuf mine;
@@ -133,6 +133,9 @@ void dt_repl_report_findings (DtRepl *r) {
       (o->script == NULL && o->nprelude == 0) ||
       (o->debug && !o->strict) || (o->quiet && !o->strict) ||
       r->status == DT_E_INTERRUPTED || r->status == DT_E_NOMEM)
+    return;
+  /* Ranks that left at different places after Ctrl-C tell nothing. */
+  if (dt_repl_share_code(r, atomic_load(&r->app->handled)) != 0)
     return;
   if (dt_diag_settle(r->findings) != DT_OK ||
       dt_diag_try(r->findings) != DT_OK)

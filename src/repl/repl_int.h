@@ -30,7 +30,7 @@ typedef struct DtApp {
   DtOutput out;                 /* rank 0's */
   char *script;                 /* text of the script, NULL = none */
   size_t nscript;
-  atomic_int interrupt;
+  atomic_int interrupt, handled;        /* Ctrl-C: asked for; dealt with by a program */
   double began;                 /* as dt_repl_seconds() */
   int wants_ranks;              /* the program is to begin again with so many */
   DtStop *stop;
@@ -47,6 +47,10 @@ typedef struct DtRerun {
   int64_t seq; DtGenerators rng;       /* before it ran */
   bool asked; int64_t to;       /* :rerun: run it again, up to #to */
 } DtRerun;
+
+/* A Ctrl-C that could not stop all ranks here: the number of the last operator,
+** how often that was so since, and from when on. */
+typedef struct DtLone { int64_t seq; int times; double since; } DtLone;
 
 typedef struct DtRepl DtRepl;
 struct DtRepl {
@@ -85,6 +89,7 @@ struct DtRepl {
                                 ** the program stops again or ends; 0: not */
   /* stops (repl_stop.c) */
   bool asks;                    /* lines can be read: stops make sense */
+  atomic_int *interrupt;        /* the flag of Ctrl-C, as cx->interrupt mostly */
   bool person;                  /* rank 0 sits at a terminal; on all ranks */
   bool (*read) (DtRepl *r, DtBuf *chunk);  /* rank 0's next lines */
   void *read_ud;
@@ -95,6 +100,7 @@ struct DtRepl {
   DtVar *fix[64];               /* :fix: what replaces inputs; owned */
   bool *passing;                /* breakpoint's commands: said they :continue? */
   DtBuf told;                   /* message of the error reported at its stop */
+  DtLone lone;                  /* Ctrl-C found this rank alone */
   const char *lua;              /* the line of Lua that runs, or NULL */
   char *stash;                  /* a line that left a light stop */
   char *display[16]; int ndisplay;
@@ -158,11 +164,15 @@ DtStatus dt_repl_meet (DtRepl *r, DtStatus mine);
 /* Test builds: arrange the failing allocation that the environment asks for.
 ** Local. */
 void dt_repl_fail_alloc (DtCtx *cx, int rank);
+/* What the rank that runs `L` is in the middle of; safe in a signal handler.
+** Local. */
+void dt_repl_doing (lua_State *L, char *text, size_t n);
 /* Make `L` raise INTERRUPTED at its next instruction; safe in a signal
 ** handler.  Local. */
 void dt_repl_hook (lua_State *L);
 /* Is it that hook?  Pure. */
 bool dt_repl_is_hook (lua_Hook h);
+lua_Hook dt_repl_interrupt_hook (void);
 /* COMMAND when only some ranks run the line: what all ranks do together would
 ** wait for the others.  Local. */
 DtStatus dt_repl_all_come (DtRepl *r);
@@ -273,6 +283,9 @@ void dt_editor_open (lua_State *L);
 ** that are no chunk of Lua, it becomes the first of them, or :python.
 ** Local. */
 void dt_paste_look (DtRepl *r, DtBuf *chunk, const char *typed);
+/* Did dt_paste_look() make this chunk of a traceback's first line, whose others
+** are to come?  Pure. */
+bool dt_paste_opens (const char *chunk);
 /* The next lines of a pasted session; false when there are none.  Local. */
 bool dt_paste_next (DtRepl *r, DtBuf *chunk);
 
@@ -372,6 +385,11 @@ void dt_typed_add (DtRepl *r, const char *text);
 /* What this prompt writes is cut for the terminal, and goes through a pager
 ** when it is long, if there is a person.  Local. */
 void dt_pager_open (DtRepl *r);
+/* Without a prompt: diagnostics alone are cut, where they go to a terminal.
+** Local. */
+void dt_narrow_open (DtRepl *r);
+/* The end of both, before `r` goes.  Local. */
+void dt_pager_close (DtRepl *r);
 
 /* --- repl_one.c --- */
 /* Run the program on one rank as well, where it has ended well and nothing was

@@ -183,6 +183,7 @@ static void describe_failure (DtRepl *r, DtStatus st, DtBuf *message) {
   lua_settop(L, top);
 }
 
+/* The answer is one object even if the command fails: the failure is in it. */
 DtStatus dt_cmd_json (DtRepl *r, const char *line) {
   char name[32];
   DtBuf text, message;

@@ -39,7 +39,7 @@ static bool is_program (const DtRepl *r) {
   return is_wanted() && r->findings != NULL && !o->fast && !o->sandbox &&
          !o->alone && !o->debug && o->nprelude == 0 && o->nargs <= 8 &&
          (!o->quiet || o->strict) && r->app->editor == NULL && o->script != NULL &&
-         strcmp(o->script, "-") != 0 && !r->comm->no_data && r->comm->size > 1 &&
+         strcmp(o->script, "-") != 0 && !r->comm->no_data && dt_comm_running(r->comm) > 1 &&
          r->comm->size <= DT_RELATE_RANKS;
 }
 

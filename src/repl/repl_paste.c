@@ -114,14 +114,40 @@ static bool is_report (lua_State *L, const char *s) {
   return true;
 }
 
+/* The first line of a traceback by itself: a terminal without brackets around
+** pastes, whose next lines are to come. */
+static bool begins_report (const char *s) {
+  static const char head[] = "Traceback (most recent call last):";
+  s += strspn(s, " \t");
+  if (strncmp(s, "[rank", 5) == 0)
+    s += strcspn(s, ":") + strspn(s + strcspn(s, ":"), ": ");
+  return strncmp(s, head, sizeof head - 1) == 0 &&
+         strspn(s + sizeof head - 1, " \t\r") == strlen(s + sizeof head - 1);
+}
+
+static const char importing[] = ":import\n";
+
+bool dt_paste_opens (const char *chunk) {
+  size_t n = sizeof importing - 1;
+  return strncmp(chunk, importing, n) == 0 && begins_report(chunk + n);
+}
+
 static void become (DtBuf *chunk, const char *command, const char *typed) {
   dt_buf_clear(chunk);
   dt_buf_addf(chunk, "%s\n%s\n.", command, typed);
 }
 
+/* What was pasted is taken for what it is: a report, Python, a whole session
+** with prompts, or Lua. Lua is looked at first where there is no ">>> ", as
+** much text is both. */
 void dt_paste_look (DtRepl *r, DtBuf *chunk, const char *typed) {
   const char *s = dt_buf_str(chunk);
   bool prompts = has_line(typed, ">>> ");
+  if (begins_report(typed)) {
+    dt_buf_clear(chunk);
+    dt_buf_addf(chunk, "%s%s", importing, typed);
+    return;
+  }
   if (r->set.python && !is_report(r->L, typed))
     return;
   if (strchr(typed, '\n') == NULL || dt_chunk_is_text(r, s) ||

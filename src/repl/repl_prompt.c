@@ -108,14 +108,15 @@ static bool read_chunk (DtRepl *r, DtBuf *chunk) {
       continue;
     }
     bool text = dt_chunk_is_text(r, s);
-    bool pasted = is_pasted(chunk, before);
+    bool pasted = is_pasted(chunk, before) && !(first && dt_paste_opens(s));
     if ((text && pasted) || dt_chunk_whole(r, s) ||
         (pasted && r->set.python && !dt_python_incomplete(r->L, s, true)))
       break;
     if (text && first && r->app->interactive)
       dt_repl_say(r, "%s; a line with a dot, or Ctrl-D, ends it\n",
-                  s[strcspn(s, "0123456789")] == '\0' ? "paste the text"
-                                                      : "the lines to run");
+                  dt_paste_opens(s) ? "taken for a report, as :import reads it"
+                  : s[strcspn(s, "0123456789")] == '\0' ? "paste the text"
+                                                        : "the lines to run");
   }
   if (got && !dt_chunk_whole(r, dt_buf_str(chunk)) &&
       dt_chunk_is_text(r, dt_buf_str(chunk)))

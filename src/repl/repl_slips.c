@@ -114,10 +114,36 @@ static void add_near (lua_State *L, const char *text, DtBuf *diag) {
   dt_buf_fini(&report);
 }
 
+/* "losses[0]" or "state["lr"]" of what Python made: Lua reads it otherwise. */
+static bool slip_python (lua_State *L, const char *text, DtBuf *diag) {
+  size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                          "0123456789_");
+  char name[128];
+  bool expression, yes = false;
+  int top = lua_gettop(L);
+  if (n == 0 || n >= sizeof name || text[n] != '[' || strchr(text, '\n') != NULL)
+    return false;
+  memcpy(name, text, n);
+  name[n] = '\0';
+  if (dt_eval_compile(L, name, &expression) && expression &&
+      lua_pcall(L, 0, 1, 0) == LUA_OK && lua_istable(L, -1) &&
+      luaL_getmetafield(L, -1, "__name") == LUA_TSTRING) {
+    const char *kind = lua_tostring(L, -1);
+    yes = strcmp(kind, "dict") == 0 || strcmp(kind, "list") == 0 ||
+          strcmp(kind, "tuple") == 0;
+    if (yes)
+      dt_buf_addf(diag, "  %s is a %s of Python: :python %s\n", name, kind, text);
+  }
+  lua_settop(L, top);
+  dt_error_clear(dtL_session(L)->cx);
+  return yes;
+}
+
 void dt_slip_value (lua_State *L, int idx, const char *text, DtBuf *diag) {
   size_t before = diag->len;
   DtRepl *r = dtL_state(L)->stop_ud;
   if (lua_isnil(L, idx)) {
+    if (slip_python(L, text, diag)) return;
     dt_slip_hint(L, "value", text, "nil", diag);
     if (diag->len == before && r != NULL)
       dt_slip_command(r, text, diag);

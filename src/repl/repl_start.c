@@ -168,8 +168,8 @@ static DtStatus open_rank (DtRepl *r) {
   DT_TRY(r->cx, dt_debug_new(r->s, RECORD, NULL));
   DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
   DT_TRY(r->cx, dt_diag_new(r->s, &r->findings));
-  r->found = DT_NEWN(r->cx, char *, r->comm->no_data ? 1 : r->comm->size);
-  r->found_len = DT_NEWN(r->cx, size_t, r->comm->no_data ? 1 : r->comm->size);
+  r->found = DT_NEWN(r->cx, char *, dt_comm_running(r->comm));
+  r->found_len = DT_NEWN(r->cx, size_t, dt_comm_running(r->comm));
   if (r->found == NULL || r->found_len == NULL)
     return dt_raise(r->cx, DT_E_NOMEM, "no memory for the ranks' findings");
   if (a->o.fast)
@@ -208,17 +208,19 @@ static bool all_started (DtRepl *r, DtStatus st) {
   return met == DT_OK;
 }
 
-/* The record as `:export json` writes it.  Collective. */
-static DtStatus save_log (DtRepl *r, const char *path) {
+/* The record as `:export json` writes it, or a line a call.  Collective. */
+static DtStatus save_log (DtRepl *r, const char *path, bool calls) {
   lua_State *L = r->L;
   int top = lua_gettop(L);
   DtStatus st = DT_OK;
   size_t n;
+  if (!dt_repl_first(r)) return DT_OK;
   lua_pushcfunction(L, dtL_traceback);
-  if (luaL_loadstring(L, "return (dt.debug.export('json'))") != LUA_OK ||
+  if (luaL_loadstring(L, calls ? "return dt.debug._calls()"
+                               : "return (dt.debug.export('json'))") != LUA_OK ||
       lua_pcall(L, 0, 1, top + 1) != LUA_OK)
     st = dtL_catch(L, DT_E_LUA);
-  if (st == DT_OK && dt_repl_first(r)) {
+  if (st == DT_OK) {
     const char *text = luaL_tolstring(L, -1, &n);
     st = dt_cmd_write(r->cx, path, text, n);
   }
@@ -232,8 +234,9 @@ static void save_record (DtRepl *r) {
   if (path == NULL || r->lost)
     return;
   end = strrchr(path, '.');
-  DtStatus st = end != NULL && strcmp(end, ".json") == 0
-                  ? save_log(r, path) : dt_record_save(r, path);
+  bool calls = end != NULL && strcmp(end, ".calls") == 0;   /* for --across */
+  DtStatus st = calls || (end != NULL && strcmp(end, ".json") == 0)
+                  ? save_log(r, path, calls) : dt_record_save(r, path);
   if (st != DT_OK) {
     dt_repl_tell(r);
     if (r->code == DT_EXIT_OK)
@@ -333,6 +336,9 @@ static void say_why (const DtRepl *r) {
     return;                     /* nobody is there to read it */
 }
 
+/* One rank from its beginning to its end. The order at the end matters: the
+** Lua state goes before the session whose tensors it holds, and the interrupt
+** flag is put back before the comm that owns it is freed. */
 int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   DtRepl r;
   memset(&r, 0, sizeof r);
@@ -341,6 +347,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   r.comm = comm;
   if (cx->interrupt == NULL)
     cx->interrupt = &r.app->interrupt;
+  r.interrupt = cx->interrupt;
   if (comm->rank != 0 && r.app->world == DT_WORLD_THREADS)
     dt_stop_thread_init();
   dt_buf_init(&r.diag, cx);
@@ -359,12 +366,14 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   DtStatus st = open_rank(&r);
   if (st == DT_OK)              /* before any rank can print */
     dt_repl_stream_open(&r);
+  dt_narrow_open(&r);
   if (all_started(&r, st))
     run_session(&r);
   else
     r.code = DT_EXIT_ERROR;
   dt_line_close(r.line);
   dt_stream_free(r.cx, r.stream);
+  dt_pager_close(&r);
   dt_buf_fini(&r.history);
   say_why(&r);
   if (r.s != NULL && dt_repl_first(&r))

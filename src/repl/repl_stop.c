@@ -39,6 +39,8 @@ typedef struct Saved {
   lua_State *cur;               /* coroutine */
 } Saved;
 
+/* What a prompt at a stop may disturb, kept to go on as if nothing had been
+** typed: the pending error, depths, the operator being run, grad mode. */
 static void save_state (DtRepl *r, Saved *v) {
   DtSession *s = r->s;
   memset(v, 0, sizeof *v);
@@ -139,8 +141,10 @@ DtStatus dt_stop_past (DtRepl *r, int64_t seq) {
 static void show_displays (DtRepl *r) {
   for (int i = 0; i < r->ndisplay; i++) {
     DtBuf *out = dtL_out(r->L);
+    size_t before = r->diag.len;
     dt_buf_addf(out, "%s = ", r->display[i]);
-    (void)dt_eval_line(r->L, r->display[i], &r->diag);
+    if (dt_eval_line(r->L, r->display[i], &r->diag) == DT_OK && r->diag.s != NULL)
+      r->diag.s[r->diag.len = before] = '\0';      /* hints for what is typed */
     if (out->len > 0 && out->s[out->len - 1] != '\n')
       dt_buf_addc(out, '\n');
   }
@@ -301,6 +305,8 @@ static bool next_line (DtRepl *r) {
   return more;
 }
 
+/* The prompt at a stop, until all ranks agree to go on. The report is printed
+** before recording is muted, as it reads the call. */
 static void run_prompt (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   DtDebug *d = dt_debug_of(r->s);
   bool *passing = r->passing;   /* a command's line has come to a stop of its own */
@@ -380,6 +386,7 @@ static void apply_mend (DtRepl *r, const DtControl *c, DtStopAt *at,
 static void be_stopped (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   const void *rule = rule_at(r, at);
   r->at = at;
+  r->lone.times = 0;
   r->nframe = dtL_frames(r->L, r->frame, 64);
   r->here = r->list_from = r->list_to = 0;
   r->past = 0;
@@ -424,6 +431,21 @@ static DtStatus gather_ranks (DtRepl *r, DtStopAt *at, bool *all) {
   return st;
 }
 
+enum { LONE_SECONDS = 1, LONE_TIMES = 4 };
+
+/* Ctrl-C could not stop here, as the others wait for this rank, which tries again
+** at its next line.  When it gets to no operator for a while, nothing would ever
+** be seen of that Ctrl-C: what runs has to end. */
+static bool is_alone (DtRepl *r) {
+  if (r->lone.times == 0 || r->lone.seq != r->s->seq)
+    r->lone = (DtLone){r->s->seq, 0, dt_repl_seconds()};
+  return ++r->lone.times > LONE_TIMES &&
+         dt_repl_seconds() - r->lone.since > LONE_SECONDS;
+}
+
+/* A stop of one rank is one of all: they meet here. If the others cannot come
+** (the program has ended there, or waits in another collective), the stop is
+** missed and told later; Ctrl-C ends a rank that is alone. */
 static DtStatus on_stop (void *ud, DtControl *c, DtStopAt *at) {
   DtRepl *r = ud;
   Saved v;
@@ -448,13 +470,18 @@ static DtStatus on_stop (void *ud, DtControl *c, DtStopAt *at) {
   }
   at->missed = true;
   restore_state(r, &v);
+  if (st == DT_OK && at->why == DT_WHY_INTERRUPT && is_alone(r)) {
+    if (r->cx->interrupt != NULL)
+      atomic_store(r->cx->interrupt, 1);
+    st = DT_E_INTERRUPTED;
+  }
   return st == DT_E_INTERRUPTED ? dt_raise(r->cx, st, "interrupted") : DT_OK;
 }
 
 /* A breakpoint that was hit where the others could not come. */
 static void tell_missed (DtRepl *r, DtControl *c) {
   const DtStopAt *p = &c->pending;
-  if (!c->has_pending)
+  if (!c->has_pending || p->why == DT_WHY_INTERRUPT)   /* that one ended it */
     return;
   dt_buf_add(&r->diag, "not stopped, the other ranks could not come: ");
   for (int i = 0; i < p->nhit; i++)
@@ -463,6 +490,8 @@ static void tell_missed (DtRepl *r, DtControl *c) {
               p->file != NULL ? p->file : "?", p->line, (long long)p->seq);
 }
 
+/* A rank whose program has ended still comes to the stops of the others, until
+** none of them wants one. */
 void dt_stop_end (DtRepl *r) {
   DtControl *c = dt_control_of(r->s);
   if (c == NULL || !can_stop(r) || c->abort)
@@ -491,8 +520,20 @@ void dt_stop_end (DtRepl *r) {
   tell_missed(r, c);
 }
 
+/* The shell forgets for this rank that Ctrl-C was pressed: its operators run
+** again, while collectives stay broken off until the end of the text, as other
+** ranks may have gone. */
+static void on_handled (void *ud) {
+  DtRepl *r = ud;
+  r->cx->interrupt = NULL;
+  atomic_store(&r->app->handled, 1);
+  dt_stop_handled(r->app->stop);
+}
+
 void dt_stop_open (DtRepl *r) {
   DtBind *b = dtL_state(r->L);
+  b->interrupt_hook = dt_repl_interrupt_hook();
+  b->on_handled = on_handled;
   b->on_stop = on_stop;
   b->can_stop = can_stop;
   b->on_raised = dt_stop_raised;
@@ -562,6 +603,7 @@ static const char *error_field (lua_State *L, const char *key) {
 }
 
 static void raised_text (lua_State *L, DtRepl *r) {
+  size_t before = r->diag.len;
   DtBuf b;
   if (lua_istable(L, 1)) {
     dtL_error_text(L, 1, &r->diag);
@@ -575,6 +617,8 @@ static void raised_text (lua_State *L, DtRepl *r) {
     dt_buf_fini(&b);
   }
   dt_buf_addc(&r->diag, '\n');
+  if (strstr(dt_buf_str(&r->diag) + before, "(global '") != NULL)
+    dt_near_hint(L, &r->diag, before);
 }
 
 /* An error is raised and nobody will catch it: stop before Lua unwinds, while

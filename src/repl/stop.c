@@ -8,7 +8,10 @@
 ** state: a loop without operators stops too, and nothing is paid before.
 ** Other processes get SIGUSR1 too: on this host directly, on others by way of
 ** the launcher, which passes it on to all ranks (and says so, which is why it
-** is not asked when all ranks are here). */
+** is not asked when all ranks are here).
+** A rank inside a long operator of BLAS hears nothing of this.  A prompt waits
+** for it; a program without one is ended after a moment, or by the next Ctrl-C,
+** and where such a rank was is said on the way out. */
 #include "repl/stop.h"
 
 #include <pthread.h>
@@ -16,22 +19,33 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
-typedef struct Runner { pthread_t thread; atomic_int depth; } Runner;
+typedef struct Runner {
+  pthread_t thread;
+  struct lua_State *L;          /* while depth > 0 */
+  atomic_int depth;
+} Runner;
 
-enum { MAX_PROC = 1024, GRACE_US = 600000 };
+enum {
+  MAX_PROC = 1024, GRACE_US = 600000, LATE_US = 2000000,
+  TWICE_US = 50000,
+  INTERRUPTED = 130,            /* exit status, as of shells */
+  MAX_TOLD = 16                 /* ranks said to be left */
+};
 
 struct DtStop {
   _Atomic(atomic_int *) flag;
   atomic_int mode;
-  void (*hook) (struct lua_State *);
+  DtStopCalls calls;
   void (*_Atomic soft_hook) (struct lua_State *);       /* any rank sets it */
   atomic_int soft, asked;       /* a debugger may stop; how often asked */
   bool outside;                 /* another process is asked by the person */
   bool launched, forward;       /* the launcher must pass SIGUSR1 on */
   pid_t launcher;
-  volatile sig_atomic_t terminating;
+  volatile sig_atomic_t terminating, limited;
+  struct timespec told;         /* when, if limited */
   struct sigaction old_term;
   int nproc;
   pid_t proc[MAX_PROC];         /* other ranks on this host */
@@ -72,7 +86,7 @@ static void stop_here (DtStop *s) {
   }
   set_flag(s);
   if (running != NULL)
-    s->hook(running);
+    s->calls.hook(running);
 }
 
 /* The person asks: the first time a debugger stops what runs, where there is
@@ -101,15 +115,78 @@ static void tell_threads (DtStop *s) {
       pthread_kill(s->run[i].thread, SIGUSR1);
 }
 
+/* Where the ranks are that did not come, on their way out. */
+static void tell_left (DtStop *s) {
+  char text[256];
+  for (int i = 0; i < s->n && i < MAX_TOLD; i++) {
+    if (atomic_load(&s->run[i].depth) == 0)
+      continue;
+    int n = snprintf(text, sizeof text, "dtrepl: interrupted, ");
+    s->calls.doing(s->run[i].L, text + n, sizeof text - (size_t)n - 1);
+    size_t len = strlen(text);
+    text[len++] = '\n';
+    if (write(STDERR_FILENO, text, len) < 0)
+      return;
+  }
+}
+
+static void on_late (int sig) {
+  DtStop *s = the_stop;
+  (void)sig;
+  if (s != NULL)
+    tell_left(s);
+  _exit(INTERRUPTED);
+}
+
+/* A key press that came twice, from the terminal and from whoever started the
+** program (timeout, a launcher), is one. */
+static bool is_again (const DtStop *s) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (t.tv_sec - s->told.tv_sec) * 1000000 +
+         (t.tv_nsec - s->told.tv_nsec) / 1000 < TWICE_US;
+}
+
+/* The clock of a program that was told to stop; a sandbox has its own. */
+static void set_limit (DtStop *s) {
+  struct itimerval t = {{0, 0}, {0, 0}};
+  struct sigaction sa;
+  if (sigaction(SIGALRM, NULL, &sa) != 0 || sa.sa_handler != SIG_DFL)
+    return;
+  memset(&sa, 0, sizeof sa);
+  sigemptyset(&sa.sa_mask);
+  sa.sa_handler = on_late;
+  sigaction(SIGALRM, &sa, NULL);
+  clock_gettime(CLOCK_MONOTONIC, &s->told);
+  s->limited = 1;
+  t.it_value.tv_sec = LATE_US / 1000000;
+  setitimer(ITIMER_REAL, &t, NULL);
+}
+
+static void end_limit (DtStop *s) {
+  struct itimerval t = {{0, 0}, {0, 0}};
+  if (!s->limited)
+    return;
+  setitimer(ITIMER_REAL, &t, NULL);
+  signal(SIGALRM, SIG_DFL);
+  s->limited = 0;
+}
+
 static void on_int (int sig) {
   DtStop *s = the_stop;
   int mode = s != NULL ? atomic_load(&s->mode) : DT_STOP_DIE;
   if (mode == DT_STOP_DIE) {
     signal(sig, SIG_DFL);
     raise(sig);
-  } else if (mode == DT_STOP_RUN) {
+  } else if (mode == DT_STOP_RUN || mode == DT_STOP_SCRIPT) {
+    if (s->limited && is_again(s))
+      return;
+    if (s->limited)
+      on_late(sig);
     ask_to_stop(s);
     tell_threads(s);
+    if (mode == DT_STOP_SCRIPT)
+      set_limit(s);
   }
 }
 
@@ -117,8 +194,9 @@ static void on_int (int sig) {
 ** and has a moment to find that out, write what was printed and say who it
 ** was; then the signal takes its course. */
 static void on_alarm (int sig) {
-  (void)sig;
   DtStop *s = the_stop;
+  if (s != NULL && sig == SIGALRM)
+    tell_left(s);
   if (s != NULL)
     sigaction(SIGTERM, &s->old_term, NULL);
   raise(SIGTERM);
@@ -135,7 +213,7 @@ static void on_term (int sig) {
   setitimer(ITIMER_REAL, &t, NULL);
   set_flag(s);
   if (running != NULL)
-    s->hook(running);
+    s->calls.hook(running);
 }
 
 void dt_stop_flag (DtStop *s, atomic_int *flag) {
@@ -144,6 +222,15 @@ void dt_stop_flag (DtStop *s, atomic_int *flag) {
 
 void dt_stop_mode (DtStop *s, DtStopMode m) {
   atomic_store(&s->mode, (int)m);
+  if (m != DT_STOP_SCRIPT)
+    end_limit(s);
+}
+
+void dt_stop_handled (DtStop *s) {
+  struct itimerval t = {{0, 0}, {0, 0}};
+  s->told.tv_sec = 0;
+  if (s->limited)               /* the next Ctrl-C ends it at once */
+    setitimer(ITIMER_REAL, &t, NULL);
 }
 
 void dt_stop_process (DtStop *s, long pid) {
@@ -184,11 +271,11 @@ void dt_stop_thread_init (void) {
 }
 
 DtStatus dt_stop_new (DtCtx *cx, int n, bool launched,
-                      void (*hook) (struct lua_State *L), DtStop **out) {
+                      const DtStopCalls *calls, DtStop **out) {
   DtStop *s = dt_calloc(cx, 1, sizeof *s + (size_t)n * sizeof s->run[0]);
   if (s == NULL)
     return DT_E_NOMEM;
-  s->hook = hook;
+  s->calls = *calls;
   s->n = n;
   s->launcher = getppid();
   s->launched = launched;
@@ -225,7 +312,7 @@ void dt_stop_free (DtCtx *cx, DtStop *s) {
 
 void dt_stop_enter (DtStop *s, int i, struct lua_State *L) {
   s->run[i].thread = pthread_self();
-  running = L;
+  s->run[i].L = running = L;
   atomic_fetch_add(&s->run[i].depth, 1);
   /* Asked before this rank could be told. */
   if (atomic_load(&s->soft) && atomic_load(&s->asked) > 0)

@@ -13,18 +13,29 @@ typedef struct DtStop DtStop;
 typedef enum DtStopMode {
   DT_STOP_DIE,                  /* end the program */
   DT_STOP_KEY,                  /* a key of the prompt */
-  DT_STOP_RUN                   /* stop what runs, on every rank */
+  DT_STOP_RUN,                  /* stop what runs, on every rank */
+  DT_STOP_SCRIPT                /* likewise, of a program without a prompt: what
+                                ** does not stop soon is left, and said */
 } DtStopMode;
 
-/* For a process that holds `n` ranks; `hook(L)` makes a Lua state stop at its
-** next instruction and must be safe in a signal handler.  With `launched` the
-** launcher passes the stop on to the other processes.  Local. */
+/* What stops a state of Lua.  Both are called in signal handlers: they store,
+** format and do nothing else. */
+typedef struct DtStopCalls {
+  void (*hook) (struct lua_State *L);   /* stop at the next instruction */
+  /* "rank 2 in aten.mm.default at t.py:6", of the rank that runs L. */
+  void (*doing) (struct lua_State *L, char *text, size_t n);
+} DtStopCalls;
+
+/* For a process that holds `n` ranks.  With `launched` the launcher passes the
+** stop on to the other processes.  Local. */
 DtStatus dt_stop_new (DtCtx *cx, int n, bool launched,
-                      void (*hook) (struct lua_State *L), DtStop **out);
+                      const DtStopCalls *calls, DtStop **out);
 /* The flag to be set: the one the world's waits look at.  Local. */
 void dt_stop_flag (DtStop *s, atomic_int *flag);
 /* Rank 0 says what Ctrl-C means from now on.  Local. */
 void dt_stop_mode (DtStop *s, DtStopMode m);
+/* The program deals with Ctrl-C itself: it is given time.  Any thread.  Local. */
+void dt_stop_handled (DtStop *s);
 void dt_stop_free (DtCtx *cx, DtStop *s);
 /* The calling thread, rank `i` of this process, runs `L` from now on / does
 ** not any more.  Nests.  Local. */

@@ -301,6 +301,9 @@ static bool start_thread (DtStream *s) {
   return ok;
 }
 
+/* Output of the ranks while they run: a thread on rank 0 folds equal lines of
+** several ranks together. It has a context of its own, since the rank's own is
+** in use. */
 DtStatus dt_stream_new (DtCtx *cx, DtComm *c, DtOutput *o, DtStream **out) {
   DtStream *s = DT_NEW(cx, DtStream);
   if (s == NULL)
@@ -343,6 +346,8 @@ void dt_stream_begin (DtStream *s, bool raw, int delay_ms) {
   dt_comm_text_wake(s->comm);   /* other ranks may have printed already */
 }
 
+/* What is left is printed up to the meeting of all ranks; equal sections of
+** ranks are folded, the rest is labelled. */
 DtStatus dt_stream_end (DtStream *s, const char *const *text) {
   /* Ranks are past their meeting, or it never comes. */
   uint64_t limit = s->comm->dead ? last_section
@@ -371,6 +376,7 @@ DtStatus dt_stream_end (DtStream *s, const char *const *text) {
   return st;
 }
 
+/* The thread is woken and joined before anything that it reads is freed. */
 void dt_stream_free (DtCtx *cx, DtStream *s) {
   if (s == NULL)
     return;

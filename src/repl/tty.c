@@ -68,6 +68,8 @@ static void on_fatal (int sig) {
   raise(sig);
 }
 
+/* The terminal's settings are saved, and a handler is set for what would end
+** the program, so that they come back also then. */
 bool dt_tty_open (DtTty *t, bool launched) {
   memset(t, 0, sizeof *t);
   t->fd = t->guard_fd = -1;
@@ -143,6 +145,13 @@ void dt_tty_size (const DtTty *t, int *cols, int *rows) {
     *cols = 80;
     *rows = 24;
   }
+}
+
+void dt_tty_size_now (int *cols, int *rows) {
+  DtTty t = {.fd = open("/dev/tty", O_RDWR | O_CLOEXEC)};
+  dt_tty_size(&t, cols, rows);
+  if (t.fd >= 0)
+    close(t.fd);
 }
 
 /* The guardian's whole life.  It leaves our session, so that a launcher that

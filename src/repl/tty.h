@@ -39,6 +39,8 @@ void dt_tty_raw (DtTty *t);
 void dt_tty_restore (DtTty *t);
 /* Columns and rows; 80 x 24 when unknown.  Local. */
 void dt_tty_size (const DtTty *t, int *cols, int *rows);
+/* The same where no terminal was opened.  Local. */
+void dt_tty_size_now (int *cols, int *rows);
 
 /* Start the guardian: a process of a few pages that gives the settings back
 ** when this process dies without dt_tty_close(), even by SIGKILL.  To be

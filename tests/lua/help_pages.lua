@@ -1,10 +1,11 @@
--- TEST: ranks=4 needs=data tags=quick
+-- TEST: ranks=4 needs=data tags=quick,one_thread
 -- SPDX-License-Identifier: MIT
 -- Every public name has a page whose example runs; operators have theirs from
 -- their definitions.
 
 local T = require "tests.lua.lib.check"
 local pages = require "repl.pages"
+local python_operators = require "repl.python_operators"
 
 for _, name in ipairs(pages.names()) do
   local text = pages.page(name)
@@ -52,6 +53,33 @@ T.has(pages.page("nn.Linear", true), "Example: nn.Linear(4, 2)(torch.ones(3, 4))
   "an example in Python")
 T.has(pages.page("distribute_tensor", true),
   "from torch.distributed.tensor import distribute_tensor", "where it is imported from")
+
+-- The page on an overload has its example in the language asked for; each rank
+-- looks at some.
+local full_names, own = {}, {}
+for _, name in ipairs(dt._op_names()) do
+  local ns, base = name:match("^([^.]+)%.(.*)$")
+  for _, overload in ipairs(python_operators.overloads(dt.ops[ns][base])) do
+    full_names[#full_names + 1] = name .. "." .. overload
+  end
+end
+local function python_example(full)
+  local text = pages.operator(full, true)
+  return text:match("Example: (torch[^\n]*)") or text:match("Example: (getattr[^\n]*)")
+end
+for i = 1 + dt.rank(), #full_names, 29 do
+  local example = python_example(full_names[i])
+  T.ok(example or not pages.operator(full_names[i]):find("Example: ", 1, true),
+    full_names[i] .. ": an example in Python")
+  own[#own + 1] = example
+end
+for _, full in ipairs {"aten.repeat.default", "aten.random_.from",
+  "aten.nll_loss_nd.default"} do
+  own[#own + 1] = python_example(full)
+end
+local called, why = pcall(dt.debug.command, "python",
+  "import torch\n" .. table.concat(own, "\n"))
+T.ok(called, "examples of overloads in Python run: " .. tostring(why))
 
 -- What is asked for is answered as :help answers it.
 local function help(name)

@@ -52,16 +52,29 @@ run --across 2.13,2.15 -n 4 loss.py
 ok "a Python program" "$([ $code = 3 ]; echo $?)"
 has "what it printed" "    2.15  (Replicate(),)"
 
+cat >failing.py <<'P'
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import distribute_tensor, Shard
+mesh = init_device_mesh("cpu", (4,))
+distribute_tensor(torch.ones(8, 4), mesh, [Shard(0)]).view(3)
+P
+run --across 2.13,2.15 -n 4 failing.py
+ok "the same operator's error" "$([ $code = 0 ]; echo $?)"
+
 cat >caught.lua <<'P'
 local mesh = dt.init_device_mesh("cpu", {dt.world_size()})
 local x = dt.distribute_tensor(dt.ones(8, 4), mesh, {dt.Shard(0)})
 pcall(function () return x:redistribute(mesh, {dt.Partial()}) end)
+pcall(function () return x:redistribute(mesh, {dt.Partial "avg"}) end)
 P
 run --across 2.13,2.15 -n 4 caught.lua
 has "a call that one of them refuses" \
   "    2.13  raises Can not redistribute from S(0) to P(sum), redistrib"
 has "and the other answers" "    2.15  returns"
-has "and nothing else of it" "2.13 and 2.15: 1 difference, the first"
+has "what both refuse, in other words" \
+  "    2.15  raises Can not redistribute from S(0) to P(avg), only Shard to"
+has "and nothing else of them" "2.13 and 2.15: 2 differences, the first"
 
 run --across 2.13,2.15 --json -n 4 any.lua
 ok "JSON" "$([ $code = 3 ]; echo $?)"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick timeout=120
+# TEST: tags=quick,one_thread timeout=120
 # The run on one rank after a program: when it is made, what it may do, and that
 # it leaves nothing behind.
 here=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick timeout=240
+# TEST: tags=quick,plain timeout=240
 # Every command that steps or explains has a data form, with ranks as threads
 # and as processes: with --json an object whose "data" says what the text says,
 # and a function of dt.debug.  The commands are those that :help lists; one

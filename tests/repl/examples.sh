@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick timeout=240
+# TEST: tags=quick,plain timeout=240
 # The example of each command that steps or explains runs, with ranks as threads
 # and as processes, as text and as data (--json).  The commands are those that
 # :help lists; one without an example is a failure.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=120 tags=quick
+# TEST: timeout=120 tags=quick,plain
 # Programs of tests, as a test runner runs them: what each test came to, all
 # failures, the closing lines and the exit status; modules beside a program.
 here=$(cd "$(dirname "$0")" && pwd)

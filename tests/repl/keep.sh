@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=60 tags=quick
+# TEST: timeout=60 tags=quick,one_thread
 # After a program the prompt has its names and its record, in both languages,
 # also when it failed.
 . "$(dirname "$0")/term.inc"
@@ -134,4 +134,61 @@ printf '%s\n' ':fix 1' ':c' ':q' | "$DTREPL" -i mixed.lua >"$out" 2>&1
 code=$?
 check "it goes on" has "went on"
 check "and ends without a word" test "$code" = 0 -a "$(tail -1 "$out")" = "went on"
+# Breakpoints by a function's name and, after the end, by a line of the script;
+# a watched name that other functions do not know; names from elsewhere.
+cat >steps.py <<'END'
+import torch
+def inner(t):
+    """Twice."""
+    return t.mul(2)
+def train(n):
+    loss = torch.ones(2)
+    for step in range(n):
+        if step == 1:
+            loss = loss + 1
+        inner(torch.zeros(2))
+    return loss
+train(3)
+END
+play "-n 1 -d steps.py" ':tbreak inner
+:c
+:up
+:watch loss
+inner
+:comm
+:c
+:delete
+:c
+:break 3
+:report'
+check "a function of Python's" has ">   4      return t.mul(2)"
+check "a function is shown as one" has "<function inner at steps.py:2>"
+check "what others call it" has "no command :comm; here it is :ledger"
+check "a watched name, once" test "$(grep -c 'breakpoint 2' "$out")" = 1
+check "where it changed" has "steps.py:10"
+check "a line is the script's" has "3   steps.py:3"
+check "nothing to report" has "nothing failed, and nothing was found"
+# What Python made is shown as Python shows it, at a stop and after the end; Lua's
+# way of reading it is not Python's.
+cat >made.py <<'END'
+import torch
+state, losses, none = {"lr": 0.1, "n": [1]}, [3.5, 2], None
+opt = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+torch.zeros(2)
+END
+play "-n 1 -d made.py" ':break 4
+:c
+state
+state["lr"]
+:c
+losses
+losses[0]
+none
+opt'
+check "a dict at a stop" has "{'lr': 0.1, 'n': [1]}"
+check "its items" has '  state is a dict of Python: :python state["lr"]'
+check "a list after the end" has "[3.5, 2]"
+check "its items, too" has "  losses is a list of Python: :python losses[0]"
+check "None" has "None"
+check "an optimizer" has "Parameter Group 0"
 done_testing

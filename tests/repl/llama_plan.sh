@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick timeout=60
+# TEST: tags=quick,plain timeout=60
 # The command line of the planning example: its help, what it refuses and in
 # which words, and its forms of a mesh.
 : "${DTREPL:=$PWD/build/dtrepl}"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick timeout=60
+# TEST: tags=quick,plain timeout=60
 # `dtrepl parity` with files that are none: what is wrong is said with the line,
 # and nothing that was not compared counts as passed.
 : "${DTREPL:=$PWD/build/dtrepl}"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=120 tags=quick
+# TEST: timeout=120 tags=quick,one_thread
 # A report of many lines pasted behind :import is one text, none of it Lua.
 . "$(dirname "$0")/term.inc"
 term_open 100 40
@@ -41,6 +41,18 @@ send_eof
 wait_for "submesh-of-submesh"
 line '"the session" .. " goes on"'
 wait_for "the session goes on"
+
+# A traceback from a terminal that sends no brackets comes line by line.
+clear_screen
+line 'Traceback (most recent call last):'
+wait_for "a line with a dot"
+line '  File "x.py", line 3, in <module>'
+line '    y = x.sum(0)'
+line ''
+line 'RuntimeError: Cannot create a submesh from a submesh.'
+line '.'
+wait_for "submesh-of-submesh"
+gone "SyntaxError"
 
 # Prompts pasted with a block are no part of it.
 clear_screen
@@ -115,6 +127,22 @@ clear_screen
 { echo 'import torch'; echo 'n = 0'; yes 'n = n + 2 # 23' | head -n 16000; echo 'print("all of", n)'; } >"$tmp/p"
 t load-buffer "$tmp/p"; t paste-buffer -p; send Enter
 wait_for "all of 32000"
+# The same from a terminal without brackets: nothing is lost, and the whole of a
+# traceback is there, so that no line with a dot is waited for.
+clear_screen
+{ echo 'n = 0'; yes 'n = n + 3 -- 23' | head -n 64000; echo 'print("plain " .. n)'; } >"$tmp/p"
+t load-buffer "$tmp/p"; t paste-buffer
+wait_for "plain 192000"
+clear_screen
+printf '%s\n' 'Traceback (most recent call last):
+  File "projects/llama/scripts/pretraining/train.py", line 12, in <module>
+    y = self.attention(x) * mask
+RuntimeError: aten.mul.Tensor: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators!' >"$tmp/p"
+t load-buffer "$tmp/p"; t paste-buffer
+wait_for "taken for a report"
+wait_for "mixed-tensor-dtensor"
+line '"a line " .. "of its own"'
+wait_for '"a line of its own"'
 clear_screen
 send -H 1b 5b 32 30 30 7e 6e 20 3d 0d 20 20 31 03 31
 wait_for "^C"

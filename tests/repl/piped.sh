@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick
+# TEST: tags=quick,one_thread
 # Piped text runs line by line, without prompts, in every world; exit codes.
 : "${DTREPL:=$PWD/build/dtrepl}"
 passed=0 failed=0

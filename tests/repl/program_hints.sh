@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick needs=data timeout=60
+# TEST: tags=quick,plain needs=data timeout=60
 # Errors that are no operator's: the line after the place says what helps, in
 # the names of the program; what it says was run under PyTorch 2.15.
 : "${DTREPL:=$PWD/build/dtrepl}"

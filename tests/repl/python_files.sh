@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=60 tags=quick
+# TEST: timeout=60 tags=quick,one_thread
 # A Python program among its files: packages, __all__, what goes to stderr.
 here=$(cd "$(dirname "$0")/../.." && pwd)
 DTREPL=${DTREPL:-$here/build/dtrepl}

@@ -60,7 +60,10 @@ def dotted(node):
 
 
 def leans_on_us(source, plain):
-    """Does it name a module that `import torch` alone does not load?"""
+    """Does it name a module that `import torch` alone does not load, or set what
+    PyTorch reads while it is imported?"""
+    if "TORCH_DISTRIBUTED_DEBUG" in source:
+        return True
     try:
         tree = ast.parse(source)
     except SyntaxError:

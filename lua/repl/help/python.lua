@@ -78,6 +78,9 @@ return {
    "torch.use_deterministic_algorithms(True)",
    "Kept and given back: every kernel here gives the same bits each time.",
    "torch.are_deterministic_algorithms_enabled()"},
+  {"torch.is_inference_mode_enabled", "torch.is_inference_mode_enabled()",
+   "Is the program inside torch.inference_mode()?  Tensors made there know it "
+   .. "(x.is_inference()).", "torch.is_inference_mode_enabled()"},
   {"torch.set_warn_always torch.is_warn_always_enabled", "torch.set_warn_always(True)",
    "Warnings each time, not once.", "torch.is_warn_always_enabled()"},
 
@@ -85,6 +88,12 @@ return {
   {"torch.nn.Buffer", "nn.Buffer(tensor, persistent=True)",
    "A tensor that becomes a module's buffer when it is assigned to a field.",
    "nn.Buffer(torch.ones(2)).shape"},
+  {"torch.nn.utils.weight_norm torch.nn.utils.spectral_norm "
+   .. "torch.nn.utils.remove_weight_norm torch.nn.utils.remove_spectral_norm "
+   .. "torch.nn.utils.clip_grad_norm",
+   "weight_norm(module), remove_weight_norm(module)",
+   "The older ways: a weight that is made before each forward of parameters "
+   .. "beside it.", "nn.utils.spectral_norm(nn.Linear(2, 2))"},
   {"torch.nn.utils.parameters_to_vector torch.nn.utils.vector_to_parameters",
    "parameters_to_vector(parameters), vector_to_parameters(vec, parameters)",
    "All parameters in one vector, and back.",
@@ -175,6 +184,13 @@ return {
   {"torch.func.functional_call", "functional_call(module, params_and_buffers, args)",
    "A module's forward with other parameters.",
    "torch.func.functional_call(nn.ReLU(), {}, (torch.ones(2),))"},
+  {"torch.func.stack_module_state", "stack_module_state(models)",
+   "The parameters and the buffers of equal models, stacked by name, for vmap.",
+   "torch.func.stack_module_state([nn.Linear(2, 2), nn.Linear(2, 2)])[0].keys()"},
+  {"torch.func.linearize torch.func.functionalize",
+   "linearize(f, x), functionalize(f)",
+   "f(x) with the function of tangents that is f's change there; f itself.",
+   "torch.func.linearize(torch.sin, torch.ones(2))[0]"},
   {"torch.func.grad_and_value torch.func.jacfwd torch.func.jacrev torch.func.jvp "
    .. "torch.func.vjp", "torch.func.jacrev(f)(x), grad_and_value(f)(x), vjp(f, x)",
    "Derivatives of functions, as functions.",
