@@ -52,7 +52,7 @@ FLAGS += -DDT_TESTMODE
 endif
 ifdef SANITIZER
 CONFIG := $(CONFIG)-$(SANITIZER)
-OPT = -O1 -g
+OPT = -O1 -g1
 FLAGS += -fsanitize=$(SANITIZER) -fno-omit-frame-pointer
 FLAGS += -fno-sanitize-recover=all
 endif
@@ -209,7 +209,7 @@ $(LIBOBJ) $(MAINOBJ): | $(B)/gen/operators
 # The list of Lua files is in a stamp, so that a removed file counts too.
 $(B)/gen/lua_files: FORCE
 	$(call stamp,$(LUASRC))
-$(EMBED): scripts/embed.lua scripts/tree_writer.lua $(B)/gen/lua_files $(LUASRC)
+$(EMBED): scripts/embed.lua scripts/tree_writer.lua scripts/bytecode.lua $(B)/gen/lua_files $(LUASRC)
 	$(call say,LUA $@)
 	$(Q)$(LUA) scripts/embed.lua $@ $(LUASRC)
 $(OBJ)/gen/lua_embed.o: $(EMBED) $(OBJ)/flags
@@ -220,10 +220,15 @@ $(LIB): $(LIBOBJ)
 	$(call say,AR $@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIBOBJ)
 
+# A program with an incomplete operator is no program.  Those under a sanitizer
+# are of the same sources.
+CHECKOPS = $(if $(SANITIZER),:,sh scripts/check-operators.sh)
+
 # The objects themselves, not the library: dtrepl-mpi.so needs them all.
 $(PROG): $(MAINOBJ) $(LIBOBJ) $(B)/config
 	$(call say,LD $@)
 	$(Q)$(CC) $(ALLFLAGS) -o $@.new $(MAINOBJ) $(LIBOBJ) $(LDLIBS)
+	$(Q)$(CHECKOPS) $@.new $(B)/gen/oplib/ops.def $(filter $(OBJ)/oplib/%,$(LIBOBJ))
 	$(Q)mv -f $@.new $@
 
 # MPI lives in a shared object that only the mpi world loads: loading libmpi

@@ -27,11 +27,11 @@ local circles = {
       "verify_cause verify_replay verify_torn",
   },
   diag = {
-    "claims diag rules_answer rules_batch rules_comm rules_copies rules_cut rules_drift " ..
-    "rules_graph rules_groups rules_local " ..
-    "rules_loss rules_lost rules_master rules_meet rules_mem rules_noise rules_order rules_p2p " ..
-    "rules_part rules_result rules_rows rules_shards " ..
-    "rules_share rules_shuffled rules_stale rules_state rules_steps rules_total rules_train",
+    "claims diag rules_adjoint rules_answer rules_batch rules_comm rules_copies rules_cut " ..
+    "rules_drift rules_graph rules_groups rules_local " ..
+    "rules_loss rules_lost rules_master rules_meet rules_mem rules_noise " ..
+    "rules_order rules_p2p rules_part rules_perm rules_result rules_rows rules_scattered " ..
+    "rules_shards rules_share rules_shuffled rules_stale rules_state rules_steps rules_total rules_train rules_units",
   },
   engine = {
     "argminmax autograd call coll conv dispatch dist dist_grad event " ..
@@ -67,7 +67,7 @@ local alone = {
   "dt_greedy_shapes dt_line_open_plain dt_map_del_str dt_mats_triangle " ..
   "dt_mesh_flat_named dt_mesh_own_name dt_mesh_pos " ..
   "dt_parity_run dt_philox dt_plan_ref dt_planner_warning dt_raise_meshes " ..
-  "dt_registry_selfcheck dt_rng_normal dt_rng_uniform_f32 dt_schema_fits " ..
+  "dt_rng_normal dt_rng_uniform_f32 dt_schema_fits " ..
   "dt_sheet_in dt_spec_valid dt_specs_free dt_unwrap_arg_of dt_value_hash " ..
   "op_g_sum_to"
 }

@@ -29,6 +29,8 @@
 local opt = {build = "build", jobs = "2"}
 local flags = {quick = 1, full = 1, testmode = 1, list = 1, bless = 1,
   nightly = 1}
+local with_value = {build = 1, obj = 1, jobs = 1, filter = 1, kind = 1,
+  sanitizer = 1, summary = 1, only = 1, limit = 1, cover = 1}
 
 local function usage(msg)
   io.stderr:write("run-tests: ", msg, "; see the top of ", arg[0], "\n")
@@ -39,7 +41,9 @@ do
   local i = 1
   while arg[i] do
     local name = arg[i]:match("^%-%-(%w+)$")
-    if not name then usage("unknown argument " .. arg[i]) end
+    if not (flags[name] or with_value[name]) then
+      usage("unknown argument " .. arg[i])
+    end
     if flags[name] then
       opt[name] = true
     else
@@ -150,14 +154,16 @@ local function header(path)
   return h
 end
 
--- A race takes two threads: under the thread sanitizer tests of one rank are
--- left out, unless they start programs of several (tag races), and files
--- that say so (tag one_thread).
+-- What a sanitizer has nothing to find in.  A race takes two threads: under the
+-- thread sanitizer tests of one rank are left out, unless they start programs
+-- of several (tag races), and files that say so (tag one_thread).  Files that
+-- ask for texts only (tag plain) reach no code that others do not, too.
 local threads_only = opt.sanitizer and opt.sanitizer:find("thread")
 
-local function cannot_race(tags, ranks)
-  return threads_only and (has(tags, "one_thread")
-    or ranks == "1" and not has(tags, "races"))
+local function cannot_find(tags, ranks)
+  return opt.sanitizer and has(tags, "plain")
+    or threads_only and (has(tags, "one_thread")
+      or ranks == "1" and not has(tags, "races"))
 end
 
 -- ---- cases ---------------------------------------------------------------
@@ -252,7 +258,7 @@ local function add_lua(kind, path, need_header)
   local worlds = split(h.world or "threads")
   if opt.quick and not has(tags, "quick") then worlds = {worlds[1]} end
   local ranks = thin(h, split(h.ranks or "4"))
-  if cannot_race(tags, ranks[#ranks]) then return end
+  if cannot_find(tags, ranks[#ranks]) then return end
   for _, world in ipairs(worlds) do
     if not world_args[world] then usage(path .. ": no world " .. world) end
     local no_data = world == "fake" and has(split(h.needs or ""), "data")
@@ -272,7 +278,7 @@ local function add_file(kind, path, cmd, timeout)
       kind == "terminal" and not has(tags, "quick")) then
     return
   end
-  if cannot_race(tags) then return end
+  if cannot_find(tags) then return end
   add{name = path, cmd = with_release(cmd, h), kind = kind,
     needs = split(h.needs or ""), timeout = tonumber(h.timeout) or timeout,
     terminal = read_file(path):find("/term.inc", 1, true) ~= nil,
@@ -283,7 +289,7 @@ local function discover()
   if wanted("unit") then
     for _, src in ipairs(files("tests/unit/test_*.c")) do
       local name = src:match("([^/]+)%.c$")
-      if not cannot_race(split((header(src) or {}).tags or "")) then
+      if not cannot_find(split((header(src) or {}).tags or "")) then
         add{name = src, kind = "unit", cmd = quote(opt.obj .. "/unit/" .. name),
           timeout = 120, expect = 0, tap = true}
       end

@@ -13,7 +13,8 @@ mkdir -p "$sums" && rm -f "$sums"/*
 extra=
 left_out=
 
-title () { printf '\n# ==== %s\n' "$*"; }
+began=$(date +%s)
+title () { printf '\n# ==== %s (after %d s)\n' "$*" $(($(date +%s) - began)); }
 
 # count SUITE PASSED FAILED SKIPPED
 count () { echo "$2 $3 $4" >"$sums/$1"; }
@@ -78,23 +79,38 @@ memcheck () {
   done
 }
 
-# PyTorch for the suites that compare with it, in a folder of its own.
-torch () {
-  scripts/setup.sh full || { left_out="$left_out PyTorch(no python)"; return; }
+# PyTorch for the suites that compare with it, in a folder of its own; its
+# python, or why there is none, goes to a file each.
+fetch_torch () {
   # By its whole path: tests change their folder.
   own=$(cd "$build" && pwd)/venv/bin/python
   for py in python3 "$own"; do
     if "$py" -c 'import torch, sys
 sys.exit(not torch.__version__.startswith("2.13.0"))' 2>/dev/null; then
-      DTREPL_PYTHON=$py; export DTREPL_PYTHON; return
+      echo "$py" >"$build/torch.python"; return
     fi
   done
   if python3 -m venv "$build/venv" >"$build/venv.log" 2>&1 &&
      "$build/venv/bin/pip" install -q torch==2.13.0 numpy \
        >>"$build/venv.log" 2>&1; then
-    DTREPL_PYTHON=$own; export DTREPL_PYTHON
+    echo "$own" >"$build/torch.python"
   else
-    left_out="$left_out PyTorch(pip could not install torch==2.13.0)"
+    echo "pip could not install torch==2.13.0" >"$build/torch.missing"
+  fi
+}
+# Minutes of downloading and unpacking, beside the checks and the first build.
+begin_torch () {
+  rm -f "$build/torch.python" "$build/torch.missing"
+  if scripts/setup.sh full; then fetch_torch &
+  else echo "no python" >"$build/torch.missing"; fi
+}
+await_torch () {
+  wait
+  if [ -s "$build/torch.python" ]; then
+    DTREPL_PYTHON=$(cat "$build/torch.python"); export DTREPL_PYTHON
+    extra="--full"
+  else
+    left_out="$left_out PyTorch($(cat "$build/torch.missing"))"
   fi
 }
 
@@ -110,12 +126,10 @@ case ${1:-} in
     esac ;;
   ''|--full|--nightly)
     if [ "${1:-}" = --nightly ]; then scripts/setup.sh nightly; fi
-    if [ -n "${1:-}" ]; then
-      torch
-      [ -n "${DTREPL_PYTHON:-}" ] && extra="--full"
-    fi
-    [ "${1:-}" = --nightly ] && extra="$extra --nightly"
+    if [ -n "${1:-}" ]; then begin_torch; fi
     checks
+    if [ -n "${1:-}" ]; then await_torch; fi
+    [ "${1:-}" = --nightly ] && extra="$extra --nightly"
     plain
     # ASan and UBSan live together in one build: half the time.
     sanitizer asan address,undefined
@@ -131,6 +145,7 @@ case ${1:-} in
     exit 2 ;;
 esac
 
+title done
 [ -n "$left_out" ] && printf '\n# left out:%s\n' "$left_out"
 cat "$sums"/* 2>/dev/null | {
   passed=0 failed=0 skipped=0

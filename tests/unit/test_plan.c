@@ -277,7 +277,7 @@ static DtStatus tour_plans (DtCtx *cx, Tour *t) {
   DT_TRY(cx, dt_layout_indices(cx, t->ordered, NULL, 0, &idx, &n));
   dt_buf_init(&b, cx);
   dt_plan_print(t->graph, &b);
-  dt_mesh_repr(t->both, NULL, &b);
+  dt_mesh_repr(t->both, &b);
   DtStatus st = dt_buf_ok(&b);
   dt_buf_fini(&b);
   return st;
