@@ -139,14 +139,25 @@ local function cut(v)
   return text:find "S" and text or ""
 end
 
+-- Does each row of a rule cut its first result as it cuts argument k, to which the call
+-- redistributes what it is given?
+local function keeps_cut(rows, k)
+  for _, row in ipairs(rows) do
+    if cut {placements = {row[1][1]}} ~= cut {placements = {row[2][k]}} then return false end
+  end
+  return true
+end
+
 -- Is the output of a step whose stand-in is ours cut as the argument that output()
 -- makes it like is not?  The stand-in's local part would have another size.
-local function is_cut_anew(P, s)
+local function is_cut_anew(P, s, rows)
   local v = P.values[s.outs[1] or 0]
   if not v or not library.definition(s.op) then return false end
-  for _, a in ipairs(s.args) do
+  for k, a in ipairs(s.args) do
     local t = type(a) == "table" and a.id and P.values[a.id]
-    if t and same(t.shape, v.shape) then return cut(t) ~= cut(v) end
+    if t and same(t.shape, v.shape) then
+      return not keeps_cut(rows, k) and cut(t) ~= cut(v)
+    end
   end
   return cut(v) ~= ""
 end
@@ -155,16 +166,17 @@ end
 -- answers or none (one constant would be another program), or its operator's
 -- stand-in does not fit it.  nil when all can be.
 function M.unwritable(P)
-  local has_rule = {}
+  local rows_of = {}
   for _, r in ipairs(ruled(P)) do
     if not r[2] or not writable(r[2]) then
       return ("The program's own sharding rule of %s gave several answers, or none")
         :format(r[1])
     end
-    has_rule[r[1]] = true
+    rows_of[r[1]] = r[2]
   end
   for _, s in ipairs(P.steps) do
-    if has_rule[s.op or ""] and is_cut_anew(P, s) then
+    local rows = rows_of[s.op or ""]
+    if rows and is_cut_anew(P, s, rows) then
       return ("The program's own sharding rule of %s cuts its result anew")
         :format(s.op)
     end
