@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** bind/l_file.c: tensors as bytes and files as a whole, for dt.save, dt.load
-** and checkpoints.  Formats are lua/dt/io's business.
-**
-** A file is written beside its name, flushed, and renamed: who reads it finds
-** the old one or the new one, never half of it. */
+** and checkpoints.  Formats are lua/dt/io's business. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "bind/bind.h"
 #include "kernel/kernel.h"
 #include "mesh/layout.h"
@@ -100,31 +98,19 @@ static int io_error (lua_State *L, const char *what, const char *path) {
 
 /* dt._write_file(path, text...): all of it or nothing.  Local. */
 static int l_write_file (lua_State *L) {
+  DtCtx *cx = dtL_session(L)->cx;
   const char *path = luaL_checkstring(L, 1);
   int n = lua_gettop(L), i;
-  const char *beside;
-  FILE *f;
-  bool ok = true;
+  DtFile w;
+  for (i = 2; i <= n; i++) (void)luaL_checkstring(L, i);
   dtL_check_path(L, path);
-  beside = lua_pushfstring(L, "%s.%d-%d.part", path, (int)getpid(),
-                           dtL_session(L)->comm->rank);
-  f = fopen(beside, "wb");
-  if (f == NULL) return io_error(L, "cannot write", path);
-  for (i = 2; i <= n && ok; i++) {
+  if (dt_file_begin(cx, &w, path) != DT_OK) return dtL_raise(L);
+  for (i = 2; i <= n; i++) {
     size_t len;
     const char *text = lua_tolstring(L, i, &len);
-    ok = text != NULL && fwrite(text, 1, len, f) == len;
+    dt_file_add(&w, text, len);
   }
-  ok = ok && fflush(f) == 0 && fsync(fileno(f)) == 0;
-  ok = fclose(f) == 0 && ok;
-  ok = ok && rename(beside, path) == 0;
-  if (!ok) {
-    int e = errno;
-    remove(beside);
-    errno = e;
-    return io_error(L, "cannot write", path);
-  }
-  return 0;
+  return dt_file_end(cx, &w, path) == DT_OK ? 0 : dtL_raise(L);
 }
 
 /* dt._make_dir(path): there afterwards.  Local. */

@@ -147,10 +147,6 @@ void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out);
 /* Name of the i-th topic, from 0; NULL at the end.  Pure. */
 const char *dt_help_topic (int i);
 
-/* --- cmd_files.c --- */
-/* Write n bytes into a file of its own.  IO, with the reason.  Local. */
-DtStatus dt_cmd_write (DtCtx *cx, const char *path, const char *s, size_t n);
-
 /* --- cmd_session.c --- */
 /* Name of the i-th setting, from 0; NULL at the end.  Pure. */
 const char *dt_setting_name (int i);

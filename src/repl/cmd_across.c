@@ -5,6 +5,7 @@
 ** typed so far as a prompt's input; the others wait for what it says.  Nothing
 ** of the session itself runs again. */
 #include "base/error_tool.h"
+#include "base/file.h"
 #include "repl/cmd.h"
 
 #include <stdio.h>
@@ -99,7 +100,7 @@ static DtStatus run_across (DtRepl *r, const char *releases,
     add_option(&w, "--typed", typed);
   add_world(&w);
   add_program(&w, program);
-  DtStatus st = dt_cmd_write(r->cx, typed, dt_buf_str(&r->typed),
+  DtStatus st = dt_file_write(r->cx, typed, dt_buf_str(&r->typed),
                              r->typed.len);
   if (st == DT_OK)
     st = dtL_tool_run(r->cx, "dt.across.cli", w.n, w.word, &code);

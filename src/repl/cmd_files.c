@@ -7,6 +7,7 @@
 ** a round of its own inside the command's, so that output, errors and stops
 ** come in their order. */
 #include "base/error_tool.h"
+#include "base/file.h"
 #include "repl/cmd.h"
 
 #include <errno.h>
@@ -144,18 +145,6 @@ static DtStatus no_sandbox (DtCmdCall *c) {
 
 /* ---- the commands ---- */
 
-DtStatus dt_cmd_write (DtCtx *cx, const char *path, const char *s, size_t n) {
-  FILE *f = fopen(path, "wb");
-  bool ok = f != NULL && fwrite(s, 1, n, f) == n;
-  int why = errno;
-  if (f != NULL && fclose(f) != 0) {
-    why = ok ? errno : why;     /* a full disk may fail only here */
-    ok = false;
-  }
-  DT_CHECK(cx, ok, DT_E_IO, "cannot write %s: %s", path, strerror(why));
-  return DT_OK;
-}
-
 /* Only rank 0 writes. What it says of it is written past the ranks' common
 ** output, where the silence of the others would fold it. */
 static DtStatus cmd_save (DtCmdCall *c) {
@@ -177,7 +166,7 @@ static DtStatus cmd_save (DtCmdCall *c) {
     lines += r->typed.s[i] == '\n';
   st = dt_buf_ok(&b);
   if (st == DT_OK)
-    st = dt_cmd_write(r->cx, c->arg, dt_buf_str(&b), b.len);
+    st = dt_file_write(r->cx, c->arg, dt_buf_str(&b), b.len);
   dt_buf_fini(&b);
   st = dt_repl_as_first(r, st);
   if (st == DT_OK) {            /* rank 0's alone: not to be folded */
@@ -233,7 +222,7 @@ static DtStatus write_scratch (DtRepl *r, DtBuf *path) {
   DT_CHECK(r->cx, fd >= 0, DT_E_IO, "cannot write %s: %s", path->s,
            strerror(errno));
   close(fd);
-  return dt_cmd_write(r->cx, path->s, dt_buf_str(&r->typed) + r->typed_last,
+  return dt_file_write(r->cx, path->s, dt_buf_str(&r->typed) + r->typed_last,
                       r->typed.len - r->typed_last);
 }
 

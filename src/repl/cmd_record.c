@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "bind/field.h"
 #include "debug/dump.h"
@@ -53,7 +55,7 @@ static void put_source (void *ud, const char *name, const char *text,
 /* What a rank puts into the file: parts of `n` ranks, and the sizes of all. */
 typedef struct Saving {
   DtRepl *r;
-  const char *path;
+  const char *name, *path;      /* as it is asked for; what is written first */
   int n, me;
   DtBuf part;
   bool packed;
@@ -133,7 +135,7 @@ static DtStatus write_part (const Saving *s, bool anew) {
        ((s->me == 0 && !anew) ||
         write_at(fd, dt_buf_str(&s->part), s->part.len, at));
   DtStatus st = ok ? DT_OK : dt_raise(cx, DT_E_IO, "cannot write %s: %s",
-                                      s->path, strerror(errno));
+                                      s->name, strerror(errno));
   if (fd >= 0)
     close(fd);
   dt_buf_fini(&b);
@@ -143,8 +145,8 @@ static DtStatus write_part (const Saving *s, bool anew) {
 /* Rank 0 makes the file, with its part, behind which others pack theirs. */
 static DtStatus write_first (Saving *s) {
   DtCtx *cx = s->r->cx;
-  DT_CHECK(cx, !dt_dump_is_other(s->path), DT_E_IO, "%s is there and holds no "
-           "record; give a name of its own", s->path);
+  DT_CHECK(cx, !dt_dump_is_other(s->name), DT_E_IO, "%s is there and holds no "
+           "record; give a name of its own", s->name);
   DT_TRY(cx, dt_dump_pack(cx, &s->part, NULL, 0));
   s->packed = true;
   s->len[0] = s->part.len;
@@ -177,6 +179,34 @@ static DtStatus write_parts (Saving *s) {
   return st;
 }
 
+/* Rank 0: what was written gets its name; when it could not be, what was there
+** before stays. */
+static DtStatus name_file (const Saving *s, DtStatus st) {
+  DtCtx *cx = s->r->cx;
+  if (s->path == s->name || s->me != 0)
+    return st;
+  if (st != DT_OK) {
+    (void)remove(s->path);
+    return st;
+  }
+  DT_CHECK(cx, rename(s->path, s->name) == 0, DT_E_IO, "cannot write %s: %s",
+           s->name, strerror(errno));
+  return DT_OK;
+}
+
+/* The file beside it that is written; what is no file of a disk is written
+** itself. */
+static char *path_beside (DtCtx *cx, const char *path) {
+  struct stat at;
+  size_t n = strlen(path) + 6;
+  if (lstat(path, &at) == 0 && !S_ISREG(at.st_mode))
+    return NULL;
+  char *s = dt_alloc(cx, n);
+  if (s != NULL)
+    snprintf(s, n, "%s.part", path);
+  return s;
+}
+
 /* Findings go along with the record. */
 static void get_found (void *ud, DtBuf *out) {
   const DtDiag *g = dt_diag_of(((DtRepl *)ud)->s);
@@ -197,7 +227,7 @@ DtStatus dt_record_save (DtRepl *r, const char *path) {
   DtCtx *cx = r->cx;
   DtDebug *d = dt_debug_of(r->s);
   DtDumpSources src = {r, get_source, put_source, get_found, put_found};
-  Saving s = {.r = r, .path = path, .n = r->comm->no_data ? 1 : r->comm->size};
+  Saving s = {.r = r, .name = path, .path = path, .n = r->comm->no_data ? 1 : r->comm->size};
   DT_CHECK(cx, !r->app->o.sandbox || r->app->o.alone, DT_E_SANDBOX,
            "no files in the sandbox: %s", path);
   DT_CHECK(cx, d != NULL, DT_E_COMMAND, "nothing records");
@@ -205,13 +235,17 @@ DtStatus dt_record_save (DtRepl *r, const char *path) {
   s.len = DT_NEWN(cx, uint64_t, s.n);
   s.hash = DT_NEWN(cx, uint64_t, s.n);
   dt_buf_init(&s.part, cx);
+  char *beside = path_beside(cx, path);
+  if (beside != NULL)
+    s.path = beside;
   if (dt_diag_of(r->s) != NULL && dt_diag_settle(dt_diag_of(r->s)) != DT_OK)
     dt_error_clear(cx);           /* without what only all ranks know */
   DtStatus st = s.len != NULL && s.hash != NULL
     ? dt_dump_write(d, &src, true, &s.part) : DT_E_NOMEM;
   st = all_well(&s, 0, st);
   if (st == DT_OK)
-    st = write_parts(&s);
+    st = all_well(&s, 5, name_file(&s, write_parts(&s)));
+  dt_free(cx, beside);
   dt_free(cx, s.len);
   dt_free(cx, s.hash);
   dt_buf_fini(&s.part);

@@ -2,6 +2,7 @@
 ** repl/repl_start.c: one rank's session from its first to its last step: the
 ** engine, start-up files, what the command line gave, the prompt, the end. */
 #include "base/error_comm.h"
+#include "base/file.h"
 #include "repl/repl_int.h"
 
 #include <stdio.h>
@@ -222,7 +223,7 @@ static DtStatus save_log (DtRepl *r, const char *path, bool calls) {
     st = dtL_catch(L, DT_E_LUA);
   if (st == DT_OK) {
     const char *text = luaL_tolstring(L, -1, &n);
-    st = dt_cmd_write(r->cx, path, text, n);
+    st = dt_file_write(r->cx, path, text, n);
   }
   lua_settop(L, top);
   return st;

@@ -88,6 +88,32 @@ if [ -c /dev/full ]; then
   check "and the reason" has "results were lost"
 fi
 
+# What cannot be written whole leaves what was there, and no piece beside it: a
+# limit on files stands for a disk that is full.
+mkdir "$tmp/small"
+for f in page.html saved breaks out.pt; do
+  printf 'old\n' >"$tmp/small/$f"
+done
+ln -s saved "$tmp/small/link"
+chmod 640 "$tmp/small/saved"
+(cd "$tmp/small" && trap '' XFSZ && {
+  printf '%s\n' 'x = dt.randn(64, 64)' ':export html page.html' \
+    ':record save record.dtr' 'dt.save({x}, "out.pt")' ':save saved' \
+    ':save link' ':break mixed' ':break save breaks'
+  i=0
+  while [ $i -lt 400 ]; do echo "y$i = 'a long line that says nothing'"; i=$((i + 1)); done
+  echo ':save saved'
+} | (ulimit -f 4; "$DTREPL" -q -n 2 2>&1 | cat) >"$out")
+check "no page over the old one" test "$(cat "$tmp/small/page.html")" = old
+check "no tensors over the old file" test "$(cat "$tmp/small/out.pt")" = old
+check "no half of a record" test ! -e "$tmp/small/record.dtr"
+check "each was told" test "$(grep -c 'File too large' "$out")" = 5
+check "what fits is there, and stays" grep -q randn "$tmp/small/saved"
+check "a link stays one" test -L "$tmp/small/link"
+check "rights stay" test "$(stat -c %a "$tmp/small/saved")" = 640
+check "breakpoints" grep -qx 'break mixed' "$tmp/small/breaks"
+check "no pieces" test -z "$(ls "$tmp/small" | grep part)"
+
 # An editor that changes 5 into 8.
 printf '#!/bin/sh\nsed s/5/8/ "$1" >"$1.new" && mv "$1.new" "$1"\n' \
   >"$tmp/ed"

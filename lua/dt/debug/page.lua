@@ -89,6 +89,7 @@ end
 
 -- A result of the prompt's (_, _1, _2, ...): no name that anybody gave.
 local function is_result(name) return name:find("^_%d*$") ~= nil end
+M.is_result = is_result
 
 -- What the last line called a tensor is noted with the next operator: until
 -- then it is a global.
@@ -145,15 +146,8 @@ function M.dim_name(mesh, m) return mesh.names[m] or "dim " .. (m - 1) end
 function M.write(file, text)
   local said = ""
   if dt.rank() == 0 or dt.debug.no_data() then
-    local ok, f, err = pcall(io.open, file, "w")
-    if ok and f then
-      local wrote, why = f:write(text)
-      local closed, late = f:close()    -- a full disk may fail only here
-      said = wrote and closed and "ok" or ("%s: %s"):format(file, why or late)
-    else                                -- a file outside the folder raises
-      err = ok and err or f
-      said = type(err) == "table" and err.message or tostring(err)
-    end
+    local ok, err = pcall(dt._write_file, file, text)
+    said = ok and "ok" or type(err) == "table" and err.message or tostring(err)
   end
   local all = dt.debug.from_all(said)
   if all[1] ~= "ok" then M.fail("IO", "%s", (all[1]:gsub("%%", "%%%%"))) end
