@@ -59,7 +59,7 @@ local circles = {
 
 -- Public functions without a caller in another file of src.
 local alone = {
-  "dtL_call_op dtL_control_open dtL_load_embed dtL_push_event " ..
+  "dtL_call_op dtL_control_open dtL_load_embed " ..
   "dtL_push_results dt_board_procstate dt_comm_fault dt_comm_open_mpi " ..
   "dt_cost_local_gb dt_diag_along dt_diag_claims dt_diag_judge " ..
   "dt_dispatch_specs dt_dispatch_text dt_f32_to_f8e4m3 " ..

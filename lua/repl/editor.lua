@@ -356,12 +356,23 @@ function dt.debug._passes(id)
   return passes[id]
 end
 
--- All breakpoints anew; each {text, condition, ignore, commands}.
+-- A breakpoint: a function of the program is meant before an operator.
+local function set_break(b, q)
+  local place, why
+  if b.name then
+    place, why = require("repl.places").find(b.name, q.program, q.text)
+  end
+  if why then error(why, 0) end
+  return dt.debug.breakpoint(place or b.text)
+end
+
+-- All breakpoints anew; each {text, condition, ignore, commands, name}; `text`:
+-- that of the program.
 function ask.breaks(q)
   dt.debug.delete()
   local out = {}
   for i, b in ipairs(q.list) do
-    local ok, set = pcall(dt.debug.breakpoint, b.text)
+    local ok, set = pcall(set_break, b, q)
     if ok then
       if b.condition then
         local fine, e = pcall(dt.debug.condition, set.id, b.condition)

@@ -287,6 +287,23 @@ void dtL_frame_env (lua_State *L, const DtLuaFrame *f) {
   lua_setmetatable(L, -2);
 }
 
+bool dtL_frame_scope (lua_State *L, const DtLuaFrame *f) {
+  lua_Debug ar;
+  if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar) ||
+      !dtL_py_scope(f->co, &ar)) return false;
+  move_to(f->co, L);
+  return true;
+}
+
+void dtL_script_env (lua_State *L) {
+  DtLuaFrame f;
+  if (dtL_frames(L, &f, 1) == 1) dtL_frame_env(L, &f);
+  else {
+    lua_getfield(L, LUA_REGISTRYINDEX, key_env);
+    if (!lua_istable(L, -1)) { lua_pop(L, 1); lua_pushglobaltable(L); }
+  }
+}
+
 /* The value on the top is called `s`: into the table at `t`, and once into its
 ** list, which keeps their order.  Pops it. */
 static void add_local (lua_State *L, int t, const char *s, bool hidden) {

@@ -34,6 +34,10 @@ int dtL_frame_count (lua_State *L);
 /* Push a table through which the frame's locals, then its upvalues, then
 ** what the prompt sees are read and written. */
 void dtL_frame_env (lua_State *L, const DtLuaFrame *f);
+/* Push the scope of a frame of Python; false, and nothing is pushed, of Lua. */
+bool dtL_frame_scope (lua_State *L, const DtLuaFrame *f);
+/* Push the environment of the innermost frame of the script. */
+void dtL_script_env (lua_State *L);
 /* Lines of Python at the prompt see this frame's scope; NULL: none.  Raises on
 ** NOMEM. */
 void dtL_frame_select (lua_State *L, const DtLuaFrame *f);
@@ -45,7 +49,8 @@ void dtL_frame_locals (lua_State *L, const DtLuaFrame *f);
 /* The environment of prompt lines, used where a frame has no such name; set
 ** by the shell (a table on the top, popped). */
 void dtL_set_prompt_env (lua_State *L);
-/* And the table of the prompt's locals (popped). */
+/* And the table of the prompt's locals (popped), which the registry has, too. */
+#define DTL_PROMPT_LOCALS "dt.prompt.locals"
 void dtL_set_prompt_locals (lua_State *L);
 void dtL_push_prompt_locals (lua_State *L);
 
@@ -75,6 +80,13 @@ const char *dtL_source_line (lua_State *L, const char *file, int line,
 
 /* The control of a state's session, with hooks into this state. */
 DtStatus dtL_control_open (lua_State *L);
+/* Is the condition of a breakpoint true at an event (NULL: at a line)?  What it
+** raised is added to `why` (cond.c). */
+bool dtL_cond (lua_State *L, const DtBreak *b, const DtEvent *e, DtBuf *why);
+/* Is a text an expression, of Lua or of Python?  Else `why` says what is wrong. */
+bool dtL_cond_reads (lua_State *L, const char *expr, DtBuf *why);
+/* What a kind of event is called.  Pure. */
+const char *dtL_event_kind (int k);
 /* Push a table of facts about an event (what conditions see); tensors as
 ** themselves. */
 void dtL_push_event (lua_State *L, const DtEvent *e);

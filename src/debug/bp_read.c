@@ -194,6 +194,18 @@ static bool names_overload (DtSession *s, const char *name) {
          dt_registry_find(s->cx, s->registry, full) != NULL;
 }
 
+/* Steps of the library that go by the name of an operator of PyTorch's. */
+static bool names_step (const char *glob) {
+  static const char *const steps[] = {
+    "fsdp.all_gather_copy_in.default", "fsdp.split_with_sizes_copy.default",
+    "fsdp.chunk_cat.default", "fsdp.chunk_cat_mixed_dtype.default",
+    "torchao.float8.wide"
+  };
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+    if (dt_bp_op_matches(glob, steps[i])) return true;
+  return false;
+}
+
 /* Does the operator exist?  A pattern that no operator matches would never
 ** hit. */
 static DtStatus check_op (DtControl *c, const DtBreak *b) {
@@ -206,7 +218,7 @@ static DtStatus check_op (DtControl *c, const DtBreak *b) {
     snprintf(full, sizeof full, "%s.%s.default", pk->ns, pk->base);
     if (dt_bp_op_matches(b->arg, full)) return DT_OK;
   }
-  if (names_overload(s, b->arg)) return DT_OK;
+  if (names_overload(s, b->arg) || names_step(b->arg)) return DT_OK;
   dt_error_clear(s->cx);
   if (strpbrk(b->arg, "*?") && strchr(b->arg, '.') &&
       strncmp(b->arg, "aten.", 5) != 0) return DT_OK;   /* a user's, later */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_break.c: breakpoints at the prompt.  Each command calls the
 ** function of dt.debug that scripts call too. */
+#include "base/file.h"
 #include "bind/slots.h"
 #include "repl/cmd.h"
 
@@ -66,17 +67,12 @@ static void near_kind (DtCmdCall *c) {
 
 /* A condition must be an expression, before anything is set. */
 static DtStatus check_cond (DtCmdCall *c, const char *expr) {
-  lua_State *L = c->r->L;
-  DtBuf b;
+  DtBuf why;
   DtStatus st = DT_OK;
-  dt_buf_init(&b, c->r->cx);
-  dt_buf_addf(&b, "return %s", expr);
-  if (luaL_loadbufferx(L, dt_buf_str(&b), b.len, "=condition", "t") != LUA_OK)
-    st = dt_cmd_error(c, (size_t)(expr - c->arg),
-                      "the condition is no Lua expression: %s",
-                      lua_tostring(L, -1));
-  lua_pop(L, 1);
-  dt_buf_fini(&b);
+  dt_buf_init(&why, c->r->cx);
+  if (!dtL_cond_reads(c->r->L, expr, &why))
+    st = dt_cmd_error(c, (size_t)(expr - c->arg), "%s", dt_buf_str(&why));
+  dt_buf_fini(&why);
   return st;
 }
 
@@ -90,7 +86,7 @@ static DtStatus save_to (DtCmdCall *c, const char *path) {
   dt_buf_init(&b, r->cx);
   dt_bp_save(control_of(c), &b);
   if (dt_repl_first(r))
-    st = dt_cmd_write(r->cx, path, dt_buf_str(&b), b.len);
+    st = dt_file_write(r->cx, path, dt_buf_str(&b), b.len);
   st = dt_repl_as_first(r, st);
   if (st == DT_OK)
     dt_buf_addf(c->out, "%d breakpoint%s\n", control_of(c)->nbp,
@@ -217,9 +213,42 @@ static bool add_python_line (lua_State *L, DtBuf *b) {
   return colon != NULL && line > 0;
 }
 
+typedef struct Place {
+  DtRepl *r;
+  const char *name;
+  DtBuf *at, *why;
+} Place;
+
+/* Protected: where a function begins, by the texts of the program
+** (lua/repl/places.lua), or what keeps it from being one. */
+static int ask_place (lua_State *L) {
+  const Place *p = lua_touserdata(L, 1);
+  const char *file = p->r->rerun.name;
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "repl.places");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "find");
+  lua_pushstring(L, p->name);
+  lua_pushstring(L, file != NULL ? file + (*file == '@') : NULL);
+  lua_pushstring(L, p->r->rerun.text);
+  lua_call(L, 3, 2);
+  if (lua_isstring(L, -2)) dt_buf_add(p->at, lua_tostring(L, -2));
+  else if (lua_isstring(L, -1)) dt_buf_add(p->why, lua_tostring(L, -1));
+  return 0;
+}
+
+static bool add_place (DtRepl *r, const char *name, DtBuf *at, DtBuf *why) {
+  Place p = {r, name, at, why};
+  lua_pushcfunction(r->L, ask_place);
+  lua_pushlightuserdata(r->L, &p);
+  if (lua_pcall(r->L, 1, 0, 0) != LUA_OK) lua_pop(r->L, 1);
+  return at->len > 0;
+}
+
 /* "f" for FILE:LINE where f of the script begins, "14" of the script that ran
-** last while nothing is stopped; else the text as it is. */
-static const char *place_of (DtCmdCall *c, DtBuf *b) {
+** last while nothing is stopped; else the text as it is.  `why`: of a name that
+** is that of several functions. */
+static const char *place_of (DtCmdCall *c, DtBuf *b, DtBuf *why) {
   DtRepl *r = c->r;
   lua_State *L = r->L;
   const char *s = c->arg;
@@ -244,6 +273,8 @@ static const char *place_of (DtCmdCall *c, DtBuf *b) {
     found = lua_isfunction(L, -1) ? add_first_line(L, b)
       : lua_istable(L, -1) && add_python_line(L, b);
   lua_settop(L, top);
+  if (name != NULL && !found)
+    found = add_place(r, name, b, why);
   dt_free(r->cx, name);
   dt_error_clear(r->cx);
   if (found) dt_buf_add(b, s + n);
@@ -253,7 +284,7 @@ static const char *place_of (DtCmdCall *c, DtBuf *b) {
 static DtStatus set_break (DtCmdCall *c, bool once) {
   DtControl *k = control_of(c);
   const char *cond = strstr(c->arg, " if ");
-  DtBuf place;
+  DtBuf place, why;
   int id = 0;
   if (*c->arg == '\0') {
     show_kinds(c->out);
@@ -269,12 +300,16 @@ static DtStatus set_break (DtCmdCall *c, bool once) {
   if (len > 3 && strcmp(c->arg + len - 3, " if") == 0)
     return dt_cmd_error(c, len, "wanted a condition behind if");
   dt_buf_init(&place, c->r->cx);
-  DtStatus st = dt_bp_add(k, place_of(c, &place), once, &id);
-  dt_buf_fini(&place);
-  if (st != DT_OK) {
+  dt_buf_init(&why, c->r->cx);
+  const char *where = place_of(c, &place, &why);
+  DtStatus st = why.len > 0 ? dt_cmd_error(c, 0, "%s", dt_buf_str(&why))
+                            : dt_bp_add(k, where, once, &id);
+  if (st != DT_OK && why.len == 0)
     near_kind(c);
+  dt_buf_fini(&place);
+  dt_buf_fini(&why);
+  if (st != DT_OK)
     return st;
-  }
   dt_bp_print(dt_bp_find(k, id), c->out);
   dt_buf_addc(c->out, '\n');
   note_line(c, dt_bp_find(k, id));
@@ -391,8 +426,9 @@ static DtStatus cmd_commands (DtCmdCall *c) {
 const DtCmd dt_cmds_break[] = {
   {"break b", "breakpoints", 0, "[WHERE [if EXPR] | save FILE | load FILE]",
    "Stop at a line, in a function, or at an event of a kind; without WHERE: the kinds.\n"
-   "EXPR is Lua over the event: op, line, seq, bytes, mesh_dim, inputs,\n"
-   "outputs, module, backward, hits; and the script's variables.\n"
+   "EXPR is over the event: op, line, seq, bytes, mesh_dim, inputs, outputs,\n"
+   "module, backward, hits; and over the script's variables: in a Python\n"
+   "program Python (inputs[0]), else Lua (inputs[1]).\n"
    "  :break repro.lua:14, :break step\n"
    "  :break op aten.mm* if inputs[1].shape[1] > 4\n"
    "  :break redistribute > 1M implicit\n"

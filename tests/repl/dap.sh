@@ -295,6 +295,27 @@ C.has("to its end", all, "total 96", '"exitCode":0')
 C.ask("disconnect")
 C.close()
 
+-- A function of the program's, conditions and log points in the words of Python.
+C.open(os.getenv "DTREPL" .. " --dap")
+launch("prog.py", ',"ranks":2')
+m = C.ask("setFunctionBreakpoints", '{"breakpoints":[{"name":"scale",'
+  .. '"condition":"by == 2 and t is not None"},{"name":"nosuch"}]}')
+C.has("a function of the program", m, '"id":1,"verified":true', "nosuch")
+m = C.ask("setBreakpoints", ('{"source":{"path":"%s/prog.py"},"breakpoints":'
+  .. '[{"line":17,"logMessage":"so far {str(total).zfill(3)}, {len([i, i])}"},'
+  .. '{"line":18,"condition":"total !! 3"},{"line":16,"condition":"i != 9 and False"}]}')
+  :format(dir))
+C.has("a condition that is none", m, '"message":"DT0703', '"id":5,"line":16,'
+  .. '"source":{"path":"' .. dir .. '/prog.py"},"verified":true')
+C.send("configurationDone")
+m, all = C.until_('"event":"stopped"')
+C.has("log points of Python", all, "so far 000, 2")
+C.has("where the condition is true", m, '"hitBreakpointIds":[1]')
+C.has("in the function", C.ask("stackTrace", '{"threadId":1}'), '"name":"scale"',
+  '"line":10')
+C.ask("disconnect", '{"terminateDebuggee":true}')
+C.close()
+
 -- What a data breakpoint, a filter and progress are; variables of Python set.
 C.open(os.getenv "DTREPL" .. " --dap")
 C.ask("initialize", '{"supportsProgressReporting":true}')
@@ -418,8 +439,10 @@ C.raw("Content-Length: 2\r\n\r\n[]")
 C.has("no request", C.until_('"event":"output"'), "no request")
 C.has("a program that is not there", C.ask("launch",
   '{"program":"/nonexistent.lua"}'), '"success":false', "cannot read")
-C.has("wrong arguments", C.ask("setBreakpoints", '{"source":7}'),
-  '"success":false')
+C.has("wrong arguments", C.ask("setBreakpoints", '{"source":{"path":7}}'),
+  '"success":false', "wrong arguments: a source without a path")
+C.has("a number of ranks that is none", C.ask("launch",
+  '{"program":"prog.lua","ranks":"many"}'), '"success":false', 'not \\"many')
 launch("prog.lua", ',"ranks":4,"stopOnEntry":true')
 C.send("configurationDone")
 C.has("stopped at its first operator", C.until_('"event":"stopped"'),

@@ -47,8 +47,8 @@ local function hits_of(text)
   return nil, nil, "a count is written as 5, >= 5 or % 5"
 end
 
--- "x is {x}" as a line that prints it.
-local function log_line(text)
+-- "x is {x}" as a line that prints it, in the program's language.
+local function log_line(text, python)
   local parts = {}
   local rest = text:gsub("{([^{}]+)}", function (expr)
     return "\1" .. expr .. "\1"
@@ -56,13 +56,13 @@ local function log_line(text)
   local code = false
   for piece in (rest .. "\1"):gmatch("(.-)\1") do
     if piece ~= "" then
-      parts[#parts + 1] = code and ("tostring(%s)"):format(piece)
-        or ("%q"):format(piece):gsub("\\\n", "\\n")
+      parts[#parts + 1] = code and (python and "str(%s)" or "tostring(%s)")
+        :format(piece) or ("%q"):format(piece):gsub("\\\n", "\\n")
     end
     code = not code
   end
-  return ("print(%s)\n:continue"):format(#parts > 0
-    and table.concat(parts, " .. ") or '""')
+  return ("%sprint(%s)\n:continue"):format(python and ":python " or "", #parts > 0
+    and table.concat(parts, python and " + " or " .. ") or '""')
 end
 
 local function entry(self, text, b, more)
@@ -76,7 +76,7 @@ local function entry(self, text, b, more)
   end
   local e = {id = self.next_id, text = text, ignore = ignore,
     condition = condition, why = wrong, commands = b.logMessage
-    and log_line(tostring(b.logMessage)) or nil}
+    and log_line(tostring(b.logMessage), self.python) or nil}
   self.next_id = self.next_id + 1
   for k, v in pairs(more or {}) do e[k] = v end
   return e
@@ -139,7 +139,8 @@ function M:functions(a)
       glob = "aten." .. glob .. (glob:find("*", 1, true) and "" or "*")
     end
     list[i] = entry(self, glob and "op " .. glob or name, b,
-      {how = "function breakpoint", op = glob and pattern(glob)})
+      {how = "function breakpoint", op = glob and pattern(glob),
+      name = not kind and name:match("^[%a_][%w_.:]*$") or nil})
   end
   self.named = list
   return list
@@ -183,14 +184,32 @@ function M:all()
   return out
 end
 
+-- The program's text, in which functions are looked for.
+local function text_of(path)
+  local f = io.open(path, "rb")
+  local text = f and f:read("a")
+  if f then f:close() end
+  return text
+end
+
+-- set_program(path, folder): what is launched, and where.
+function M:set_program(path, folder)
+  self.program, self.path = path, path
+  self.python = path ~= nil and path:find("%.py$") ~= nil
+  if path and folder and path:sub(1, 1) ~= "/" then
+    self.path = folder .. "/" .. path
+  end
+end
+
 function M:question()
   self.sent = self:all()
   local list = wire.list{}
   for i, e in ipairs(self.sent) do
     list[i] = {text = e.text, condition = e.condition, ignore = e.ignore,
-      commands = e.commands}
+      commands = e.commands, name = e.name}
   end
-  return {ask = "breaks", list = list}
+  return {ask = "breaks", list = list, program = self.program,
+    text = #self.named > 0 and self.path and text_of(self.path) or nil}
 end
 
 -- What the session said to them.

@@ -243,6 +243,9 @@ function does:launch(q)
   if q.command == "launch" and type(a.program) ~= "string" then
     return self:refuse(q, "launch wants \"program\", a file of Lua or Python")
   end
+  if a.ranks ~= nil and math.type(a.ranks) ~= "integer" then
+    return self:refuse(q, "\"ranks\" is a number, not " .. wire.encode(a.ranks))
+  end
   if a.program then
     local f = io.open((a.program:sub(1, 1) == "/" or not a.cwd) and a.program
       or a.cwd .. "/" .. a.program, "rb")
@@ -252,6 +255,7 @@ function does:launch(q)
     f:close()
   end
   self.launched, self.stays = a, a.stayAtEnd == true or not a.program
+  self.breaks:set_program(a.program, a.cwd)
   local ok, why = self:start()
   if not ok then return self:refuse(q, "dtrepl does not start: " .. why) end
   self:reply(q)
@@ -398,7 +402,10 @@ does["goto"] = function (self, q) self:refuse(q, "use step back") end
 function does:restart(q)
   if not self.session then return self:refuse(q, "no program runs") end
   local again = q.arguments and q.arguments.arguments
-  if type(again) == "table" and again.program then self.launched = again end
+  if type(again) == "table" and again.program then
+    self.launched = again
+    self.breaks:set_program(again.program, again.cwd)
+  end
   self.restarting = function ()
     self.restarting = nil
     local ok, why = self:start()
@@ -453,7 +460,8 @@ function M:hear(message)
   message.arguments = message.arguments or {}
   local ok, why = pcall(f, self, message)
   if not ok then
-    self:refuse(message, "wrong arguments: " .. tostring(why))
+    self:refuse(message, "wrong arguments: "
+      .. tostring(why):gsub("^%[[%w.]+%]:%d+: ", ""))
   end
 end
 
