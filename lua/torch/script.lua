@@ -319,6 +319,7 @@ end
 
 local function flushed(...)
   local out = table.pack(protect.passing(...))
+  if not out[1] and atexit.count() > 0 then dt._handled(out[2]) end
   atexit.run()
   abandoned.finish()
   builtins.flush()

@@ -8,6 +8,7 @@
 #include "base/error_comm.h"
 #include "repl/repl_int.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "diag/finding.h"
@@ -16,10 +17,10 @@ enum { MOST = 12 };             /* lines; the rest is counted */
 
 enum { NEXT = '\v' };           /* begins another line of the same finding */
 
-/* "CODE:LINE:OP:FILE\tTEXT\n" of each finding. */
-static void pack_findings (DtDiag *g, DtBuf *b) {
+/* "CODE:LINE:OP:FILE\tTEXT\n" of each of the first `most` findings. */
+static void pack_findings (DtDiag *g, int most, DtBuf *b) {
   const DtFinding *f;
-  for (int i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
+  for (int i = 0; i < most && (f = dt_diag_at(g, i)) != NULL; i++) {
     if (f->kind->severity == DT_FIND_NOTE)
       continue;
     dt_buf_addf(b, "%s:%d:%s:%s\t", f->kind->code, f->line, f->op,
@@ -93,14 +94,14 @@ static void print_findings (DtRepl *r, int count, DtBuf *lines) {
 }
 
 /* How many findings all ranks have together, and their lines. */
-static int gather_findings (DtRepl *r, DtBuf *lines) {
+static int gather_findings (DtRepl *r, int most, DtBuf *lines) {
   DtCtx *cx = r->cx;
   int n = dt_comm_running(r->comm), count = 0;
   DtCollInfo info = {"findings", 0, "", "", ""};
   DtStatus st = DT_OK;
   DtBuf mine;
   dt_buf_init(&mine, cx);
-  pack_findings(r->findings, &mine);
+  pack_findings(r->findings, most, &mine);
   if (n > 1) {
     st = dt_comm_gather_text(cx, r->comm->world, &info,
                              mine.oom ? "" : dt_buf_str(&mine),
@@ -134,15 +135,16 @@ void dt_repl_report_findings (DtRepl *r) {
       (o->debug && !o->strict) || (o->quiet && !o->strict) ||
       r->status == DT_E_INTERRUPTED || r->status == DT_E_NOMEM)
     return;
-  /* Ranks that left at different places after Ctrl-C tell nothing. */
-  if (dt_repl_share_code(r, atomic_load(&r->app->handled)) != 0)
-    return;
-  if (dt_diag_settle(r->findings) != DT_OK ||
-      dt_diag_try(r->findings) != DT_OK)
-    dt_error_clear(r->cx);
-  dt_repl_compare_one(r);
+  /* Ranks that left at different places after Ctrl-C compare nothing. */
+  bool handled = dt_repl_share_code(r, atomic_load(&r->app->handled)) != 0;
+  if (!handled) {
+    if (dt_diag_settle(r->findings) != DT_OK ||
+        dt_diag_try(r->findings) != DT_OK)
+      dt_error_clear(r->cx);
+    dt_repl_compare_one(r);
+  }
   dt_buf_init(&lines, r->cx);
-  count = gather_findings(r, &lines);
+  count = gather_findings(r, handled ? r->nbefore : INT_MAX, &lines);
   if (count > 0 && !o->quiet && dt_repl_first(r))
     print_findings(r, count, &lines);
   dt_buf_fini(&lines);

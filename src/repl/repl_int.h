@@ -63,6 +63,8 @@ struct DtRepl {
   DtBuf history;                /* its file */
   DtNotes *notes;
   DtDiag *findings;
+  int nbefore;                  /* those from before a Ctrl-C that the program dealt
+                                ** with */
   char **found; size_t *found_len;      /* room for what each rank found: a rank
                                 ** without memory must come all the same */
   DtSettings set;

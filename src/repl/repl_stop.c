@@ -522,9 +522,12 @@ void dt_stop_end (DtRepl *r) {
 
 /* The shell forgets for this rank that Ctrl-C was pressed: its operators run
 ** again, while collectives stay broken off until the end of the text, as other
-** ranks may have gone. */
+** ranks may have gone.  What is found from now on is found of ranks that may have
+** left at different places: only what was found before is told. */
 static void on_handled (void *ud) {
   DtRepl *r = ud;
+  if (r->cx->interrupt != NULL && r->findings != NULL)
+    while (dt_diag_at(r->findings, r->nbefore) != NULL) r->nbefore++;
   r->cx->interrupt = NULL;
   atomic_store(&r->app->handled, 1);
   dt_stop_handled(r->app->stop);

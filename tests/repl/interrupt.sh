@@ -63,6 +63,28 @@ while True:
     except:
         print("no")
 EOF
+cat >"$tmp/exits.py" <<'EOF'
+import atexit, time, torch
+atexit.register(lambda: print("at exit", torch.ones(2).sum().item()))
+print("begin")
+while True: time.sleep(0.1)
+EOF
+cat >"$tmp/found.py" <<'EOF'
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+dist.init_process_group("gloo")
+rank, world = dist.get_rank(), dist.get_world_size()
+torch.manual_seed(0)
+x, a = torch.randn(4, 16), torch.randn(8, 16)
+y = F.linear(x.chunk(world, 1)[rank], a.chunk(world, 1)[rank]).exp()
+dist.all_reduce(y)
+print("begin")
+try:
+    while True: y = y * 0.5
+except KeyboardInterrupt:
+    print("left early")
+EOF
 term_open 100 40
 
 # stopped LINE: it runs, and is told to stop.
@@ -102,6 +124,17 @@ gone "KeyboardInterrupt"
 code_is 0
 stopped "$DTREPL -n 2 parts.py"
 wait_for "left by part 3.0"
+code_is 0
+
+# Functions for the end are called; what was found before is told.
+stopped "$DTREPL -n 2 exits.py"
+wait_for "at exit 2.0"
+gone "ignored"
+wait_for "KeyboardInterrupt"
+code_is 130
+stopped "$DTREPL -n 2 found.py"
+wait_for "left early"
+wait_for "DT1045"
 code_is 0
 
 # What goes on all the same ends with the next one.

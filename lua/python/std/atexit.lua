@@ -56,6 +56,9 @@ function M.run()
   registered = {}
 end
 
+-- count(): how many wait to be called.
+function M.count() return #registered end
+
 -- begin(): a new program; what an earlier one registered is gone.
 function M.begin() registered = {} end
 

@@ -106,7 +106,19 @@ local function wait(a)
   return V.truth(V.call(w.ready, V.list({}, 0)))
 end
 
+-- sleep(seconds): others have their turns; without any, only the clock goes on.
+local function sleep(a)
+  if #threads > 0 then
+    wait(V.list {V.builtin(function () return false end), a[1], "sleep()"})
+  else
+    now = now + (type(a[1]) == "number" and a[1] or a[1] and 1 or 0)
+  end
+  return None
+end
+
 attrs.provide("_turns", attrs.namespace {
+  sleep = builtin(sleep, "sleep"),
+  clock = builtin(function () return now end, "clock"),
   start = builtin(start, "start"), wait = builtin(wait, "wait"),
   current = builtin(function ()
     return current and current.ident or 1
