@@ -37,6 +37,8 @@ static lua_State *stack_for_queries (lua_State *L) {
 
 void dtL_set_prompt_locals (lua_State *L) {
   lua_State *g = stack_for_queries(L);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, DTL_PROMPT_LOCALS);
   lua_xmove(L, g, 1);
   lua_replace(g, LOCALS);
 }

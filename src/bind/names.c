@@ -7,6 +7,7 @@
 #include <string.h>
 #include "bind/names.h"
 #include "bind/field.h"
+#include "bind/frame.h"
 #include "bind/pyframe.h"
 #include "bind/slots.h"
 
@@ -40,9 +41,12 @@ static bool is_sought (lua_State *L, const Find *f) {
   return false;
 }
 
-/* The last value of the prompt: a name that nobody gave. */
+/* One of the prompt's last values, _ and _1, or of its parts: a name that nobody
+** gave. */
 static bool is_last_value (const char *name) {
-  return name[0] == '_' && (name[1] == '\0' || name[1] == '.');
+  if (*name++ != '_') return false;
+  name += strspn(name, "0123456789");
+  return *name == '\0' || *name == '.' || *name == '[';
 }
 
 /* Members on the way to what is called so, but for the "module" of a wrapper. */
@@ -313,21 +317,27 @@ static void each_frame (lua_State *L, Find *f,
   }
 }
 
+/* The prompt's locals, which a program may have left, on top of the globals. */
+static void push_outer (lua_State *L) {
+  lua_pushglobaltable(L);
+  lua_getfield(L, LUA_REGISTRYINDEX, DTL_PROMPT_LOCALS);
+  if (lua_istable(L, -1)) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+}
+
 static int find_protected (lua_State *L) {
   Find *f = (Find *)lua_touserdata(L, 1);
   luaL_checkstack(L, 16, "names of tensors");
   each_frame(L, f, name_frame);
-  lua_pushglobaltable(L);
-  table_fields(L, f, "");
+  push_outer(L);
+  for (int i = 0; i < 2; i++, lua_pop(L, 1)) table_fields(L, f, "");
   close_tables(f);
-  lua_pop(L, 1);
   if (any_unnamed(f)) each_frame(L, f, frame_modules);
-  if (any_unnamed(f)) {
-    lua_pushglobaltable(L);
-    modules_of(L, f);
-    close_tables(f);
-    lua_pop(L, 1);
-  }
+  if (!any_unnamed(f)) return 0;
+  push_outer(L);
+  for (int i = 0; i < 2; i++, lua_pop(L, 1)) modules_of(L, f);
+  close_tables(f);
   return 0;
 }
 

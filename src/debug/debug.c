@@ -33,6 +33,10 @@ static void failed_clear (DtDebug *d) {
   }
 }
 
+bool dt_failed_is_path (const char *name) {
+  return name != NULL && strpbrk(name, "([ \"'") == NULL;
+}
+
 bool dt_failed_make_slots (DtCtx *cx, DtFailed *f, int n) {
   f->in = DT_ANEWN(cx, &f->arena, DtVar *, n + 1);
   f->name = DT_ANEWN(cx, &f->arena, const char *, n + 1);

@@ -35,6 +35,9 @@ typedef struct DtFailed {
 /* Make what a failed call has for each of its n inputs, empty, in its arena.
 ** False without memory.  Local. */
 bool dt_failed_make_slots (DtCtx *cx, DtFailed *f, int n);
+/* Is a name that of a variable or a field, which can be read without running
+** anything of the program: not "rotate_half(q)", nor NULL?  Pure. */
+bool dt_failed_is_path (const char *name);
 
 struct DtDebug {
   DtSession *s;

@@ -291,12 +291,12 @@ static bool follow_placements (const DtSpec *ref, const DtMeta *m,
   return any;
 }
 
-/* The script's variable of the first distributed input, NULL when it has
-** none. */
+/* A distributed input by a name that can be read without running anything of the
+** program: a variable or a field, not "rotate_half(q)"; NULL: none. */
 static const char *dist_name (const DtFailed *f) {
   int i;
   for (i = 0; i < f->nin; i++)
-    if (f->in[i]->spec && f->name[i]) return f->name[i];
+    if (f->in[i]->spec && dt_failed_is_path(f->name[i])) return f->name[i];
   return NULL;
 }
 

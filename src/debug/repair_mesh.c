@@ -187,7 +187,7 @@ static bool apply_text (const DtFailed *f, const DtMesh *big, DtVar *const *in,
   const char *on = name_on(f, big);
   for (int i = 0; i < f->nin; i++) {
     if (!is_moved(f, i, big)) continue;
-    if (on == NULL || !dt_trial_is_variable(f->name[i])) return false;
+    if (!dt_failed_is_path(on) || !dt_trial_is_variable(f->name[i])) return false;
     dt_buf_addf(b, "%s = ", f->name[i]);
     call_text(f->name[i], on, in[i], false, b);
     dt_buf_add(b, "; ");

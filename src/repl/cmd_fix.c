@@ -115,7 +115,7 @@ static DtStatus fix_by_words (DtRepl *r, const DtRepair *x) {
     st = replace_input(r, 0, f->in[0]);
   for (int i = 0; i < f->nin && st == DT_OK; i++) {
     DtVar *v = NULL;
-    if (f->name[i] == NULL)
+    if (!dt_failed_is_path(f->name[i]))
       continue;
     st = eval_tensor(r, f->name[i], &v);
     if (st == DT_OK && !is_the_input(f, i, v))

@@ -121,6 +121,21 @@ check "and for Python" has "[1, 2, 1]"
 check "its classes" has "True"
 check "and what is set after it" test "$(tail -1 "$out")" = 3
 
+# A parameter of a module that a program left in a local has its name, and keeps
+# it when values were shown (_, _1).
+cat >kept.lua <<'END'
+-- dtrepl: ranks=2
+local net = nn.Linear(4, 4)
+dt.fully_shard(net, {mesh = dt.init_device_mesh("cpu", {2})})
+local h = net(dt.ones(2, 4))
+END
+play "-i kept.lua" 'net
+h.shape
+:export html kept.html
+:blame net.weight'
+check "a parameter of a local" grep -q '^net.weight  ' "$out"
+check "in the page, too" grep -q '<td>net.weight</td>' kept.html
+
 # Mended at the stop, gone on with to the end and left: the ranks end together.
 cat >mixed.lua <<'END'
 -- dtrepl: ranks=2

@@ -88,6 +88,8 @@ local function parameters()
   table.sort(found, function (a, b)
     local va, vb = a.list[1] and a.list[1][3], b.list[1] and b.list[1][3]
     if va ~= vb then return not va end
+    local ra, rb = page.is_result(a.name), page.is_result(b.name)
+    if ra ~= rb then return rb end
     if #a.list ~= #b.list then return #a.list > #b.list end
     return a.name < b.name
   end)
