@@ -26,15 +26,31 @@ local function channels(nd, name)
   end
 end
 
--- lazy("LazyLinear", Linear, f): f(x) is what Linear is given first.
-local function lazy(name, class, first)
+-- What was given, with defaults {place, name, value} that the lazy form alone has.
+local function completed(given, defaults)
+  local n, kw = given.n, {}
+  if type(given[n]) == "table" and getmetatable(given[n]) == nil then
+    for k, v in pairs(given[n]) do kw[k] = v end
+    n = n - 1
+  end
+  for _, d in ipairs(defaults) do
+    if n < d[1] and kw[d[2]] == nil then kw[d[2]] = d[3] end
+  end
+  local out = table.pack(table.unpack(given, 1, n))
+  out.n, out[n + 1] = n + 1, kw
+  return out
+end
+
+-- lazy("LazyLinear", Linear, f): f(x) is what Linear is given first; `defaults`:
+-- see completed().
+local function lazy(name, class, first, defaults)
   local C = class:extend(name)
   function C:__init__(...)
     self._attrs._uninitialized = true
     self._attrs._given = table.pack(...)
   end
   function C:forward(x, ...)
-    local given = self._attrs._given
+    local given = completed(self._attrs._given, defaults or {})
     local training = self.training
     self._attrs._uninitialized, self._attrs._given = nil, nil
     rawset(self, "_class", class)
@@ -58,7 +74,8 @@ for nd = 1, 3 do
     return x.shape[2]
   end)
   lazy(named "LazyInstanceNorm%dd", shaping[named "InstanceNorm%dd"],
-    channels(nd, named "LazyInstanceNorm%dd"))
+    channels(nd, named "LazyInstanceNorm%dd"),
+    {{3, "affine", true}, {4, "track_running_stats", true}})
 end
 
 return M

@@ -30,7 +30,12 @@ end
 local out = {}
 for _, form in ipairs(FORMS) do
   local row = by_class[form[1]]
-  out[#out + 1] = {"Lazy" .. form[1], "-", (row[3]:gsub("^[%w_]+, ", "")), "",
+  local takes = row[3]:gsub("^[%w_]+, ", "")
+  if form[1]:find("^InstanceNorm") then         -- as PyTorch has it
+    takes = takes:gsub("(affine ?= ?)%a+", "%1True")
+      :gsub("(track_running_stats ?= ?)%a+", "%1True")
+  end
+  out[#out + 1] = {"Lazy" .. form[1], "-", takes, "",
     "A " .. form[1] .. " that learns how many inputs it has from the first "
     .. "one; before that it has no parameters", row[6], form[2], form[3], ""}
 end
