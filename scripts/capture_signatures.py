@@ -6,18 +6,23 @@ the lines "function" and "method" of src/oplib/*.ops.
     python3 scripts/capture_signatures.py
     python3 scripts/capture_signatures.py --functional \\
         > lua/dt/functional/signatures.lua
+    build/dtrepl -n 1 -e 'print(table.concat(require("repl.pages").calls(), "\\n"))' |
+        python3 scripts/capture_signatures.py --pages > lua/repl/help/signatures.lua
 
 Functions of torch with several signatures list them in their error; each is
 called wrongly, without arguments or with a dozen strings, and what it lists is
 printed where the texts say otherwise.  Functions with a single signature list
 none and have no line.
 --functional writes the signatures of the functions of torch.nn.functional
-that are written in Python.
+that are written in Python; --pages those of the names with a help page, which
+it reads as lines "name, tab, how Python calls it".
 """
 import glob
+import importlib
 import inspect
 import re
 import sys
+import textwrap
 import warnings
 
 import torch
@@ -118,8 +123,109 @@ def functional():
     print("}")
 
 
+PAGES_HEAD = """-- SPDX-License-Identifier: MIT
+-- repl/help/signatures.lua: what names with a help page take: facts of PyTorch
+-- %s, made by scripts/capture_signatures.py --pages.
+
+return [[
+"""
+# Modules whose names help pages call without a prefix.
+BARE = """torch.distributed.device_mesh torch.distributed.tensor
+    torch.distributed.tensor.parallel torch.distributed.tensor.experimental
+    torch.distributed.fsdp torch.nn.attention torch.utils.data
+    torch.utils.checkpoint torch.distributed.checkpoint.state_dict
+    torch.autograd torch.nn.utils.parametrize spmd_types""".split()
+# What stands before the name: where its classes and functions are.
+OWNERS = {
+    "nn": ["torch.nn"], "F": ["torch.nn.functional"],
+    "dist": ["torch.distributed"], "dcp": ["torch.distributed.checkpoint"],
+    "spmd": ["spmd_types"], "mesh": ["torch.distributed.device_mesh.DeviceMesh"],
+    "x": ["torch.distributed.tensor.DTensor", "torch.Tensor"],
+    "module": ["torch.nn.Module", "torch.distributed.fsdp.FSDPModule"],
+    "optimizer": ["torch.optim.Optimizer"], "opt": ["torch.optim.Optimizer"],
+    "DTensor": ["torch.distributed.tensor.DTensor"],
+    "parametrize": ["torch.nn.utils.parametrize"]}
+
+
+def reached(path):
+    """What a dotted path leads to, or None."""
+    parts = path.split(".")
+    for i in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:i]))
+        except ImportError:
+            continue
+        for part in parts[i:]:
+            found = getattr(found, part, None)
+        return found
+
+
+def candidates(page, head):
+    word = head.split(".")[-1]
+    if page.startswith("torch.") and page.endswith("." + word):
+        yield page
+    first, _, rest = head.partition(".")
+    for owner in OWNERS.get(first, []) if rest else BARE:
+        yield f"{owner}.{rest or head}"
+    if head.startswith("torch."):
+        yield head
+
+
+def default_text(value):
+    if inspect.isfunction(value) or inspect.isclass(value):
+        return value.__name__
+    text = re.sub(r"<(?:RedOpType|\w+)\.(\w+): [^>]*>", r"\1", repr(value))
+    text = re.sub(r"^(\w+)\(\w+=[^()]*\)$", r"\1()", text)       # a dataclass
+    return "..." if "<" in text else text
+
+
+def takes(fn, bound):
+    """Its parameters as text; None where PyTorch does not say."""
+    try:
+        found = list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    if bound and found and found[0].name in ("self", "cls"):
+        found = found[1:]
+    kinds = [p.kind for p in found]
+    if not found or kinds[0] == inspect.Parameter.VAR_POSITIONAL and len(found) < 3:
+        return "" if not found else None
+    words, star = [], False
+    for p in found:
+        if p.name.startswith("_") and p.default is not p.empty:
+            continue                    # PyTorch's own business
+        if p.kind == p.KEYWORD_ONLY and not star:
+            words.append("*")
+        star = star or p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
+        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        words.append(mark + p.name if p.default is p.empty
+                     else f"{p.name}={default_text(p.default)}")
+    return ", ".join(words)
+
+
+def pages():
+    print(PAGES_HEAD % ".".join(torch.__version__.split(".")[:2]), end="")
+    for line in sys.stdin:
+        page, call = line.rstrip("\n").split("\t")
+        head = re.match(r"[\w.]+(?=\()", call)
+        same = head and head[0].split(".")[-1] == re.split(r"[.:]", page)[-1]
+        for path in candidates(page, head[0]) if same else []:
+            fn = reached(path)
+            bound = not inspect.isclass(fn) and head[0].split(".")[0] in (
+                "x", "module", "optimizer", "opt", "mesh")
+            text = takes(fn, bound) if callable(fn) else None
+            if text is not None:
+                print("\n  ".join(textwrap.wrap(
+                    f"{page}({text})", 78, break_long_words=False,
+                    break_on_hyphens=False)))
+                break
+    print("]]")
+
+
 def main():
     warnings.simplefilter("ignore")
+    if "--pages" in sys.argv[1:]:
+        return pages()
     if "--functional" in sys.argv[1:]:
         return functional()
     names = torch._C._VariableFunctions

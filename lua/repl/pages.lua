@@ -106,6 +106,9 @@ function M.example(name)
   return p and p.example
 end
 
+-- How the page says that it is called.
+function M.call(name) return load_pages()[name].call end
+
 -- How people and PyTorch spell the place a name is in: {pattern, the prefixes
 -- that its pages may have}.
 local spelled = {
@@ -149,16 +152,42 @@ local function found(what)
   return {word}
 end
 
+local signatures
+
+-- What PyTorch's name takes, by the name of the page: "in_features, …"; nil where
+-- that is not known, as of operators, whose own texts say it.
+function M.signature(name)
+  if not signatures then
+    signatures = {}
+    local text = require("repl.help.signatures"):gsub("\n  ", " ")
+    for page_name, params in text:gmatch("([^\n(]+)(%b())\n") do
+      signatures[page_name] = params:sub(2, -2)
+    end
+  end
+  return signatures[name]
+end
+
+-- A call as PyTorch has it, where it is one call.
+local function as_pytorch(name, call)
+  local head, params = call:match("^([%w_.]+)%b()$"), M.signature(name)
+  if head and last(head) ~= last(name) then return call end   -- how it is used
+  return head and params and ("%s(%s)"):format(head, params) or call
+end
+
 -- A page of Lua as a Python program needs it; nil when Python has no such name.
-local function in_python(name, p)
+-- `own_words`: not with PyTorch's signature.
+local function in_python(name, p, own_words)
   local of_python = p.example:match("^:python (.*)$")
-  if of_python then return page(p.call, p.what, of_python, p.shapes) end
+  if of_python then
+    return page(own_words and p.call or as_pytorch(name, p.call), p.what, of_python, p.shapes)
+  end
   local own = python_words.own[name]
   if own == false then return nil end
   local call = own and own[1] or python_words.translate(p.call)
   local example = own and own[2] or python_words.translate(p.example)
   if not call or not example then return nil end
   local import = python_words.import(call)
+  if not own_words then call = as_pytorch(name, call) end
   return page(call .. (import and "\n" .. import or ""), python_words.prose(p.what),
     example, p.shapes)
 end
@@ -185,6 +214,17 @@ function M.page(what, python)
   end
   if #list == 0 then return nil end
   return table.concat(list, "\n")
+end
+
+-- calls() -> {name, tab, how the page says that Python calls it}, for the script
+-- that asks PyTorch what they take (scripts/capture_signatures.py).
+function M.calls()
+  local out = {}
+  for _, name in ipairs(M.names()) do
+    local form = in_python(name, pages[name], true)
+    if form then out[#out + 1] = name .. "\t" .. form.call:match("^[^\n]*") end
+  end
+  return out
 end
 
 -- The keywords that a function's page shows, in order, each once.

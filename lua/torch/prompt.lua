@@ -214,6 +214,25 @@ local function value_of(scope, path)
   return v
 end
 
+-- own(path): what a function or class of the program is, for its help; nil for
+-- what it did not define.
+function M.own(path)
+  env = env or session()
+  local v = value_of(stopped() or env, path)
+  if v == nil or not is_own(v) or not (V.is_function(v) or type(v) == "table"
+     and V.type_name(v) == "type") then
+    return nil
+  end
+  local ok, takes = pcall(function ()
+    return V.str(V.call(attrs.get(attrs.module "inspect", "signature"),
+      V.list {v}))
+  end)
+  local where = rawget(v, "where")
+  local doc = field_text(v, "__doc__")
+  return ("%s%s%s\n%s"):format(path, ok and takes or "",
+    where and "  at " .. where or "", doc and doc .. "\n" or "")
+end
+
 local function names_in_sight(scope)
   local out = {}
   for _, word in ipairs(keywords.list) do out[word] = true end

@@ -2,6 +2,7 @@
 ** repl/help.c: help pages, made from the tables: commands (DtCmd), operators
 ** (DtOpDef), errors (errors.def), options; and a few topics written here.
 ** Help never lives in a second place. */
+#include "bind/slots.h"
 #include "repl/cmd.h"
 
 #include <ctype.h>
@@ -294,6 +295,65 @@ static bool live_help (DtRepl *r, const char *what, DtBuf *out) {
   return found;
 }
 
+/* ---- what the program, or a line, defined ---- */
+
+typedef struct Own {
+  DtRepl *r;
+  const char *what;
+  DtBuf *out;
+} Own;
+
+/* A function of Lua on the top: where it is written, and how it begins. */
+static void describe_function (lua_State *L, const Own *k) {
+  lua_Debug ar;
+  size_t n = 0;
+  lua_pushvalue(L, -1);
+  lua_getinfo(L, ">S", &ar);
+  if (*ar.what == 'C' || dtL_is_ours(ar.source))
+    return;
+  const char *file = ar.source + (*ar.source == '@' || *ar.source == '=');
+  const char *line = dtL_source_line(L, file, ar.linedefined, &n);
+  dt_buf_addf(k->out, "%s  function at %s:%d\n", k->what, file, ar.linedefined);
+  if (line != NULL)
+    dt_buf_addf(k->out, "  %.*s\n", (int)n, line);
+}
+
+/* Protected. */
+static int ask_own (lua_State *L) {
+  const Own *k = lua_touserdata(L, 1);
+  bool expression;
+  if (!k->r->set.python) {
+    if (dt_eval_compile(L, k->what, &expression) && expression) {
+      lua_call(L, 0, 1);
+      if (lua_isfunction(L, -1)) describe_function(L, k);
+    }
+    return 0;
+  }
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "torch.prompt");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "own");
+  lua_pushstring(L, k->what);
+  lua_call(L, 1, 1);
+  if (lua_isstring(L, -1)) dt_buf_add(k->out, lua_tostring(L, -1));
+  return 0;
+}
+
+static bool own_help (DtRepl *r, const char *what, DtBuf *out) {
+  Own k = {r, what, out};
+  size_t before = out->len;
+  int top = lua_gettop(r->L);
+  if (what[strspn(what, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789_.")] != '\0')
+    return false;
+  lua_pushcfunction(r->L, ask_own);
+  lua_pushlightuserdata(r->L, &k);
+  (void)lua_pcall(r->L, 1, 0, 0);
+  lua_settop(r->L, top);
+  dt_error_clear(r->cx);
+  return out->len > before;
+}
+
 typedef struct NearPages { const char *what; int limit, count; DtBuf *b; }
   NearPages;
 
@@ -375,7 +435,7 @@ static bool name_help (DtRepl *r, const char *what, DtBuf *out) {
 /* The order decides what a name that means several things shows: a topic, the
 ** user's own function, a command, a tensor, a word for what people come for, a
 ** tensor's method or a public name, an error, a finding, a name of Lua. The last step takes a command without its
-** colon. */
+** colon.  What the program itself defined goes before names of the library. */
 DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   if (*what == '\0') {
     print_overview(r, out);
@@ -389,7 +449,7 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   }
   if (topic_help(what, out) || dt_user_help(r->L, what, out) ||
       command_help(r, what, *what == ':', out) ||
-      live_help(r, what, out))
+      live_help(r, what, out) || own_help(r, what, out))
     return dt_buf_ok(out);
   DtBuf b;
   dt_buf_init(&b, r->cx);

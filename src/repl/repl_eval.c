@@ -648,7 +648,7 @@ DtStatus dt_eval_python_line (DtRepl *r, const char *text, size_t n,
     dt_buf_addc(dtL_out(L), '\n');
   }
   lua_settop(L, top);
-  if (file == NULL && len == 0)
+  if (file == NULL && len == 0 && !dtL_state(L)->exiting)
     hint_python(r, text, st, before);
   return st;
 }

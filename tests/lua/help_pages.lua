@@ -44,8 +44,11 @@ for name, call in next, {["aten.mm.default"] = "torch.mm(input, mat2, *, out=Non
   ["aten.linalg_inv.default"] = "torch.linalg.inv(A, *, out=None)",
   ["aten.gelu_backward.default"] =
     'torch.ops.aten.gelu_backward(grad_output, self, *, approximate="none")',
-  ["optim.SGD"] = "torch.optim.SGD(module.parameters(), lr=0.1, momentum=0)",
-  init_device_mesh = "init_device_mesh(device, sizes, mesh_dim_names=names)",
+  ["optim.SGD"] = "torch.optim.SGD(params, lr=0.001, momentum=0, dampening=0, "
+    .. "weight_decay=0, nesterov=False, *, maximize=False, foreach=None, "
+    .. "differentiable=False, fused=None)",
+  init_device_mesh = "init_device_mesh(device_type, mesh_shape, *, "
+    .. "mesh_dim_names=None, backend_override=None)",
   no_grad = "with torch.no_grad(): …", is_dtensor = "In Lua:"} do
   T.eq(in_python(name), call, name .. " in Python")
 end

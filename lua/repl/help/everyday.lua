@@ -95,7 +95,7 @@ return {
     .. "desired layouts after its forward.",
     'dt.PrepareModuleOutput{output_layouts = {Replicate()}, '
     .. 'desired_output_layouts = {Shard(1)}}'},
-  fully_shard = {"dt.fully_shard(module, {mesh = …, reshard_after_forward = true, "
+  fully_shard = {"dt.fully_shard(module, {mesh = …, reshard_after_forward = None, "
     .. "mp_policy = …})", "FSDP2: parameters are cut over the mesh, gathered "
     .. "before forward and backward, freed after them;\ngradients are "
     .. "reduce-scattered. Wrap the inner modules first. Make the optimizer after "
@@ -137,7 +137,7 @@ return {
   AdamW = {"dt.optim.AdamW(module:parameters(), {lr = 1e-3, weight_decay = 1e-2})",
     "An optimizer: opt:step(), opt:zero_grad(). Make it after parameters became "
     .. "distributed.", 'dt.optim.AdamW(nn.Linear(2, 2):parameters(), {lr = 1e-3})'},
-  SGD = {"dt.optim.SGD(module:parameters(), {lr = 0.1, momentum = 0})",
+  SGD = {"dt.optim.SGD(module:parameters(), {lr = 1e-3, momentum = 0})",
     "An optimizer: opt:step(), opt:zero_grad().",
     'dt.optim.SGD(nn.Linear(2, 2):parameters(), {lr = 0.1})'},
 }

@@ -142,7 +142,7 @@ return {
    "torch.optim.swa_utils.AveragedModel(nn.Linear(2, 2)).n_averaged"},
 
   -- torch.utils
-  {"torch.utils.data.DataLoader", "DataLoader(dataset, batch_size=1, shuffle=False, "
+  {"torch.utils.data.DataLoader", "DataLoader(dataset, batch_size=1, shuffle=None, "
    .. "sampler=None, num_workers=0, collate_fn=None, drop_last=False)",
    "Batches of a data set, in this process. Ranks read the same batches unless a "
    .. "DistributedSampler parts them.",

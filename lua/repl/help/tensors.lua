@@ -120,7 +120,7 @@ return {
    "Sum of products over the last dims of a and the first of b, or over "
    .. "pairs of lists.",
    "dt.tensordot(dt.ones(2, 3), dt.ones(3, 4), 1).shape"},
-  {"norm", "dt.norm(x, p = 2, dim, keepdim = false)",
+  {"norm", "dt.norm(x, p = \"fro\", dim, keepdim = false)",
    "The p-norm of all elements or along dim; a distributed x gives "
    .. "P(sum)-like parts that are reduced when read.", "dt.norm(dt.ones(4))"},
   {"unravel_index", "dt.unravel_index(indices, {sizes})",
@@ -275,7 +275,7 @@ return {
    "dt.ones(1):bool().dtype"},
   {"x:ndimension", "x:ndimension()", "How many dimensions, as x.ndim.",
    "dt.ones(2, 3):ndimension()"},
-  {"x:norm", "x:norm(p = 2, dim, keepdim = false)",
+  {"x:norm", "x:norm(p = \"fro\", dim, keepdim = false)",
    "The p-norm of all elements or along dim.", "dt.ones(4):norm()"},
   {"x:register_post_accumulate_grad_hook",
    "x:register_post_accumulate_grad_hook(function (p) … end)",
