@@ -5,13 +5,13 @@
 ** makes tables unreadable.  Here a line is cut where two or more blanks stand,
 ** the gap between two columns of a table; if there is none far enough to the
 ** right, at one blank outside quotes.  When smaller gaps make it fit, it is not
-** cut.  Only what a person looks at is cut:
-** files, pipes and transcripts have whole lines. */
+** cut.  Lines of prose are put together first.  Only what a person looks at is
+** cut: files, pipes and transcripts have whole lines. */
 #include "repl/narrow.h"
 
 #include <string.h>
 
-enum { MORE = 4, NARROWEST = 20 };
+enum { MORE = 4, NARROWEST = 20, PROSE = 50 };
 
 /* Bytes of the character at `s`, and its code. */
 static size_t read_character (const char *s, size_t n, unsigned *code) {
@@ -80,8 +80,8 @@ static bool find_cut (const char *s, size_t n, int at, int cols, int least,
       any = c;
       if (!quoted)
         word = c;
-      if (!quoted && blanks > 1 && at >= least)
-        gap = c;
+      if (!quoted && blanks > 1 && at >= least && i > 0 && s[i - 1] != ',')
+        gap = c;                /* not between numbers of a list */
     }
     if (s[i] == '"')
       quoted = !quoted;
@@ -126,8 +126,9 @@ static bool squeeze_line (const char *s, size_t n, int cols, DtBuf *out) {
   return false;
 }
 
-static void wrap_line (const char *s, size_t n, int cols, DtBuf *out) {
-  int indent = (int)strspn(s, " ") + MORE, at = 0;
+/* `more`: blanks before what goes on, beyond those of the line. */
+static void wrap_line (const char *s, size_t n, int cols, int more, DtBuf *out) {
+  int indent = (int)strspn(s, " ") + more, at = 0;
   Cut c;
   if (find_cut(s, n, 0, cols, 0, &c) && squeeze_line(s, n, cols, out))
     return;
@@ -143,16 +144,56 @@ static void wrap_line (const char *s, size_t n, int cols, DtBuf *out) {
   dt_buf_addn(out, s, n);
 }
 
+/* A line of prose that was ended because it was long, and goes on in the next:
+** one blank between words, and the next begins small. */
+static bool goes_on (const char *s, size_t n, const char *next, const char *end) {
+  if (n < PROSE || *s == ' ' || next >= end || *next < 'a' || *next > 'z' ||
+      s[n - 1] == ':')
+    return false;
+  for (size_t i = 0; i + 1 < n; i++)
+    if (s[i] == '\t' || s[i] == '\033' || (s[i] == ' ' && s[i + 1] == ' ' &&
+                                            s[i - 1] != '.'))
+      return false;
+  return true;
+}
+
+/* Lines s[0..*n) that are one paragraph of prose, as one line; NULL: the first is
+** none, or fits. */
+static char *join_prose (const char *s, size_t *n, int cols, const char *end,
+                         DtBuf *out) {
+  size_t k = *n, from = out->len;
+  if (k <= (size_t)cols || s + k >= end || !goes_on(s, k, s + k + 1, end))
+    return NULL;
+  dt_buf_addn(out, s, k);
+  do {
+    const char *next = s + k + 1, *nl = memchr(next, '\n', (size_t)(end - next));
+    size_t more = (size_t)((nl != NULL ? nl : end) - next);
+    dt_buf_addc(out, ' ');
+    dt_buf_addn(out, next, more);
+    k += 1 + more;
+    if (!goes_on(next, more, next + more + 1, end)) break;
+  } while (s + k < end);
+  if (out->oom) return NULL;
+  *n = k;
+  return out->s + from;
+}
+
 void dt_narrow (const char *s, size_t n, int cols, DtBuf *out) {
   const char *end = s + n;
+  DtBuf prose;
   if (cols < NARROWEST)
     cols = NARROWEST;
   while (s < end) {
     const char *nl = memchr(s, '\n', (size_t)(end - s));
     size_t k = (size_t)((nl != NULL ? nl : end) - s);
-    wrap_line(s, k, cols, out);
+    dt_buf_init(&prose, out->cx);
+    if (join_prose(s, &k, cols, end, &prose) != NULL)
+      wrap_line(dt_buf_str(&prose), prose.len, cols, 0, out);
+    else
+      wrap_line(s, k, cols, MORE, out);
+    dt_buf_fini(&prose);
     s += k;
-    if (nl != NULL) {
+    if (s < end) {
       dt_buf_addc(out, '\n');
       s++;
     }

@@ -85,9 +85,27 @@ static void test_width (void **state) {
 #define TEST(f) \
   cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 
+/* Lines that were ended for their length become lines of this terminal, without
+** a step to the right; what begins anew stays a line of its own. */
+static void test_prose (void **state) {
+  Fixture *f = *state;
+  static const char text[] =
+    "Each was tried on the real inputs.  Where a script is stopped at the\n"
+    "error, the call gets the repaired inputs.\nNot in the fake world.\n";
+  DtBuf out;
+  assert_string_equal(narrow(f, &out, text, 80), text);
+  dt_buf_fini(&out);
+  assert_string_equal(narrow(f, &out, text, 40),
+    "Each was tried on the real inputs.\n"
+    "Where a script is stopped at the error,\n"
+    "the call gets the repaired inputs.\nNot in the fake world.\n");
+  dt_buf_fini(&out);
+}
+
 int main (void) {
   const struct CMUnitTest tests[] = {
     TEST(test_words), TEST(test_alone), TEST(test_width),
+    TEST(test_prose),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
