@@ -50,9 +50,28 @@ static void give_up (DtOutput *o, int *slot, const char *what) {
   (void)write_all(o->fd[DT_OUT_DIAG], text, (size_t)n);
 }
 
+/* Bytes before the next colour, and of that. */
+static size_t before_colour (const char *s, size_t n, size_t *colour) {
+  const char *esc = memchr(s, '\033', n);
+  size_t at = esc != NULL ? (size_t)(esc - s) : n, i = at + 2;
+  *colour = 0;
+  if (at + 1 >= n || s[at + 1] != '[')
+    return at + 1 < n ? at + 1 : n;
+  while (i < n && (s[i] == ';' || (s[i] >= '0' && s[i] <= '9')))
+    i++;
+  *colour = (i < n ? i + 1 : n) - at;
+  return at;
+}
+
+/* Without colours: it is read in a file, or pasted. */
 static void write_transcript (DtOutput *o, const char *s, size_t n) {
-  if (o->transcript >= 0 && !write_all(o->transcript, s, n))
-    give_up(o, &o->transcript, "the transcript");
+  while (n > 0 && o->transcript >= 0) {
+    size_t colour, k = before_colour(s, n, &colour);
+    if (!write_all(o->transcript, s, k))
+      give_up(o, &o->transcript, "the transcript");
+    s += k + colour;
+    n -= k + colour;
+  }
 }
 
 /* Lines at the head of s[0..n) that an earlier process has shown; the first one
@@ -126,9 +145,14 @@ void dt_output_add (DtOutput *o, DtOutKind kind, const char *s) {
 void dt_output_typed (DtOutput *o, const char *prompt, const char *text) {
   if (o->transcript < 0)
     return;
-  write_transcript(o, prompt, strlen(prompt));
-  write_transcript(o, text, strlen(text));
-  write_transcript(o, "\n", 1);
+  while (*text != '\0') {
+    size_t n = strcspn(text, "\n");
+    write_transcript(o, prompt, strlen(prompt));
+    write_transcript(o, text, n);
+    write_transcript(o, "\n", 1);
+    text += n + (text[n] == '\n');
+    prompt = "..> ";
+  }
 }
 
 DtStatus dt_output_open (DtCtx *cx, DtOutput *o, int *slot,

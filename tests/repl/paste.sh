@@ -133,6 +133,24 @@ clear_screen
 { echo 'n = 0'; yes 'n = n + 3 -- 23' | head -n 64000; echo 'print("plain " .. n)'; } >"$tmp/p"
 t load-buffer "$tmp/p"; t paste-buffer
 wait_for "plain 192000"
+# What a transcript has kept is pasted back: it has no colours, and lines that go
+# on have a prompt.
+clear_screen
+line ":transcript $tmp/kept"
+line 'mk = dt.init_device_mesh("cpu", {4})'
+line 'function fk(a)'
+line '  return a * 3'
+line 'end'
+line 'xk = dt.distribute_tensor(dt.ones(8, 2), mk, "S(0)")'
+line 'fk(14)'
+wait_for "42"
+line ':transcript'
+wait_prompt
+check "no colours" test "$(grep -c "$(printf '\033')" "$tmp/kept")" = 0
+check "what was noted" grep -q '^#.* distribute_tensor: 1 scatter_' "$tmp/kept"
+paste_text "$(sed 's/14/15/' "$tmp/kept")"
+wait_for "45"
+gone "SyntaxError"
 clear_screen
 printf '%s\n' 'Traceback (most recent call last):
   File "projects/llama/scripts/pretraining/train.py", line 12, in <module>
