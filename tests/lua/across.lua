@@ -69,6 +69,49 @@ T.eq(told(run {op("mm", 1, x)},
     run {op("mm", 1, {decision = "plain", dtype = "float32",
       shape = "[2, 3]"})}),
   "p.py:1 decision mm: S(0) | plain x1", "a plain one")
+-- A loop: in the second run each iteration makes one more call of the same kind,
+-- before or behind the one that both make.
+local function loop(n, more)
+  local list = {}
+  for k = 1, n do
+    local size = {decision = "S(0)", dtype = "float32",
+      shape = ("[%d]"):format(k)}
+    local extra = {decision = "R", dtype = "float32",
+      shape = ("[%d]"):format(k)}
+    if more == "before" then list[#list + 1] = op("mm", 1, extra) end
+    list[#list + 1] = op("mm", 1, size)
+    if more == "behind" then list[#list + 1] = op("mm", 1, extra) end
+    list[#list + 1] = op("sum", 2, y)
+  end
+  return run(list)
+end
+for _, n in ipairs {1, 3, 100} do
+  for _, where in ipairs {"before", "behind"} do
+    T.eq(told(loop(n), loop(n, where)),
+      ("p.py:1 operator mm: not called | called x%d"):format(n),
+      ("a loop of %d with a call %s"):format(n, where))
+    T.eq(told(loop(n, where), loop(n)),
+      ("p.py:1 operator mm: called | not called x%d"):format(n),
+      ("a loop of %d without a call %s"):format(n, where))
+  end
+end
+-- Nothing tells the calls apart but where the loop is: the k-th belong together.
+local function turns(list)
+  local ops = {}
+  for k, decisions in ipairs(list) do
+    for d in decisions:gmatch "%S+" do
+      ops[#ops + 1] = op("mm", 1, {decision = d, dtype = "float32",
+        shape = "[4]"})
+    end
+    ops[#ops + 1] = op("sum", 2, {decision = "R", shape = tostring(k)})
+  end
+  return run(ops)
+end
+T.eq(told(turns {"A", "B", "C"}, turns {"D E", "B", "C"}),
+  "p.py:1 decision mm: A | D x1\np.py:1 operator mm: not called | called x1",
+  "one more in the first turn")
+T.eq(told(turns {"A", "B", "C"}, turns {"X A", "X B", "X C"}),
+  "p.py:1 operator mm: not called | called x3", "one more in each turn")
 local moved = {redistribution = "input 0 S(0) -> R", nmoves = 1}
 local sent = {collectives = "all_gather of 8 bytes (0, 2 ranks)", nsent = 1,
   bytes = 8}

@@ -2,13 +2,15 @@
 -- dt/across/compare.lua: two runs of one program, line by line: what was
 -- decided, what was moved, of what type, and what was printed.
 --
--- Operators are paired within a line of the program, in order; one that only one
--- run has is reported as such.  A difference that a loop repeats is reported
--- once, with its count.
+-- Operators are paired within a line of the program, in order (pair.lua); one
+-- that only one run has is reported as such.  A difference that a loop repeats is
+-- reported once, with its count.
+
+local pair = require "dt.across.pair"
 
 local M = {}
 
-local AHEAD <const> = 64        -- operators looked at for the next pair
+local AHEAD <const> = 64        -- lines looked at for the next pair
 
 -- How a call ended: what it raised, without where it was decided.
 local function outcome(row)
@@ -19,11 +21,18 @@ end
 -- What is compared of two calls that return, in this order.
 local asked = {"decision", "dtype", "shape", "redistribution", "collectives"}
 
--- Lines of the program in the order they were first met, each with its rows.
+-- Lines of the program in the order they were first met, each with its rows, which
+-- learn at which visit of the line they were called.
 local function by_line(a, b)
   local order, lines = {}, {}
   for side, run in ipairs {a, b} do
+    local visits, before = {}, nil
     for _, row in ipairs(run.ops) do
+      if row.where ~= before then
+        visits[row.where] = (visits[row.where] or 0) + 1
+      end
+      before = row.where
+      row.visit = visits[before]
       local key = row.where
       if not lines[key] then
         lines[key] = {{}, {}, at = row.line or 0}
@@ -36,8 +45,6 @@ local function by_line(a, b)
   return order, lines
 end
 
-local function same_operator(x, y) return x.op == y.op end
-
 -- The next place where both lists have the same.
 local function meet(a, i, b, j, same)
   for far = 1, AHEAD do
@@ -47,20 +54,6 @@ local function meet(a, i, b, j, same)
     end
   end
   return #a + 1, #b + 1
-end
-
-local function pair_up(a, b, same, only)
-  local i, j = 1, 1
-  while a[i] or b[j] do
-    if a[i] and b[j] and a[i].op == b[j].op then
-      same(a[i], b[j])
-      i, j = i + 1, j + 1
-    else
-      local i2, j2 = meet(a, i, b, j, same_operator)
-      while i < i2 and a[i] do only(1, a[i]); i = i + 1 end
-      while j < j2 and b[j] do only(2, b[j]); j = j + 1 end
-    end
-  end
 end
 
 local function add(list, seen, d)
@@ -131,7 +124,7 @@ function M.runs(a, b)
   local function put(d) add(list, seen, d) end
   local order, lines = by_line(a, b)
   for _, key in ipairs(order) do
-    pair_up(lines[key][1], lines[key][2], function (x, y)
+    pair.up(lines[key][1], lines[key][2], function (x, y)
       if x.error or y.error then      -- no results: only this is told
         local p, q = outcome(x), outcome(y)
         if p ~= q then put {at = key, what = "call", op = x.op, p, q} end
