@@ -83,8 +83,20 @@ local function idle(...)
   return namespace(t)
 end
 
-local record_function = builtin(function () return idle() end,
-  "record_function")
+-- record_function(name): DebugMode writes a line for it.
+local record_function = args.def("record_function", {"name", "args?"},
+  function (a)
+    local t = idle()
+    t.__enter__ = function ()
+      dt._label(V.str(a.name))
+      return t
+    end
+    t.__exit__ = function ()
+      dt._label()
+      return false
+    end
+    return t
+  end)
 local profiler = {
   profile = builtin(function ()
     local t = idle("step", "start", "stop", "export_chrome_trace",

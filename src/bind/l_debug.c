@@ -362,9 +362,11 @@ static int trace_stop (lua_State *L) {
 }
 
 /* Without a function: listens until its stop(), which gives the lines; trace(nil,
-** true) gives them to the letter (debug/debugmode.h). */
+** true) gives them to the letter (debug/debugmode.h), trace(nil, true, false) without
+** results. */
 static int trace_open (lua_State *L) {
   bool torch = lua_toboolean(L, 2);
+  bool outputs = lua_isnone(L, 3) || lua_toboolean(L, 3);
   DtTrace **t = (DtTrace **)lua_newuserdatauv(L, sizeof *t, 0);
   *t = NULL;
   if (luaL_newmetatable(L, TRACE)) {
@@ -376,7 +378,7 @@ static int trace_open (lua_State *L) {
     lua_setfield(L, -2, "__index");
   }
   lua_setmetatable(L, -2);
-  return dt_trace_new(dtL_session(L), torch, t) == DT_OK ? 1 : dtL_raise(L);
+  return dt_trace_new(dtL_session(L), torch, outputs, t) == DT_OK ? 1 : dtL_raise(L);
 }
 
 /* dt.debug.trace(f) -> DebugMode's lines, result or error. */
@@ -386,7 +388,7 @@ static int l_trace (lua_State *L) {
   int st;
   if (lua_isnoneornil(L, 1)) return trace_open(L);
   luaL_checktype(L, 1, LUA_TFUNCTION);
-  if (dt_trace_new(s, false, &t) != DT_OK) return dtL_raise(L);
+  if (dt_trace_new(s, false, true, &t) != DT_OK) return dtL_raise(L);
   st = lua_pcall(L, lua_gettop(L) - 1, 1, 0);
   lua_pushstring(L, dt_trace_text(t));
   dt_trace_free(s, t);

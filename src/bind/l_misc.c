@@ -334,6 +334,19 @@ static int l_module (lua_State *L) {        /* enter(path) -> old; nil leaves */
   return 1;
 }
 
+/* dt._label(text): a labelled part of the program begins; dt._label(): it ends. */
+static int l_label (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  const char *text = lua_isnoneornil(L, 1) ? NULL : luaL_checkstring(L, 1);
+  DtEvent e;
+  memset(&e, 0, sizeof e);
+  e.kind = text != NULL ? DT_EV_LABEL : DT_EV_LABEL_END;
+  e.text = text;
+  if (s->listen_mask != 0 && dt_event_emit(s, &e) != DT_OK)
+    return dtL_raise(L);
+  return 0;
+}
+
 /* dt._mem(): this rank's counters of allocations. */
 static int l_mem (lua_State *L) {
   const DtMem *m = &dtL_session(L)->cx->mem;
@@ -374,7 +387,7 @@ static int l_gather_text (lua_State *L) {
 void dtL_open_misc (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_from_data", l_from_data}, {"_gather_text", l_gather_text},
-    {"_mem", l_mem}, {"_module", l_module}, {"_profile", l_profile},
+    {"_label", l_label}, {"_mem", l_mem}, {"_module", l_module}, {"_profile", l_profile},
     {"_seq", l_seq},
     {"_set_profile", l_set_profile}, {"_switch", l_switch}, {"_warn", l_warn},
     {"_clocks", l_clocks},

@@ -21,6 +21,8 @@ struct DtTrace {
   DtBuf b;
   int id;
   int level;                    /* of the line to come, in units of 2 blanks */
+  int labels;                   /* that are open around it */
+  bool outputs;                 /* results are written */
   bool dist;                    /* inside a distributed operator */
   bool said_output;
   bool torch;                   /* to the letter */
@@ -29,7 +31,7 @@ struct DtTrace {
 
 static void add_indent (DtTrace *t, int level) {
   int i;
-  for (i = 0; i < level; i++) dt_buf_add(&t->b, "  ");
+  for (i = 0; i < level + t->labels; i++) dt_buf_add(&t->b, "  ");
 }
 
 typedef struct Slots { const DtEvent *e; bool local; } Slots;
@@ -137,14 +139,13 @@ static void print_output (DtTrace *t, const DtProp *p) {
   dt_buf_addc(&t->b, '\n');
 }
 
-/* Before what is moved; behind an operator in place that moves nothing. */
+/* Before what is moved, and behind an operator in place. */
 static void on_prop (DtTrace *t, const DtEvent *e) {
   const DtProp *p = e->prop;
-  if (p == NULL || t->said_output) return;
-  if (p->needs_redist) {
-    print_output(t, p);
-  } else if (t->torch && t->dist && p->op != NULL &&
-             (p->op->flags & DT_OP_INPLACE) != 0) {
+  if (p == NULL || t->said_output || !t->outputs) return;
+  if (p->needs_redist) print_output(t, p);
+  if (t->torch && t->dist && p->op != NULL &&
+      (p->op->flags & DT_OP_INPLACE) != 0) {
     DtBuf lines = t->b;
     t->b = t->tail;
     print_output(t, p);
@@ -171,6 +172,10 @@ static void on_kernel_end (DtTrace *t, const DtEvent *e) {
   /* Several results are a tuple, a list of tensors is a list. */
   bool tuple = t->torch && e->op != NULL && !e->op->sig->returns_list;
   int i;
+  if (!t->outputs) {
+    dt_buf_addc(&t->b, '\n');
+    return;
+  }
   dt_buf_add(&t->b, "  ->  ");
   if (e->nlout != 1) dt_buf_addc(&t->b, tuple ? '(' : '[');
   for (i = 0; i < e->nlout; i++) {
@@ -229,6 +234,14 @@ static void on_redist_end (DtTrace *t, const DtEvent *e) {
   t->level -= opened < t->level ? opened : t->level - 1;
 }
 
+static void add_result (DtTrace *t, const DtMeta *m) {
+  if (t->outputs) {
+    dt_buf_add(&t->b, "  ->  t: ");
+    dt_meta_print(m, &t->b);
+  }
+  dt_buf_addc(&t->b, '\n');
+}
+
 /* "_c10d_functional::NAME(t: f32[2, 8], sum, 4, GROUP)  ->  t: f32[8, 8]", and the
 ** two operators that wait for it. */
 static void print_functional (DtTrace *t, const DtEvent *e) {
@@ -243,16 +256,14 @@ static void print_functional (DtTrace *t, const DtEvent *e) {
   dt_buf_add(&t->b, ", \1");
   for (i = 0; i < e->ngroup; i++)
     dt_buf_addf(&t->b, "%s%d", i > 0 ? " " : "", e->group[i]);
-  dt_buf_add(&t->b, "\1)  ->  t: ");
-  dt_meta_print(&e->lout[1]->m, &t->b);
-  dt_buf_addc(&t->b, '\n');
+  dt_buf_add(&t->b, "\1)");
+  add_result(t, &e->lout[1]->m);
   for (i = 0; i < 2; i++) {
     add_indent(t, t->level);
     dt_buf_addf(&t->b, "_c10d_functional::%s(t: ", after[i]);
     dt_meta_print(&e->lout[1]->m, &t->b);
-    dt_buf_add(&t->b, ")  ->  t: ");
-    dt_meta_print(&e->lout[1]->m, &t->b);
-    dt_buf_addc(&t->b, '\n');
+    dt_buf_addc(&t->b, ')');
+    add_result(t, &e->lout[1]->m);
   }
 }
 
@@ -268,8 +279,9 @@ static void print_c10d (DtTrace *t, const DtEvent *e) {
   dt_meta_print(&e->lout[1]->m, &m);
   if (scatter) {
     add_indent(t, 2);
-    dt_buf_addf(&t->b, "aten::empty_like(t: %s, pin_memory=False)  ->  t: %s\n",
-                dt_buf_str(&m), dt_buf_str(&m));
+    dt_buf_addf(&t->b, "aten::empty_like(t: %s, pin_memory=False)",
+                dt_buf_str(&m));
+    add_result(t, &e->lout[1]->m);
   }
   add_indent(t, 2);
   dt_buf_addf(&t->b, "c10d::%s(['t: %s'], ", e->coll, dt_buf_str(&m));
@@ -279,8 +291,11 @@ static void print_c10d (DtTrace *t, const DtEvent *e) {
       dt_buf_addf(&t->b, "%s't: %s'", i > 0 ? ", " : "", dt_buf_str(&m));
     dt_buf_add(&t->b, mine ? "]], " : "], ");
   }
-  dt_buf_addf(&t->b, "%sProcessGroup>, %d, %sFalse)  ->  (['t: %s'], '%sWork>')\n",
-              object, e->slot, scatter ? "" : "0, ", dt_buf_str(&m), object);
+  dt_buf_addf(&t->b, "%sProcessGroup>, %d, %sFalse)", object, e->slot,
+              scatter ? "" : "0, ");
+  if (t->outputs)
+    dt_buf_addf(&t->b, "  ->  (['t: %s'], '%sWork>')", dt_buf_str(&m), object);
+  dt_buf_addc(&t->b, '\n');
   dt_buf_fini(&m);
 }
 
@@ -303,9 +318,8 @@ static void on_func (DtTrace *t, const DtEvent *e) {
       dt_buf_addf(&t->b, "%s%lld", i > 0 ? ", " : "", (long long)m->shape[i]);
     dt_buf_addc(&t->b, ']');
   }
-  dt_buf_add(&t->b, ")  ->  t: ");
-  dt_meta_print(m, &t->b);
-  dt_buf_addc(&t->b, '\n');
+  dt_buf_addc(&t->b, ')');
+  add_result(t, m);
 }
 
 static void on_coll (DtTrace *t, const DtEvent *e) {
@@ -325,6 +339,14 @@ static void on_coll (DtTrace *t, const DtEvent *e) {
   dt_buf_addf(&t->b, "%s(%lld B -> %lld B, %d ranks%s%s)\n", e->coll,
               (long long)e->bytes_in, (long long)e->bytes_out, e->ngroup,
               e->reduce ? ", " : "", e->reduce ? e->reduce : "");
+}
+
+/* "[record function] Optimizer.step#SGD.step": what is inside stands deeper. */
+static void on_label (DtTrace *t, const DtEvent *e) {
+  if (!t->torch) return;
+  add_indent(t, 1);
+  dt_buf_addf(&t->b, "[record function] %s\n", e->text);
+  t->labels++;
 }
 
 static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
@@ -350,18 +372,21 @@ static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
     case DT_EV_KERNEL: on_kernel(t, e); break;
     case DT_EV_KERNEL_END: on_kernel_end(t, e); break;
     case DT_EV_OP_END: on_op_end(t); break;
+    case DT_EV_LABEL: on_label(t, e); break;
+    case DT_EV_LABEL_END: if (t->labels > 0) t->labels--; break;
     default: break;
   }
   return DT_OK;
 }
 
-DtStatus dt_trace_new (DtSession *s, bool torch, DtTrace **out) {
+DtStatus dt_trace_new (DtSession *s, bool torch, bool outputs, DtTrace **out) {
   DtTrace *t = DT_NEW(s->cx, DtTrace);
   DtStatus st;
   if (t == NULL) return DT_E_NOMEM;
   t->s = s;
   t->level = 1;
   t->torch = torch;
+  t->outputs = outputs;
   dt_buf_init(&t->b, s->cx);
   dt_buf_init(&t->tail, s->cx);
   st = dt_event_listen(s, (UINT64_C(1) << DT_NEVENTS) - 1, on_event, t, &t->id);

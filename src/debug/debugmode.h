@@ -11,8 +11,9 @@ typedef struct DtTrace DtTrace;
 /* Listen to a session and write lines into a buffer of the trace.  Caller
 ** frees with dt_trace_free(), which stops listening.  With `torch` collectives,
 ** lists and defaults are written as PyTorch does, to the letter; a group's name
-** is left to the caller: \1, its world ranks with blanks between, \1.  Local. */
-DtStatus dt_trace_new (DtSession *s, bool torch, DtTrace **out);
+** is left to the caller: \1, its world ranks with blanks between, \1.  Without
+** `outputs` results are not written.  Local. */
+DtStatus dt_trace_new (DtSession *s, bool torch, bool outputs, DtTrace **out);
 void dt_trace_free (DtSession *s, DtTrace *t);
 /* The lines so far.  Local. */
 const char *dt_trace_text (const DtTrace *t);

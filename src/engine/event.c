@@ -78,7 +78,8 @@ void dt_events_free (DtSession *s) {
 static bool kind_begins (DtEventKind k) {
   switch (k) {
     case DT_EV_FUNC: case DT_EV_OP: case DT_EV_REDIST: case DT_EV_COLL:
-    case DT_EV_KERNEL: case DT_EV_BACKWARD: case DT_EV_MODULE: return true;
+    case DT_EV_KERNEL: case DT_EV_BACKWARD: case DT_EV_MODULE:
+    case DT_EV_LABEL: return true;
     default: return false;
   }
 }
@@ -87,7 +88,7 @@ static bool kind_ends (DtEventKind k) {
   switch (k) {
     case DT_EV_FUNC_END: case DT_EV_OP_END: case DT_EV_REDIST_END:
     case DT_EV_COLL_END: case DT_EV_KERNEL_END: case DT_EV_BACKWARD_END:
-    case DT_EV_MODULE_END: return true;
+    case DT_EV_MODULE_END: case DT_EV_LABEL_END: return true;
     default: return false;
   }
 }

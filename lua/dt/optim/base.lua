@@ -149,8 +149,18 @@ end
 local Optimizer = {}
 Optimizer.__index = Optimizer
 
+-- A part of an optimizer's work, named as PyTorch's profiler has it; ends with
+-- the block.
+local ending = setmetatable({}, {__close = function () dt._label() end})
+function M.labelled(self, method)
+  local name = getmetatable(self).__name
+  dt._label(("Optimizer.%s#%s.%s"):format(method, name, method))
+  return ending
+end
+
 -- Forget the gradients of all parameters (or make them zero).
 function Optimizer:zero_grad(set_to_none)
+  local label <close> = M.labelled(self, "zero_grad")   -- luacheck: ignore
   if type(set_to_none) == "table" then set_to_none = set_to_none.set_to_none end
   dt._clearing()
   for _, group in ipairs(self.param_groups) do
@@ -193,6 +203,7 @@ end
 
 -- One step; `closure`, if given, computes the loss again and returns it.
 function Optimizer:step(closure)
+  local label <close> = M.labelled(self, "step")        -- luacheck: ignore
   local loss
   if closure then
     loss = dt.enable_grad(closure)

@@ -198,6 +198,7 @@ function M.LBFGS:step(closure)
     util.raise("TypeError",
       "LBFGS.step() missing 1 required positional argument: 'closure'")
   end
+  local label <close> = base.labelled(self, "step")     -- luacheck: ignore
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   local g = self.param_groups[1]
   local s = self:state_of(g.params[1], function ()
