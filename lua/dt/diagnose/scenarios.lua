@@ -9,6 +9,7 @@
 local script = require "dt.diagnose.script"
 local facts = require "dt.diagnose.facts"
 local releases = require "dt.diagnose.release"
+local switched = require "dt.diagnose.switched"
 
 local M = {}
 
@@ -221,6 +222,17 @@ local function release_without(r, op)
   end
 end
 
+-- The report's release where a switch is on in it, else a middle one of those in
+-- which it is.
+local function release_with(r, switch)
+  local span = switched[switch]
+  local first, last = releases.number(span[1]), releases.number(span[2])
+  local mine = r.torch and r.torch.release
+  local n = mine and releases.number(mine)
+  return n and n >= first and n <= last and mine
+    or releases.name((first + last) // 2)
+end
+
 local function from_foreach(r, is_mixed)
   local op, rest = foreach_call(r)
   if not op then return nil end
@@ -305,9 +317,7 @@ scenes["submesh-of-submesh"] = function (r)
       names = {"ddp", "fsdp", "abcd"}})
   end
   local a, b = mesh.names[1], mesh.names[2]
-  local n = r.torch and releases.number(r.torch.release)
-  return {mesh = mesh, torch = n and n >= 205 and n <= 208
-      and r.torch.release or "2.6",
+  return {mesh = mesh, torch = release_with(r, "SUBMESH_REFUSED"),
     setup = {("local slice = mesh[{%q, %q}]"):format(a, b)},
     fail = ("return slice[%q]"):format(b),
     fixes = {
