@@ -42,7 +42,7 @@ local circles = {
     "copy pointwise",
   },
   parity = {
-    "compare read state",
+    "compare read",
   },
   repl = {
     "cmd cmd_files cmd_record cmd_session cmd_user complete complete_arg " ..
@@ -66,7 +66,7 @@ local alone = {
   "dt_f32_to_f8e5m2 dt_f8e4m3_to_f32 dt_f8e5m2_to_f32 dt_fold_name dt_glob " ..
   "dt_greedy_shapes dt_line_open_plain dt_map_del_str dt_mats_triangle " ..
   "dt_mesh_flat_named dt_mesh_own_name dt_mesh_pos " ..
-  "dt_parity_run dt_philox dt_plan_ref dt_planner_warning dt_raise_meshes " ..
+  "dt_parity_run dt_philox dt_plan_ref dt_planner_warning " ..
   "dt_rng_normal dt_rng_uniform_f32 dt_schema_fits " ..
   "dt_sheet_in dt_spec_valid dt_specs_free dt_unwrap_arg_of dt_value_hash " ..
   "op_g_sum_to"

@@ -20,7 +20,7 @@ local law = {
   op     = {"base compat tensor mesh"},
   shard  = {"base compat tensor mesh op"},
   spmd   = {"base tensor mesh op shard"},
-  oplib  = {"base tensor kernel mesh op shard"},
+  oplib  = {"base compat tensor kernel mesh op shard"},
   engine = {"base compat tensor kernel mesh comm op shard"},
   debug  = {"base tensor mesh op shard engine", ["^zstd%.h$"] = "dump%.c"},
   diag   = {"base compat tensor mesh op shard engine debug"},
@@ -43,6 +43,7 @@ local only = {
                     ["tensor/redop.h"] = true}},
   render = {engine = {["engine/event.h"] = true}},
   parity = {oplib = {["oplib/ops.h"] = true}},
+  oplib = {compat = {["compat/text.h"] = true}},
 }
 
 local third = {"^jansson%.h$", "^cblas%.h$", "^fftw3%.h$", "^lapacke%.h$",

@@ -103,20 +103,33 @@ local function list_refused(x, name)
   for _, f in facts(x, "refuses") do
     local types, text = f.text:match '^([%u%d |]-) (".*")$'
     if not types then types, text = f.text:match '^([%u%d |]-) words (".*")$' end
-    if types then
+    local of, key, arg = f.text:match '^([%u%d |]-) says ([%u%d_]+) ?(.*)$'
+    if of then
+      add("op/refuse.def", "", 'S%d("%s", %s, %s, %s)', arg == "" and 0 or 1,
+        name, of, key, arg == "" and "NULL" or arg)
+    elseif types then
       add("op/refuse.def", "", '%s("%s", %s, %s)',
         f.text:find(" words ", 1, true) == #types + 1 and "W" or "R", name,
         types, text)
     elseif f.text ~= "nothing" and f.text ~= "as its parts" then
-      fail(f, "refuses TYPES [words] \"TEXT\"")
+      fail(f, "refuses TYPES [words] \"TEXT\", or says KEY [\"ARGUMENT\"]")
     end
   end
   for _, f in facts(x, "first-refuses") do
     local types, when, class, text =
       f.text:match '^([%u%d |]-) (%l+) (%u+) (".*")$'
-    if not types then fail(f, "TYPES any|operand CLASS \"TEXT\"") end
-    add("oplib/pw_refuse.def", name, 'R("%s", %s, %s, %s, %s)', name, class,
-      types, when:upper(), text)
+    local of, at, key, arg =
+      f.text:match '^([%u%d |]-) (%l+) says ([%u%d_]+) ?(.*)$'
+    if of then
+      add("oplib/pw_refuse.def", name, 'S%d("%s", %s, %s, %s, %s)',
+        arg == "" and 0 or 1, name, of, at:upper(), key,
+        arg == "" and "NULL" or arg)
+    elseif types then
+      add("oplib/pw_refuse.def", name, 'R("%s", %s, %s, %s, %s)', name, class,
+        types, when:upper(), text)
+    else
+      fail(f, "TYPES any|operand CLASS \"TEXT\", or says KEY [\"ARGUMENT\"]")
+    end
   end
   for _, f in facts(x, "kernel-refuses") do
     local types, one, text = f.text:match '^([%u%d |]-) (o?n?e? ?)(".*")$'

@@ -29,7 +29,10 @@
 -- Of an operator or of one of its overloads:
 --   refuses TYPES ["words"] "NAME"  types that its CPU kernel refuses: "NAME" not
 --                          implemented for 'TYPE'; with words: that text
+--   refuses TYPES says KEY ["ARGUMENT"]  the text of that key, by release
+--                          (compat/texts.def)
 --   first-refuses TYPES any|operand CLASS "TEXT"  pointwise, before shapes
+--   first-refuses TYPES any|operand says KEY ["ARGUMENT"]
 --   kernel-refuses TYPES [one] "NAME"  pointwise, in the kernel; one: only where
 --                          operand 1 has one element
 --   refuses nothing; refuses as its parts (it is made of other operators)

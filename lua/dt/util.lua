@@ -57,7 +57,14 @@ function M.raise(class, fmt, ...)
   error(dt.error(codes[class] or "RUNTIME", text, class), 0)
 end
 
--- The same for code that decides by the error: `reason` is its field of that
+-- Raise the text of key `key` (src/compat/texts.def) in the words of the release
+-- that is followed, with its class there.  As many arguments as it has.
+function M.say(key, ...)
+  local class, text = dt._said(key, ...)
+  error(dt.error(codes[class] or "RUNTIME", text, class), 0)
+end
+
+-- The same as raise() for code that decides by the error: `reason` is its field of that
 -- name, since texts change from release to release.
 function M.raise_for(reason, class, fmt, ...)
   local text = select("#", ...) > 0 and fmt:format(...) or fmt

@@ -461,8 +461,7 @@ local function from_dim_map(a)
   for d, i in ipairs(map) do
     local p = i >= 0 and list[i + 1]
     if p and p:is_shard() then
-      util.raise("RuntimeError", "DeviceMesh dimension can't be mapped to two "
-        .. "dimension of the same tensor: %d and %d", d - 1, p.dim)
+      util.say("MAPPED_TWICE", d - 1, p.dim)
     elseif p and p:is_partial() then
       util.raise("RuntimeError", "DeviceMesh dimension %d cannot be both shard "
         .. "and partial!", i)

@@ -25,8 +25,6 @@ typedef struct DtError {
   const char *reason;             /* a literal for code that decides by the
                                   ** error, whose text is PyTorch's; or NULL */
   DtBuf message;
-  size_t own;                     /* bytes of the message that the raiser wrote,
-                                  ** when a line of its caller follows; or 0 */
   DtBuf explain;
   char *cause;                    /* message of an earlier, kept error */
   const char *cause_pyclass;
@@ -41,6 +39,7 @@ struct DtCtx {
   atomic_int *interrupt;          /* set by Ctrl-C; NULL = cannot */
   int rank, size;                 /* in the world; for messages */
   /* Of the release, see compat/profiles.def: */
+  int release;                    /* as in compat/release.h; 0: none is followed */
   bool bf16_complex;              /* bf16 with a complex number is bcomplex32,
                                   ** not complex64 */
   bool arange_in_float;           /* arange's count */

@@ -109,7 +109,6 @@ static void raise_v (DtCtx *cx, DtStatus code, const char *pyclass,
   cx->err.code = code;
   cx->err.pyclass = pyclass;
   cx->err.reason = NULL;
-  cx->err.own = 0;
 }
 
 DtStatus dt_raise (DtCtx *cx, DtStatus code, const char *fmt, ...) {
@@ -153,7 +152,6 @@ void dt_error_clear (DtCtx *cx) {
   e->code = DT_OK;
   e->pyclass = NULL;
   e->reason = NULL;
-  e->own = 0;
   dt_buf_clear(&e->message);
   dt_buf_clear(&e->explain);
   dt_free(cx, e->cause);

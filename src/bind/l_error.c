@@ -10,6 +10,7 @@
 #include "bind/names.h"
 #include "bind/pyframe.h"
 #include "bind/slots.h"
+#include "compat/text.h"
 #include "debug/autopsy.h"
 #include "debug/control.h"
 #include "debug/debug.h"
@@ -173,22 +174,6 @@ static bool push_caught (lua_State *L, DtStatus code, const char *message) {
   return same;
 }
 
-/* The pending error in the words of the release that is asked for. */
-static void reword_for_release (DtSession *s) {
-  DtError *e = &s->cx->err;
-  const char *pyclass = e->pyclass;
-  DtBuf b;
-  if (s->profile.release == DT_BASE_RELEASE) return;
-  dt_buf_init(&b, s->cx);
-  if (dt_profile_text(s->profile.release, dt_buf_str(&e->message), &b,
-                      &pyclass) && b.len > 0) {
-    dt_buf_clear(&e->message);
-    dt_buf_addn(&e->message, dt_buf_str(&b), b.len);
-    e->pyclass = pyclass;
-  }
-  dt_buf_fini(&b);
-}
-
 /* Push the lines of the script that are under way, of Python by the names of
 ** its functions; Lua's own trace where no script runs. */
 static void push_trace (lua_State *L) {
@@ -260,7 +245,6 @@ void dtL_forget_interrupt (lua_State *L) {
 int dtL_raise (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtError *e = &s->cx->err;
-  reword_for_release(s);
   DtStatus code = e->code ? e->code : DT_E_INTERNAL;
   if (push_caught(L, code, dt_buf_str(&e->message))) {
     dt_error_clear(s->cx);
@@ -491,6 +475,24 @@ static int e_new (lua_State *L) {
   return 1;
 }
 
+/* dt._said(KEY, arguments...): class and words of a text that releases word
+** differently. */
+static int e_said (lua_State *L) {
+  DtCtx *cx = dtL_session(L)->cx;
+  const char *arg[DT_TEXT_MAX_ARGS] = { NULL };
+  int nargs, n = lua_gettop(L) - 1;
+  DtText key = dt_text_find(luaL_checkstring(L, 1), &nargs);
+  luaL_argcheck(L, key != DT_NTEXTS && n == nargs && n <= DT_TEXT_MAX_ARGS, 1,
+                "no text of that name with so many arguments");
+  for (int i = 0; i < n; i++) arg[i] = luaL_tolstring(L, i + 2, NULL);
+  dt_error_clear(cx);
+  (void)dt_say(cx, DT_E_RUNTIME, key, arg);
+  lua_pushstring(L, cx->err.pyclass);
+  lua_pushstring(L, dt_buf_str(&cx->err.message));
+  dt_error_clear(cx);
+  return 2;
+}
+
 void dtL_open_error (lua_State *L) {
   luaL_newmetatable(L, DTL_ERROR);
   lua_pushcfunction(L, e_tostring);
@@ -503,5 +505,7 @@ void dtL_open_error (lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, "dt");
   lua_pushcfunction(L, e_new);
   lua_setfield(L, -2, "error");
+  lua_pushcfunction(L, e_said);
+  lua_setfield(L, -2, "_said");
   lua_pop(L, 1);
 }

@@ -20,6 +20,7 @@
 #include "bind/process.h"
 #include "bind/tool.h"
 #include "compat/profile.h"
+#include "compat/text.h"
 
 extern char **environ;
 int luaopen_lpeg (lua_State *L);
@@ -287,7 +288,7 @@ static int l_worded_releases (lua_State *L) {
   lua_Integer n = 0;
   lua_newtable(L);
   for (int r = DT_LAST_RELEASE - 1; r >= DT_FIRST_RELEASE; r--) {
-    if (!dt_profile_words_end(r)) continue;
+    if (!dt_text_ends(r)) continue;
     lua_pushfstring(L, "%d.%d", r / 100, r % 100);
     lua_rawseti(L, -2, ++n);
   }

@@ -42,16 +42,17 @@ DtStatus dt_profile_init (DtCtx *cx, DtProfile *p, const char *release,
 static inline int dt_switch (const DtProfile *p, DtSwitch s) {
   return p->sw[s];
 }
-/* What kernels do otherwise in the release, where the context has it.  Local. */
-static inline void dt_profile_tell_kernels (const DtProfile *p, DtCtx *cx) {
+/* Tell the context the release: for texts, and what kernels do otherwise.
+** Local. */
+static inline void dt_profile_tell (const DtProfile *p, DtCtx *cx) {
+  cx->release = p->release;
   cx->bf16_complex = p->sw[DT_SW_BF16_COMPLEX] != 0;
   cx->arange_in_float = p->sw[DT_SW_ARANGE_COUNTS_IN_FLOAT] != 0;
   cx->linspace_in_float = p->sw[DT_SW_LINSPACE_IN_FLOAT] != 0;
 }
 /* What strict views do in the release: DtViewRules.  Pure. */
 static inline int dt_profile_views (const DtProfile *p) {
-  return p->sw[DT_SW_VIEW_REPLICATES] | p->sw[DT_SW_VIEW_FLATTEN_REFUSED] |
-         p->sw[DT_SW_VIEW_SPLIT_REFUSED];
+  return p->sw[DT_SW_VIEW_REPLICATES] | p->sw[DT_SW_VIEW_FLATTEN_REFUSED];
 }
 /* The value of a switch in `release`, where there is no profile.  Pure. */
 int dt_switch_in (DtSwitch s, int release);
@@ -59,12 +60,6 @@ int dt_switch_in (DtSwitch s, int release);
 ** the lines "strategy" of the .ops texts?  Operators of other namespaces than
 ** aten and prims: true.  Pure. */
 bool dt_profile_has_op (const char *name, int release);
-/* How `release` words the message `text` of the base one, into `out`, and its
-** Python class; false when it said the same.  NOMEM shows in `out`.  Pure. */
-bool dt_profile_text (int release, const char *text, DtBuf *out,
-                      const char **pyclass);
-/* Does the release after `release` word some message otherwise?  Pure. */
-bool dt_profile_words_end (int release);
 const DtSwitchInfo *dt_switch_info (DtSwitch s);
 
 #endif

@@ -322,37 +322,15 @@ static bool torch_words (const DtFailed *f) {
 
 /* In early releases propagation's own line goes first, and hides the reason
 ** that a rule gave; here the reason is printed below it. */
-static void print_reason (DtSession *s, const DtFailed *f, DtBuf *out) {
-  const char *pyclass = NULL;
-  DtBuf reason, old;
-  if (f->own == 0) return;
-  dt_buf_init(&reason, s->cx);
-  dt_buf_init(&old, s->cx);
-  dt_buf_addn(&reason, f->message, f->own);
-  if (!dt_profile_text(s->profile.release, dt_buf_str(&reason), &old,
-                       &pyclass) || old.len == 0)
-    dt_buf_add(&old, dt_buf_str(&reason));
-  dt_buf_addf(out, "  because: %s\n", dt_buf_str(&old));
-  dt_buf_fini(&old);
-  dt_buf_fini(&reason);
-}
-
 static void print_message (DtSession *s, const DtFailed *f, DtBuf *out) {
-  const char *text = f->message, *pyclass = NULL, *e;
-  DtBuf b;
-  dt_buf_init(&b, s->cx);
-  if (dt_profile_text(s->profile.release, text, &b, &pyclass) && b.len > 0)
-    text = dt_buf_str(&b);
-  e = strchr(text, '\n');
   if (torch_words(f))
     dt_buf_addf(out, "  PyTorch %d.%d says: ", s->profile.release / 100,
                 s->profile.release % 100);
   else dt_buf_add(out, "  message: ");
-  dt_buf_addn(out, text, e ? (size_t)(e - text) : strlen(text));
+  dt_buf_addn(out, f->message, strcspn(f->message, "\n"));
   dt_buf_addc(out, '\n');
-  if (text != f->message && strncmp(text, "Sharding propagation", 20) == 0)
-    print_reason(s, f, out);
-  dt_buf_fini(&b);
+  if (f->cause != NULL && strncmp(f->message, "Sharding propagation", 20) == 0)
+    dt_buf_addf(out, "  because: %s\n", f->cause);
 }
 
 /* A decision of PyTorch that is known to give wrong data can also be what

@@ -57,7 +57,8 @@ void dt_debug_failed (DtDebug *d, const DtEvent *e) {
   failed_clear(d);
   f->message = dt_arena_strdup(cx, a, dt_buf_str(&e->err->err.message));
   f->reason = e->err->err.reason;
-  f->own = e->err->err.own;
+  f->cause = e->err->err.cause != NULL
+    ? dt_arena_strdup(cx, a, e->err->err.cause) : NULL;
   if (!f->message || !dt_failed_make_slots(cx, f, e->nin)) return;
   if (dt_args_copy(cx, a, e->args, &f->args) != DT_OK) return;
   for (i = 0; i < e->nin; i++) f->in[i] = dt_var_ref(e->in[i]);

@@ -13,7 +13,7 @@ typedef struct DtFailed {
   DtStatus code;
   char *pyclass, *message;
   const char *reason;           /* DtError's */
-  size_t own;                   /* DtError's */
+  const char *cause;            /* DtError's */
   const DtOpDef *op;
   DtArgs args;
   int nin; DtVar **in;          /* owned references */

@@ -307,17 +307,10 @@ static void rec_fixed (DtDebug *d, DtRecOp *r) {
   }
 }
 
-/* The pending error, in the words of the release that is followed. */
 static void note_error (DtDebug *d, DtRecOp *r) {
   const DtError *err = &d->s->cx->err;
-  const char *text = dt_buf_str(&err->message), *pyclass = NULL;
-  DtBuf b;
-  dt_buf_init(&b, d->s->cx);
-  if (dt_profile_text(d->s->profile.release, text, &b, &pyclass) && b.len > 0)
-    text = dt_buf_str(&b);
-  r->error = dt_arena_strdup(d->s->cx, &r->arena, text);
+  r->error = dt_arena_strdup(d->s->cx, &r->arena, dt_buf_str(&err->message));
   r->reason = err->reason;
-  dt_buf_fini(&b);
 }
 
 static void on_end (DtDebug *d, const DtEvent *e) {

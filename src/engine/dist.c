@@ -7,6 +7,7 @@
 ** calls are in dist_grad.c. */
 #include "base/error_shard.h"
 #include "base/error_tool.h"
+#include "compat/text.h"
 #include "engine/dist_int.h"
 
 #include <string.h>
@@ -447,9 +448,7 @@ static DtStatus check_targets (DtSession *s, DtVar *t, int npl,
       dt_buf_init(&b, cx);
       dt_pl_print(t->spec->pl[i], &a);
       dt_pl_print(pl[i], &b);
-      st = dt_raise(cx, DT_E_REDIST, "Can not redistribute from %s to %s, "
-                    "redistributing to Partial is for internal use only!",
-                    dt_buf_str(&a), dt_buf_str(&b));
+      st = DT_SAY(cx, DT_E_REDIST, TO_PARTIAL, dt_buf_str(&a), dt_buf_str(&b));
       dt_buf_fini(&a);
       dt_buf_fini(&b);
     } else {

@@ -142,7 +142,7 @@ static DtStatus follow_profile (DtSession *s) {
   DT_TRY(s->cx, dt_registry_release(s->cx, s->registry, s->rulings,
                                     s->profile.release));
   dt_prop_release(s->cx, s->prop, &s->profile);
-  dt_profile_tell_kernels(&s->profile, s->cx);
+  dt_profile_tell(&s->profile, s->cx);
   return DT_OK;
 }
 

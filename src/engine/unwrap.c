@@ -10,6 +10,7 @@
 ** and four reductions name others.  Operators without a registration are met
 ** by the compiled path. */
 #include "base/error_shard.h"
+#include "compat/text.h"
 #include "engine/engine_int.h"
 
 #include <string.h>
@@ -67,22 +68,8 @@ static DtStatus mixed_error (DtSession *s, const DtOpDef *op,
   bool python = dt_handler_get(s, op, &ud) != NULL;
   if (slot_is_kwonly(op, args, slot) && keywords_in_python(s, op))
     python = true;
-  if (dt_switch(&s->profile, DT_SW_MIXED_OLD_TEXT))
-    return dt_raise(s->cx, DT_E_MIXED,
-                    "%s: got mixed torch.Tensor and DTensor, need to convert "
-                    "all torch.Tensor to DTensor before calling distributed "
-                    "operators!", name);
-  if (python)
-    return dt_raise(s->cx, DT_E_MIXED,
-                    "%s: got mixed torch.Tensor and DTensor, need to convert "
-                    "all torch.Tensor to DTensor before calling distributed "
-                    "operators! Please see https://docs.pytorch.org/docs/main"
-                    "/distributed.tensor.html#mixed-tensor-and-dtensor-"
-                    "operations for more details.", name);
-  return dt_raise(s->cx, DT_E_MIXED,
-                  "%s got mixed torch.Tensor and DTensor, need to convert all "
-                  "torch.Tensor to DTensor before calling distributed "
-                  "operators!", name);
+  return python ? DT_SAY(s->cx, DT_E_MIXED, MIXED_IN_PYTHON, name)
+                : DT_SAY(s->cx, DT_E_MIXED, MIXED, name);
 }
 
 /* The mesh: that of the first tensor when it is distributed, else of the
@@ -113,15 +100,7 @@ static DtStatus find_mesh (DtSession *s, const DtCall *c, DtMesh **out) {
 }
 
 void dt_unwrap_warn (DtSession *s) {
-  dt_session_warn(s, dt_switch(&s->profile, DT_SW_NUMEL1_MISSPELT)
-    ? "Found a non-scalar tensor with numel=1 and ndim!=0, we are implicitly "
-      "creating a replicated DTensor for it. However, please consider changing "
-      "it to a scalar tensor or explicitly create a DTensor under distributed "
-      "enviroment."
-    : "Found a non-scalar tensor with numel=1 and ndim!=0, we are implicitly "
-      "creating a replicated DTensor for it. However, please consider changing "
-      "it to a scalar tensor or explicitly create a DTensor under distributed "
-      "environment.");
+  dt_session_warn(s, dt_text_words(DT_TEXT_NUMEL1, s->profile.release));
 }
 
 static DtStatus replicate_plain (DtSession *s, const DtOpDef *op,

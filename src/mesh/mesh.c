@@ -14,6 +14,7 @@
 #include <string.h>
 #include "base/error_shard.h"
 #include "base/hash.h"
+#include "compat/text.h"
 #include "mesh/mesh_int.h"
 
 /* {==== Life time ==== */
@@ -309,16 +310,10 @@ static DtStatus check_shape (DtCtx *cx, int ndim, const int64_t *shape) {
   return DT_OK;
 }
 
-static DtStatus check_world (DtCtx *cx, int64_t n, int world,
-                             const DtMeshRules *rules) {
-  if (n <= world)
-    return DT_OK;
-  if (rules != NULL && rules->world_unsaid)
-    return dt_raise(cx, DT_E_MESH, "Mesh should not be bigger than default "
-                    "world size, but found %lld ranks!", (long long)n);
-  return dt_raise(cx, DT_E_MESH, "Mesh should not be bigger than default "
-                  "world size %d, but found %lld ranks!", world,
-                  (long long)n);
+static DtStatus check_world (DtCtx *cx, int64_t n, int world) {
+  DT_CHECK_SAY(cx, n <= world, DT_E_MESH, MESH_TOO_LARGE, DT_NUM(world),
+               DT_NUM(n));
+  return DT_OK;
 }
 
 /* A contiguous root without a rank map. */
@@ -471,7 +466,7 @@ DtStatus dt_mesh_new (DtCtx *cx, const char *device, int ndim,
   DtStatus st = DT_OK;
   DT_TRY(cx, check_shape(cx, ndim, shape));
   DT_TRY(cx, mesh_alloc(cx, device, ndim, shape, my_rank, &m));
-  DT_TRYG(cx, check_world(cx, m->nranks, world_size, NULL));
+  DT_TRYG(cx, check_world(cx, m->nranks, world_size));
   DT_TRYG(cx, mesh_set_ranks(cx, m, ranks, world_size));
   DT_TRYG(cx, mesh_set_names(cx, m, ndim, names));
   DT_TRYG(cx, mesh_finish(cx, m));
@@ -485,7 +480,7 @@ done:
 /* }==== init_device_mesh ==== */
 
 static DtStatus bad_names (DtCtx *cx, int ndim, int n,
-                           const char *const *names, bool tuple) {
+                           const char *const *names) {
   DtBuf b;
   DtStatus st;
   bool twice = false;
@@ -494,37 +489,20 @@ static DtStatus bad_names (DtCtx *cx, int ndim, int n,
       twice = twice || strcmp(names[i], names[k]) == 0;
   if (!twice && n == ndim)
     return DT_OK;
+  if (!twice)
+    return DT_SAY(cx, DT_E_MESH, MESH_NAMES_OTHER, DT_NUM(n), DT_NUM(ndim));
   dt_buf_init(&b, cx);
-  if (twice) {
-    dt_buf_add(&b, "Found repeated mesh_dim_name in mesh_dim_names ");
-    dt_buf_add_pynames(&b, names, n, false);
-    st = dt_raise(cx, DT_E_MESH,
-                  tuple ? "('Each mesh_dim_name must be unique.', \"%s\")"
-                        : "Each mesh_dim_name must be unique. %s",
-                  dt_buf_str(&b));
-  }
-  else
-    st = dt_raise(cx, DT_E_MESH, tuple
-                  ? "('mesh_shape and mesh_dim_names should have same "
-                    "length!', 'Found len(mesh_dim_names): %d and "
-                    "len(mesh_shape):%d.')"
-                  : "mesh_shape and mesh_dim_names should have same length! "
-                    "Found len(mesh_dim_names): %d and len(mesh_shape):%d.",
-                  n, ndim);
+  dt_buf_add_pynames(&b, names, n, false);
+  st = DT_SAY(cx, DT_E_MESH, MESH_NAME_TWICE, dt_buf_str(&b));
   dt_buf_fini(&b);
   return st;
 }
 
-static DtStatus check_device (DtCtx *cx, const char *device,
-                              const DtMeshRules *rules) {
+static DtStatus check_device (DtCtx *cx, const char *device) {
   bool letters = true;
   for (const char *p = device; *p != 0; p++)
     letters = letters && isalpha((unsigned char)*p);
-  DT_CHECK(cx, letters, DT_E_MESH,
-           "('Device type with %sindex is not supported but got %s. ', "
-           "\"If you maintained a 'torch.device' object, it's recommended to "
-           "pass in 'device.type'.\")", rules != NULL && rules->gpu_index ? "GPU " : "",
-           device);
+  DT_CHECK_SAY(cx, letters, DT_E_MESH, MESH_DEVICE_INDEX, device);
   return DT_OK;
 }
 
@@ -535,13 +513,12 @@ DtStatus dt_mesh_init_as (DtCtx *cx, const char *device, int ndim,
   DtMesh *m = NULL;
   DtStatus st = DT_OK;
   if (names != NULL)
-    DT_TRY(cx, bad_names(cx, ndim, nnames, names,
-                         rules != NULL && rules->names_tuple));
-  DT_TRY(cx, check_device(cx, device, rules));
+    DT_TRY(cx, bad_names(cx, ndim, nnames, names));
+  DT_TRY(cx, check_device(cx, device));
   DT_TRY(cx, check_shape(cx, ndim, shape));
   DT_TRY(cx, mesh_alloc(cx, device, ndim, shape, my_rank, &m));
   dt_mesh_print_as(m, rules);
-  DT_TRYG(cx, check_world(cx, m->nranks, world_size, rules));
+  DT_TRYG(cx, check_world(cx, m->nranks, world_size));
   DT_TRYG(cx, mesh_set_names(cx, m, nnames, names));
   DT_TRYG(cx, mesh_finish(cx, m));
   *out = m;

@@ -67,9 +67,6 @@ typedef struct DtMeshRules {
   bool submesh_refused;         /* of a submesh: 2.5 to 2.8 */
   bool submesh_warns;           /* 2.9 */
   DtMeshStyle style;            /* of its repr */
-  bool world_unsaid;            /* 2.4: errors do not say the world's size */
-  bool gpu_index;               /* to 2.5: "Device type with GPU index" */
-  bool names_tuple;             /* to 2.11: two texts of an error as a tuple */
 } DtMeshRules;
 /* The rules of a profile's release.  Pure. */
 DtMeshRules dt_mesh_rules (const DtProfile *p);

@@ -8,6 +8,7 @@
 ** behaviour of each release. */
 #include <string.h>
 #include "base/error_shard.h"
+#include "compat/text.h"
 #include "mesh/mesh_int.h"
 
 static DtMesh *root_of (DtMesh *m) {
@@ -560,8 +561,8 @@ DtStatus dt_mesh_concat (DtCtx *cx, int n, DtMesh *const *meshes,
     if (!is_named(m))
       return dt_raise(cx, DT_E_TYPE, "Invariant encountered: value was None "
                       "when it should not be");
-    DT_CHECK(cx, dt_mesh_same_map(m, meshes[0]), DT_E_MESH, "Cannot "
-             "concatenate DeviceMeshes derived from different device meshs");
+    DT_CHECK_SAY0(cx, dt_mesh_same_map(m, meshes[0]), DT_E_MESH,
+                  MESH_OTHER_ROOT);
     DT_CHECK(cx, k + m->ndim <= DT_MAX_MDIM, DT_E_LIMIT,
              "a mesh has at most %d dimensions", DT_MAX_MDIM);
     for (int d = 0; d < m->ndim; d++, k++) {

@@ -16,8 +16,5 @@ DtMeshRules dt_mesh_rules (const DtProfile *p) {
     .submesh_refused = dt_switch(p, DT_SW_SUBMESH_REFUSED) != 0,
     .submesh_warns = dt_switch(p, DT_SW_SUBMESH_WARNS) != 0,
     .style = style_of(p),
-    .world_unsaid = dt_switch(p, DT_SW_MESH_WORLD_UNSAID) != 0,
-    .gpu_index = dt_switch(p, DT_SW_MESH_GPU_INDEX) != 0,
-    .names_tuple = dt_switch(p, DT_SW_MESH_NAMES_TUPLE) != 0,
   };
 }

@@ -77,9 +77,9 @@ typedef struct DtStratCall {
   int views;                            /* DtViewRules of the release */
 } DtStratCall;
 /* What strict views did in earlier releases; 0 in the last.  The values of
-** the switches VIEW_REPLICATES, VIEW_FLATTEN_REFUSED, VIEW_SPLIT_REFUSED. */
+** the switches VIEW_REPLICATES, VIEW_FLATTEN_REFUSED. */
 typedef enum DtViewRules {
-  DT_VIEWS_REPLICATE = 1, DT_VIEWS_NO_FLATTEN = 2, DT_VIEWS_NO_SPLIT = 4
+  DT_VIEWS_REPLICATE = 1, DT_VIEWS_NO_FLATTEN = 2
 } DtViewRules;
 typedef DtStatus (*DtStratFn) (DtStratCall *c);
 /* Add a candidate: `out` nout x mesh->ndim placements (row i = output i),

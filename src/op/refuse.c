@@ -9,11 +9,19 @@
 ** out=) refuses what its base refuses, so names are compared without a trailing "_" and an overload
 ** "out" counts as every overload.  Rows are found once, at registration. */
 #include "op/refuse.h"
+#include "compat/text.h"
 
 #include <string.h>
 
+/* A kernel's name; words; or the argument of a key of compat/texts.def. */
+typedef enum Form { FORM_NAME, FORM_WORDS, FORM_KEY } Form;
+
 struct DtRefusal { const char *op; uint32_t types; const char *text;
-                   bool words; };
+                   Form form; DtText key; };
+
+/* Does the key have so many arguments?  Else it does not compile. */
+#define TAKES(key, n) \
+  (0 * (uint32_t)sizeof(char [DT_TEXT_ARGS_##key == (n) ? 1 : -1]))
 
 #define BIT(t) (UINT32_C(1) << DT_##t)
 #define INTS (BIT(U8) | BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64))
@@ -23,12 +31,18 @@ struct DtRefusal { const char *op; uint32_t types; const char *text;
 #define CPLX (BIT(C64) | BIT(C128))
 
 static const DtRefusal rows[] = {
-#define R(op, types, text) { op, types, text, false },
-#define W(op, types, text) { op, types, text, true },
+#define R(op, types, text) { op, types, text, FORM_NAME, DT_NTEXTS },
+#define W(op, types, text) { op, types, text, FORM_WORDS, DT_NTEXTS },
+#define S0(op, types, key, arg) \
+  { op, (types) + TAKES(key, 0), arg, FORM_KEY, DT_TEXT_##key },
+#define S1(op, types, key, arg) \
+  { op, (types) + TAKES(key, 1), arg, FORM_KEY, DT_TEXT_##key },
 #include "op/refuse.def"
+#undef S1
+#undef S0
 #undef W
 #undef R
-  { NULL, 0, NULL, false }
+  { NULL, 0, NULL, FORM_NAME, DT_NTEXTS }
 };
 
 /* Is the row for this operator? */
@@ -67,7 +81,9 @@ DtStatus dt_refuse (DtCtx *cx, const DtRefusal *r, const DtSchema *sig,
   if (t == DT_DTYPE_NONE) return DT_OK;
   for (; r->op != NULL && is_for(r, sig); r++) {
     if ((r->types >> t & 1u) == 0) continue;
-    if (r->words)
+    if (r->form == FORM_KEY)
+      return dt_say(cx, DT_E_RUNTIME, r->key, &r->text);
+    if (r->form == FORM_WORDS)
       return strstr(r->text, "%s") == NULL
            ? dt_raise(cx, DT_E_RUNTIME, "%s", r->text)
            : dt_raise(cx, DT_E_RUNTIME, "%.*s%s",

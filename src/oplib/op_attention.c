@@ -90,8 +90,7 @@ static DtStatus check_groups (DtDecompCall *c, const DtMeta *q,
   for (int i = 0; i < 2; i++) {
     const DtMeta *m = dt_emit_meta(c->e, i ? s->v : s->k);
     int64_t h = m->ndim >= 3 ? m->shape[m->ndim - 3] : 1;
-    DT_CHECK(c->e->cx, h > 0 && heads % h == 0, DT_E_RUNTIME, "Number of heads "
-             "in key and value must divide the number of heads in ");
+    DT_CHECK_SAY0(c->e->cx, h > 0 && heads % h == 0, DT_E_RUNTIME, HEADS);
   }
   return DT_OK;
 }

@@ -220,13 +220,8 @@ static DtStatus alpha_meta (DtMetaCall *c) {
     both &= k;
     any |= k;
   }
-  DT_CHECK(c->cx, !(sub && both), DT_E_RUNTIME,
-           "Subtraction, the `-` operator, with two bool tensors is not "
-           "supported. Use the `^` or `logical_xor()` operator instead.");
-  DT_CHECK(c->cx, !(sub && any), DT_E_RUNTIME,
-           "Subtraction, the `-` operator, with a bool tensor is not "
-           "supported. If you are trying to invert a mask, use the `~` or "
-           "`logical_not()` operator instead.");
+  DT_CHECK_SAY0(c->cx, !(sub && both), DT_E_RUNTIME, SUB_BOOLS);
+  DT_CHECK_SAY0(c->cx, !(sub && any), DT_E_RUNTIME, SUB_BOOL);
   if (dt_dtype_is_integral(t, true) && !dt_arg_is_none(c->args, 2))
     DT_CHECK(c->cx, dt_arg_scalar(c->args, 2).kind <= DT_K_INT, DT_E_RUNTIME,
              "For integral input tensors, argument alpha must not be a "

@@ -366,3 +366,9 @@ bool op_is_out (const DtMetaCall *c) {
 }
 
 const char *op_dtype_word (DtDtype t) { return dt_dtype_word(t); }
+
+DtStatus op_wants_floats (DtCtx *cx, const char *name, const char *type) {
+  DT_CHECK(cx, strncmp(type, "torch.", 6) != 0, DT_E_RUNTIME, "%s: Expected a "
+           "floating point or complex tensor as input. Got %s", name, type);
+  return DT_SAY(cx, DT_E_RUNTIME, WANTS_FLOATS, name, type);
+}

@@ -22,8 +22,7 @@ static DtStatus as_real_meta (DtMetaCall *c) {
   DtMeta *o = &c->out[0];
   int64_t shape[DT_MAX_NDIM];
   int n = m->ndim;
-  DT_CHECK(c->cx, is_complex(m), DT_E_RUNTIME,
-           "view_as_real is only supported for complex tensors");
+  DT_CHECK_SAY0(c->cx, is_complex(m), DT_E_RUNTIME, AS_REAL);
   DT_CHECK(c->cx, n < DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
            DT_MAX_NDIM);
   memcpy(shape, m->shape, sizeof(int64_t) * (size_t)n);
@@ -41,9 +40,10 @@ static DtStatus as_complex_meta (DtMetaCall *c) {
   DtMeta *o = &c->out[0];
   DtDtype t = (DtDtype)m->dtype;
   int n = m->ndim;
-  DT_CHECK(c->cx, t == DT_F16 || t == DT_F32 || t == DT_F64, DT_E_RUNTIME,
-           "view_as_complex is only supported for half, float and double "
-           "tensors, but got a tensor of scalar type: %s", op_dtype_word(t));
+  DT_CHECK_SAY(c->cx, !dt_dtype_is_complex(t), DT_E_RUNTIME,
+               AS_COMPLEX_OF_COMPLEX, op_dtype_word(t));
+  DT_CHECK_SAY(c->cx, t == DT_F16 || t == DT_F32 || t == DT_F64,
+               DT_E_RUNTIME, AS_COMPLEX, op_dtype_word(t));
   DT_CHECK(c->cx, n > 0, DT_E_RUNTIME,
            "Input tensor must have one or more dimensions");
   DT_CHECK(c->cx, m->shape[n - 1] == 2, DT_E_RUNTIME,
@@ -144,11 +144,10 @@ static DtStatus join_meta (DtMetaCall *c) {
   const DtMeta *a = c->in[0], *b = c->in[1];
   OpOperand o[2] = { { .m = a }, { .m = b } };
   DtDtype t = (DtDtype)a->dtype;
-  DT_CHECK(c->cx, (t == DT_F16 || t == DT_F32 || t == DT_F64) &&
-           (b->dtype == DT_F16 || b->dtype == DT_F32 || b->dtype == DT_F64),
-           DT_E_RUNTIME, "Expected both inputs to be Half, Float or Double "
-           "tensors but got %s and %s", op_dtype_word(t),
-           op_dtype_word((DtDtype)b->dtype));
+  DT_CHECK_SAY(c->cx, (t == DT_F16 || t == DT_F32 || t == DT_F64) &&
+               (b->dtype == DT_F16 || b->dtype == DT_F32 ||
+                b->dtype == DT_F64), DT_E_RUNTIME, JOIN_FLOATS,
+               op_dtype_word(t), op_dtype_word((DtDtype)b->dtype));
   DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_RUNTIME, "Expected object of "
            "scalar type %s but got scalar type %s for second argument",
            op_dtype_word(t), op_dtype_word((DtDtype)b->dtype));

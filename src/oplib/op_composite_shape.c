@@ -278,8 +278,7 @@ static DtStatus real_decomp (DtDecompCall *c) {
   bool imag = strcmp(c->args->schema->base, "imag") == 0;
   if (!dt_emit_ok(c->e)) return c->e->st;
   if (!dt_dtype_is_complex((DtDtype)m.dtype)) {
-    DT_CHECK(CX, !imag, DT_E_RUNTIME,
-             "imag is not implemented for tensors with non-complex dtypes.");
+    DT_CHECK_SAY0(CX, !imag, DT_E_RUNTIME, IMAG_REAL);
     return finish(c, c->in[0]);
   }
   DtHandle *x = c->in[0];

@@ -293,9 +293,8 @@ static DtStatus nanmean_decomp (DtDecompCall *c) {
   const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
   DtDtype t = dt_arg_dtype(c->args, 3);
   if (m == NULL) return c->e->st;
-  DT_CHECK(c->e->cx, !dt_dtype_is_integral((DtDtype)m->dtype, true),
-           DT_E_RUNTIME, "nanmean(): expected input to have floating point or "
-           "complex dtype but got %s", op_dtype_word((DtDtype)m->dtype));
+  DT_CHECK_SAY(c->e->cx, !dt_dtype_is_integral((DtDtype)m->dtype, true),
+               DT_E_RUNTIME, NANMEAN_INTS, op_dtype_word((DtDtype)m->dtype));
   DT_CHECK(c->e->cx, t == DT_DTYPE_NONE || !dt_dtype_is_integral(t, true),
            DT_E_RUNTIME, "nanmean(): could not infer output dtype. Optional "
            "dtype must be either a floating point or complex dtype. Got: %s",

@@ -130,12 +130,10 @@ static DtStatus check_matrix (DtMetaCall *c, const DtMeta *m, bool square) {
            "are %lld by %lld matrices", nameless ? "" : text_name(c, k), nameless ? "" : ": ",
            (long long)m->shape[m->ndim - 2], (long long)m->shape[m->ndim - 1]);
   if (k == NULL || k->floats == LF_ANY) return DT_OK;
-  DT_CHECK(c->cx, !dt_dtype_is_integral(t, true), DT_E_RUNTIME,
-           "%s: Expected a floating point or complex tensor as input. Got %s",
-           text_name(c, k), type_text(c, t));
-  DT_CHECK(c->cx, k->floats == LF_FLOAT || dt_dtype_size(t) >= 4, DT_E_RUNTIME,
-           "%s: Low precision dtypes not supported. Got %s", text_name(c, k),
-           type_text(c, t));
+  if (dt_dtype_is_integral(t, true))
+    return op_wants_floats(c->cx, text_name(c, k), type_text(c, t));
+  DT_CHECK_SAY(c->cx, k->floats == LF_FLOAT || dt_dtype_size(t) >= 4,
+               DT_E_RUNTIME, LOW_PRECISION, text_name(c, k), type_text(c, t));
   return DT_OK;
 }
 

@@ -294,9 +294,9 @@ static DtStatus norm_check (Norm *n, const DtMeta *m, int nd,
   double a = fabs(n->ord);
   DT_CHECK(cx, m->ndim >= 2, DT_E_RUNTIME, "linalg.matrix_norm: The input "
            "tensor A must have at least 2 dimensions.");
-  DT_CHECK(cx, !dt_dtype_is_integral((DtDtype)m->dtype, true), DT_E_RUNTIME,
-           "linalg.matrix_norm: Expected a floating point or complex tensor "
-           "as input. Got %s", float_word((DtDtype)m->dtype));
+  if (dt_dtype_is_integral((DtDtype)m->dtype, true))
+    return op_wants_floats(cx, "linalg.matrix_norm",
+                           float_word((DtDtype)m->dtype));
   if (nd != 2) return dims_refused(cx, nd, dims);
   DT_TRY(cx, dt_meta_wrap_dim(cx, dims[0], m->ndim, &n->d0));
   DT_TRY(cx, dt_meta_wrap_dim(cx, dims[1], m->ndim, &n->d1));
@@ -617,9 +617,9 @@ static DtStatus vecdot_decomp (DtDecompCall *c) {
   if (!dt_emit_ok(c->e)) return c->e->st;
   if (m.ndim == 1 && dt_emit_meta(c->e, c->in[1])->ndim == 1)
     return finish(c, EMIT("aten.vdot.default", "tt", x, c->in[1]));
-  DT_CHECK(c->e->cx, !dt_dtype_is_integral((DtDtype)m.dtype, true),
-           DT_E_RUNTIME, "linalg.vecdot: Expected a floating point or complex "
-           "tensor as input. Got %s", op_dtype_word((DtDtype)m.dtype));
+  DT_CHECK_SAY(c->e->cx, !dt_dtype_is_integral((DtDtype)m.dtype, true),
+               DT_E_RUNTIME, WANTS_FLOATS, "linalg.vecdot",
+               op_dtype_word((DtDtype)m.dtype));
   if (dt_dtype_is_complex((DtDtype)m.dtype))
     x = EMIT("aten._conj.default", "t", x);
   x = EMIT("aten.mul.Tensor", "tt", x, c->in[1]);

@@ -326,17 +326,17 @@ static DtStatus no_complex_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[0]->dtype;
   bool pos = strstr(c->op->schema, "pos") != NULL;
   bool sign = strstr(c->op->schema, "signbit") != NULL;
-  DT_CHECK(c->cx, dt_dtype_info(t)->kind != DT_K_COMPLEX,
-           sign ? DT_E_NOTIMPL : DT_E_RUNTIME,
-           sign ? "signbit is not implemented for complex tensors."
-                : pos ? "isposinf does not support complex inputs."
-                      : "isneginf does not support complex inputs.");
+  bool complex = dt_dtype_info(t)->kind == DT_K_COMPLEX;
+  DT_CHECK(c->cx, !(complex && sign), DT_E_NOTIMPL,
+           "signbit is not implemented for complex tensors.");
+  DT_CHECK_SAY(c->cx, !complex, DT_E_RUNTIME, INF_COMPLEX,
+               pos ? "isposinf" : "isneginf");
   return op_pw_meta(c);
 }
 
 static DtStatus positive_meta (DtMetaCall *c) {
-  DT_CHECK(c->cx, c->in[0]->dtype != DT_BOOL, DT_E_RUNTIME,
-           "The `+` operator, on a bool tensor is not supported.");
+  DT_CHECK_SAY0(c->cx, c->in[0]->dtype != DT_BOOL, DT_E_RUNTIME,
+                POSITIVE_BOOL);
   return op_meta_alias(c);
 }
 
@@ -353,9 +353,8 @@ static DtStatus angle_meta (DtMetaCall *c) {
 /* ---- decompositions ---- */
 
 static DtStatus positive_decomp (DtDecompCall *c) {
-  DT_CHECK(c->e->cx, dt_emit_meta(c->e, c->in[0])->dtype != DT_BOOL,
-           DT_E_RUNTIME,
-           "The `+` operator, on a bool tensor is not supported.");
+  DT_CHECK_SAY0(c->e->cx, dt_emit_meta(c->e, c->in[0])->dtype != DT_BOOL,
+                DT_E_RUNTIME, POSITIVE_BOOL);
   c->out[0] = c->in[0];
   c->nout = 1;
   return c->e->st;

@@ -318,14 +318,13 @@ static DtStatus dr_meta (DtMetaCall *c) {
   if (r[DR_INT]) {
     if (whole) t = DT_I64;
   } else {
-    DT_CHECK(c->cx, !whole || r[DR_NOUT] < 2, DT_E_RUNTIME, "%s only support "
-             "floating point and complex dtypes", c->op->sig->base);
+    DT_CHECK_SAY(c->cx, !whole || r[DR_NOUT] < 2, DT_E_RUNTIME, SPREAD_INTS,
+                 c->op->sig->base);
     if (whole && strcmp(c->op->sig->base, "linalg__powsum") == 0)
       return dt_raise(c->cx, DT_E_NOTIMPL, "\"powsum_cpu\" not implemented for "
                       "'Long'");
-    DT_CHECK(c->cx, !whole, DT_E_RUNTIME, "%s: Expected a floating point or "
-             "complex tensor as input. Got %s", c->op->sig->base,
-             op_dtype_word(t));
+    DT_CHECK_SAY(c->cx, !whole, DT_E_RUNTIME, WANTS_FLOATS, c->op->sig->base,
+                 op_dtype_word(t));
   }
   if (r[DR_DTYPE] >= 0) t = op_dtype_or(c->args, r[DR_DTYPE], t);
   c->nout = r[DR_NOUT];

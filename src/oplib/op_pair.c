@@ -153,10 +153,9 @@ NOT_DIFFERENTIABLE(g_remainder,
 /* ---- metas and kernels that need more than their row ---- */
 
 static DtStatus heaviside_meta (DtMetaCall *c) {
-  DT_CHECK(c->cx, !dt_dtype_is_complex((DtDtype)c->in[0]->dtype) &&
-                  !dt_dtype_is_complex((DtDtype)c->in[1]->dtype),
-           DT_E_RUNTIME,
-           "heaviside is not yet implemented for complex tensors.");
+  DT_CHECK_SAY0(c->cx, !dt_dtype_is_complex((DtDtype)c->in[0]->dtype) &&
+                !dt_dtype_is_complex((DtDtype)c->in[1]->dtype), DT_E_RUNTIME,
+                HEAVISIDE_COMPLEX);
   DT_CHECK(c->cx, c->in[0]->dtype == c->in[1]->dtype, DT_E_RUNTIME,
            "heaviside is not yet implemented for tensors with different "
            "dtypes.");

@@ -29,18 +29,31 @@ enum { ANY, ONE, OPERAND };
 #define C32 (BIT(C32) | BC32)
 #define BYTE BIT(U8)
 
+/* `text` is the argument of a key of compat/texts.def where there is one. */
 typedef struct Refusal {
-  const char *op, *text; uint32_t types; int when; DtStatus code;
+  const char *op, *text; uint32_t types; int when; DtStatus code; DtText key;
 } Refusal;
 
+/* Does the key have so many arguments?  Else it does not compile. */
+#define TAKES(key, n) \
+  (0 * (uint32_t)sizeof(char [DT_TEXT_ARGS_##key == (n) ? 1 : -1]))
+
 static const Refusal kernel_refuses[] = {
-#define T(op, name, types, when) { op, name, types, when, DT_E_NOTIMPL },
+#define T(op, name, types, when) \
+  { op, name, types, when, DT_E_NOTIMPL, DT_NTEXTS },
 #include "oplib/pw_types.def"
 #undef T
 };
 static const Refusal meta_refuses[] = {
-#define R(op, code, types, when, text) { op, text, types, when, DT_E_##code },
+#define R(op, code, types, when, text) \
+  { op, text, types, when, DT_E_##code, DT_NTEXTS },
+#define S0(op, types, when, key, arg) \
+  { op, arg, (types) + TAKES(key, 0), when, DT_E_RUNTIME, DT_TEXT_##key },
+#define S1(op, types, when, key, arg) \
+  { op, arg, (types) + TAKES(key, 1), when, DT_E_RUNTIME, DT_TEXT_##key },
 #include "oplib/pw_refuse.def"
+#undef S1
+#undef S0
 #undef R
 };
 
@@ -119,7 +132,8 @@ static DtStatus meta_allows (DtCtx *cx, const char *name, DtDtype t,
                              int skip) {
   const Refusal *r = find(meta_refuses, N_META, name, t, true, skip);
   if (r == NULL) return DT_OK;
-  return dt_raise(cx, r->code, "%s", r->text);
+  return r->key != DT_NTEXTS ? dt_say(cx, r->code, r->key, &r->text)
+                             : dt_raise(cx, r->code, "%s", r->text);
 }
 
 /* ---- promotion ---- */

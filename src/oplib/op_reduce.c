@@ -49,6 +49,14 @@ static bool is_spread (const char *name) {
 
 static bool is_norm (const char *name) { return strcmp(name, "norm") == 0; }
 
+/* In words of C++, whose class changed, or of the meta function. */
+static DtStatus mean_type (const DtMetaCall *c, const char *which, DtDtype t) {
+  DT_CHECK(c->cx, !c->fake, DT_E_RUNTIME, "mean(): could not infer output "
+           "dtype. %s dtype must be either a floating point or complex dtype. "
+           "Got: %s", which, type_text(c, t));
+  return DT_SAY(c->cx, DT_E_RUNTIME, MEAN_TYPE, which, type_text(c, t));
+}
+
 /* The type of a reduction's result: the row's kind decides, dtype= overrides
 ** it.  std and var of integers pass in propagation and fail in the kernel, as
 ** in PyTorch, where the meta function does not look at types. */
@@ -61,32 +69,24 @@ static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
   switch (c->op->row[RD_TYPE]) {
     case RT_SUM: *t = whole ? DT_I64 : in; break;
     case RT_MEAN:
-      DT_CHECK(c->cx, want != DT_DTYPE_NONE || !whole, DT_E_RUNTIME,
-               "mean(): could not infer output dtype. Input dtype must be "
-               "either a floating point or complex dtype. Got: %s",
-               type_text(c, in));
-      DT_CHECK(c->cx, want == DT_DTYPE_NONE ||
-               !dt_dtype_is_integral(want, true), DT_E_RUNTIME,
-               "mean(): could not infer output dtype. Optional dtype must be "
-               "either a floating point or complex dtype. Got: %s",
-               type_text(c, want));
+      if (want == DT_DTYPE_NONE && whole)
+        return mean_type(c, "Input", in);
+      if (want != DT_DTYPE_NONE && dt_dtype_is_integral(want, true))
+        return mean_type(c, "Optional", want);
       *t = in;
       break;
     case RT_BOOL: *t = in == DT_U8 ? DT_U8 : DT_BOOL; break;
     case RT_FLOAT:
       *t = in;
       if (c->fake && whole && is_spread(name)) break;   /* the kernel will */
-      DT_CHECK(c->cx, !whole || !is_spread(name), DT_E_RUNTIME,
-               "std and var only support floating point and complex dtypes");
-      DT_CHECK(c->cx, !whole || strcmp(name, "logsumexp") == 0 ||
-               is_norm(name), DT_E_RUNTIME,
-               "%s: Expected a floating point or complex tensor as input. "
-               "Got %s", strcmp(name, "linalg_vector_norm") == 0
-               ? "linalg.vector_norm" : name, type_text(c, in));
-      if (is_norm(name))
-        DT_CHECK(c->cx, !whole, DT_E_RUNTIME, "norm(): input dtype should be "
-                 "either floating point or complex. Got %s instead.",
-                 op_dtype_word(in));
+      DT_CHECK_SAY(c->cx, !whole || !is_spread(name), DT_E_RUNTIME,
+                   SPREAD_INTS, "std and var");
+      if (whole && strcmp(name, "logsumexp") != 0 && !is_norm(name))
+        return op_wants_floats(c->cx, strcmp(name, "linalg_vector_norm") == 0
+                               ? "linalg.vector_norm" : name,
+                               type_text(c, in));
+      DT_CHECK_SAY(c->cx, !whole || !is_norm(name), DT_E_RUNTIME, NORM_INTS,
+                   op_dtype_word(in));
       *t = whole ? (DtDtype)OP_DEFAULT_FLOAT
          : strcmp(name, "logsumexp") == 0 ? in : dt_dtype_to_real(in);
       if (want != DT_DTYPE_NONE) *t = dt_dtype_to_real(want);
@@ -665,9 +665,8 @@ R(norm_Scalar, "norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
 static const char *const norm_dim_samples[] = { "f32[8, 6], 2.0, [1]", NULL };
 static DtStatus norm_dim_decomp (DtDecompCall *c) {
   DtDtype t = (DtDtype)dt_emit_meta(c->e, c->in[0])->dtype;
-  DT_CHECK(c->e->cx, c->e->tracing || !dt_dtype_is_integral(t, true),
-           DT_E_RUNTIME, "norm(): input dtype should be either floating point "
-           "or complex. Got %s instead.", op_dtype_word(t));
+  DT_CHECK_SAY(c->e->cx, c->e->tracing || !dt_dtype_is_integral(t, true),
+               DT_E_RUNTIME, NORM_INTS, op_dtype_word(t));
   return op_d_program(c);
 }
 const DtOpDef dt_op_norm_ScalarOpt_dim = {

@@ -199,10 +199,10 @@ static DtStatus renorm_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, m->ndim > 1, DT_E_RUNTIME, "renorm: input needs at least 2 "
            "dimensions, got %d dimensions", m->ndim);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, m->ndim, &d));
-  DT_CHECK(c->cx, dt_dtype_is_float((DtDtype)m->dtype) ||
-           dt_dtype_is_complex((DtDtype)m->dtype), DT_E_RUNTIME,
-           "linalg.vector_norm: Expected a floating point or complex tensor as "
-           "input. Got %s", op_dtype_word((DtDtype)m->dtype));
+  DT_CHECK_SAY(c->cx, dt_dtype_is_float((DtDtype)m->dtype) ||
+               dt_dtype_is_complex((DtDtype)m->dtype), DT_E_RUNTIME,
+               WANTS_FLOATS, "linalg.vector_norm",
+               op_dtype_word((DtDtype)m->dtype));
   op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   c->nout = 1;
@@ -277,9 +277,8 @@ static DtStatus weight_norm_decomp (DtDecompCall *c) {
 
 static DtStatus frobenius_decomp (DtDecompCall *c) {
   DtDtype t = (DtDtype)meta_of(c, c->in[0]).dtype;
-  DT_CHECK(CX, c->e->tracing || !dt_dtype_is_integral(t, true), DT_E_RUNTIME,
-           "norm(): input dtype should be either floating point or complex. "
-           "Got %s instead.", op_dtype_word(t));
+  DT_CHECK_SAY(CX, c->e->tracing || !dt_dtype_is_integral(t, true),
+               DT_E_RUNTIME, NORM_INTS, op_dtype_word(t));
   return finish(c, EMIT("aten.linalg_vector_norm.default", "tivv", c->in[0],
                         (int64_t)2, c->args->v[1], c->args->v[2]));
 }

@@ -207,8 +207,8 @@ static DtStatus arg_meta (DtMetaCall *c) {
   bool all = dt_arg_is_none(c->args, 1), keep = dt_arg_bool(c->args, 2);
   const char *name = c->op->row[0] == EX_MAX ? "argmax" : "argmin";
   uint32_t mask = m->ndim ? (uint32_t)((1u << m->ndim) - 1) : 0;
-  DT_CHECK(c->cx, c->fake || m->dtype != DT_BOOL, DT_E_RUNTIME,
-           "%s(): does not support bool input", name);
+  DT_CHECK_SAY(c->cx, c->fake || m->dtype != DT_BOOL, DT_E_RUNTIME, NO_BOOL,
+               name);
   if (!all) {
     DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
     mask = m->ndim ? 1u << d : 0;
@@ -256,8 +256,8 @@ static DtStatus order_meta (DtMetaCall *c) {
   memcpy(shape, m->shape, sizeof(int64_t) * m->ndim);
   if (c->op->row[0] == TS_TOPK) {
     int64_t k = dt_arg_int(c->args, 1);
-    DT_CHECK(c->cx, c->fake || m->dtype != DT_BOOL, DT_E_RUNTIME,
-             "topk does not support bool dtypes on CPU");
+    DT_CHECK_SAY0(c->cx, c->fake || m->dtype != DT_BOOL, DT_E_RUNTIME,
+                  TOPK_BOOL);
     DT_CHECK(c->cx, k >= 0 && k <= (m->ndim ? m->shape[d] : 1), DT_E_RUNTIME,
              c->fake ? "k not in range for dimension"
              : "selected index k out of range");

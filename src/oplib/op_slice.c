@@ -7,6 +7,7 @@
 ** cat and stack look for one placement all operands can share. */
 #include "base/error_shard.h"
 #include "base/sat.h"
+#include "compat/text.h"
 #include "oplib/op_spatial.h"
 #include "oplib/oplib_int.h"
 #include "oplib/second.h"
@@ -667,16 +668,16 @@ static DtPlacement merge (DtPlacement a, DtPlacement b) {
 }
 
 static DtStatus other_mesh (DtStratCall *c, const DtMesh *m) {
-  DtBuf b;
+  DtBuf a, b;
   DtStatus st;
+  dt_buf_init(&a, c->cx);
   dt_buf_init(&b, c->cx);
-  dt_mesh_repr(m, &b);
-  dt_buf_add(&b, " and ");
+  dt_mesh_repr(m, &a);
   dt_mesh_repr(c->in[0]->mesh, &b);
-  st = dt_raise_as(c->cx, DT_E_CROSSMESH, "ValueError", "All operands in %s "
-                   "must have the same mesh, but got %s.", c->op->sig->full,
-                   dt_buf_str(&b));
+  st = DT_SAY(c->cx, DT_E_CROSSMESH, MESHES_OF_STACK, c->op->sig->full,
+              dt_buf_str(&a), dt_buf_str(&b));
   dt_buf_fini(&b);
+  dt_buf_fini(&a);
   return st;
 }
 

@@ -184,8 +184,7 @@ static DtStatus gelu_backward_kernel (DtKernelCall *c) {
 static DtStatus hardtanh_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[0]->dtype;
   bool cut = (c->op->flags & DT_OP_LATEST) != 0;
-  DT_CHECK(c->cx, t != DT_BOOL, DT_E_RUNTIME,
-           "Bool inputs not supported for hardtanh");
+  DT_CHECK_SAY0(c->cx, t != DT_BOOL, DT_E_RUNTIME, HARDTANH_BOOL);
   DT_CHECK(c->cx, t != DT_U8 || cut || (dt_arg_float(c->args, 1) >= 0 &&
                                  dt_arg_float(c->args, 2) >= 0), DT_E_RUNTIME,
            "cannot do hardtanh on an unsigned type with negative limits");

@@ -8,6 +8,7 @@
 #ifndef DT_OPLIB_INT_H
 #define DT_OPLIB_INT_H
 
+#include "compat/text.h"
 #include "kernel/kernel.h"
 #include "mesh/layout.h"
 #include "op/registry.h"
@@ -136,6 +137,9 @@ DtStatus op_scatter_fits (DtMetaCall *c, int d, const DtMeta *x,
                           const DtMeta *s);
 /* "Float", "Long": names in error texts. */
 const char *op_dtype_word (DtDtype t);
+/* RUNTIME: an operator of linear algebra was given integers.  `type` as C++ says
+** it, or as a meta function does ("torch.int64"), whose class never changed. */
+DtStatus op_wants_floats (DtCtx *cx, const char *name, const char *type);
 int op_ints (const DtArgs *a, int i, int64_t *out);   /* up to DT_MAX_NDIM */
 
 /* ---- pointwise families ---- */

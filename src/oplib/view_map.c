@@ -11,6 +11,7 @@
 ** the same factor turns it back.
 ** Semantics: torch/distributed/tensor/_ops/_view_ops.py, PyTorch 2.13. */
 #include "base/sat.h"
+#include "compat/text.h"
 #include "oplib/oplib_int.h"
 
 #include <math.h>
@@ -227,15 +228,9 @@ static DtStatus flatten_of_old (Walk *w, int i, int d, int at) {
     for (int k = 0; k < w->mesh->ndim; k++) w->fallback[d][k] = true;
     return DT_OK;
   }
-  DT_CHECK(w->cx, i == 0, DT_E_RUNTIME,
-           "('Attempted to flatten multiple dimensions, with dimension %d "
-           "being sharded. ', 'It cannot be performed without redistribution, "
-           "which is disallowed by the current operator.')", d);
-  DT_CHECK(w->cx, size % cut == 0, DT_E_RUNTIME,
-           "Cannot flatten unevenly sharded tensor: dimension %d (size %lld) "
-           "is not evenly divisible by mesh dimension %d (size %lld). Please "
-           "redistribute the tensor before this operation.", d,
-           (long long)size, at, (long long)cut);
+  DT_CHECK_SAY(w->cx, i == 0, DT_E_RUNTIME, JOIN_INNER, DT_NUM(d));
+  DT_CHECK_SAY(w->cx, size % cut == 0, DT_E_RUNTIME, JOIN_UNEVEN, DT_NUM(d),
+               DT_NUM(size), DT_NUM(at), DT_NUM(cut));
   return DT_OK;
 }
 
@@ -248,11 +243,8 @@ static DtStatus analyze_flatten (Walk *w, const OpView *v, int *out, int *n) {
     int64_t size = w->in->shape[d], cut = w->mesh->shape[at];
     bool even = size % cut == 0, can = true;
     if (w->strict && w->views == 0) {
-      DT_CHECK(w->cx, i == v->nin - 1 || even, DT_E_RUNTIME,
-               "Cannot flatten unevenly sharded tensor: dimension %d (size "
-               "%lld) is not evenly divisible by mesh dimension %d (size "
-               "%lld). Please redistribute the tensor before this operation.",
-               d, (long long)size, at, (long long)cut);
+      DT_CHECK_SAY(w->cx, i == v->nin - 1 || even, DT_E_RUNTIME, JOIN_UNEVEN,
+                   DT_NUM(d), DT_NUM(size), DT_NUM(at), DT_NUM(cut));
       out[(*n)++] = d;
     } else {
       if (w->strict)
@@ -267,16 +259,9 @@ static DtStatus analyze_flatten (Walk *w, const OpView *v, int *out, int *n) {
 }
 
 static DtStatus uneven_split (Walk *w, const OpView *v, int at) {
-  DT_CHECK(w->cx, (w->views & DT_VIEWS_NO_SPLIT) == 0, DT_E_RUNTIME,
-           "('Attempted to split the sharded dimension %d into multiple "
-           "subdimensions. ', 'It cannot be performed without redistribution, "
-           "which is disallowed by the current operator.')", v->in[0]);
-  return dt_raise(w->cx, DT_E_RUNTIME,
-                  "Cannot unflatten unevenly sharded tensor: output dimension "
-                  "%d (size %lld) is not evenly divisible by mesh dimension "
-                  "%d (size %lld). Please redistribute the tensor before this "
-                  "operation.", v->id, (long long)v->group[v->id], at,
-                  (long long)w->mesh->shape[at]);
+  return DT_SAY(w->cx, DT_E_RUNTIME, SPLIT_UNEVEN, DT_NUM(v->in[0]),
+                DT_NUM(v->id), DT_NUM(v->group[v->id]), DT_NUM(at),
+                DT_NUM(w->mesh->shape[at]));
 }
 
 /* Shards on later members of a joined group cannot pass its split. */

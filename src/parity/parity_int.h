@@ -74,8 +74,6 @@ void dt_parity_reset (DtParity *p);
 DtStatus dt_parity_tables (DtParity *p);
 /* The tables' planner, without plans of earlier lines. */
 DtPlanner *dt_parity_planner (DtParity *p);
-/* The pending error in the words of the release that is checked. */
-void dt_parity_reword (DtParity *p);
 /* Session of rank `rank` of a world of `size` without data; size 1: one rank
 ** with data.  Borrowed; NULL + reason. */
 DtSession *dt_parity_session (DtParity *p, int size, int rank);

@@ -159,7 +159,6 @@ static bool same_cost (DtParity *p, const json_t *want, const DtProp *r) {
 static bool same_refusal (DtParity *p, const json_t *o, DtStatus st) {
   const json_t *error = json_object_get(o, "error");
   const char *text = dt_jstr(error, "text"), *schema = dt_jstr(o, "schema");
-  dt_parity_reword(p);
   const char *got = dt_buf_str(&p->cx->err.message);
   static const char mid[] = "\n\nSharding propagation failed for ";
   size_t n = strlen(text);

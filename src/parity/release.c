@@ -128,13 +128,15 @@ static DtStatus expr_run (Expr *e, const char *text) {
   return st;
 }
 
-/* "2.10" to the rules that compat gives to it; of an unknown one: the newest. */
-static DtMeshRules rules_of (DtParity *p, const char *release) {
+/* "2.10" to the rules that compat gives to it, and the context's words to that
+** release; of an unknown one: the newest rules. */
+static DtMeshRules follow (DtParity *p, const char *release) {
   DtProfile profile;
   if (dt_profile_init(p->cx, &profile, release, NULL) != DT_OK) {
     dt_error_clear(p->cx);
     return (DtMeshRules){ 0 };
   }
+  p->cx->release = profile.release;
   return dt_mesh_rules(&profile);
 }
 
@@ -154,12 +156,13 @@ static void expr_fini (Expr *e) {
 bool dt_check_release (DtParity *p, const json_t *o) {
   const char *text = dt_jstr(o, "expr"), *want = dt_jstr(o, "ok");
   const json_t *warn = json_object_get(o, "warns");
+  const int before = p->cx->release;
   Expr e;
   if (strstr(text, "_init_backend") != NULL) {
     p->skipped = true;          /* a mesh without groups cannot be made */
     return true;
   }
-  expr_init(&e, p, rules_of(p, dt_jstr(o, "release")), 0);
+  expr_init(&e, p, follow(p, dt_jstr(o, "release")), 0);
   DtStatus st = expr_run(&e, text);
   bool ok = want != NULL
             ? dt_no_error(p, st) && dt_same_repr(p, want, e.m)
@@ -169,6 +172,7 @@ bool dt_check_release (DtParity *p, const json_t *o) {
                    ? json_string_value(json_array_get(warn, 0)) : "",
                    dt_buf_str(&e.warning));
   expr_fini(&e);
+  p->cx->release = before;
   return ok;
 }
 
@@ -183,7 +187,7 @@ static bool seed_rank (DtParity *p, const json_t *o, int rank) {
   DtMesh *sub = NULL;
   Expr e;
   dt_error_clear(p->cx);
-  expr_init(&e, p, rules_of(p, DT_BASE_RELEASE_NAME), rank);
+  expr_init(&e, p, follow(p, DT_BASE_RELEASE_NAME), rank);
   bool again = strstr(step, "after that") != NULL;
   bool both = strcmp(step, "mesh['dp','abcd']") == 0;
   DtStatus st = expr_run(&e, again || both
@@ -207,6 +211,7 @@ static bool seed_rank (DtParity *p, const json_t *o, int rank) {
 }
 
 bool dt_check_seed (DtParity *p, const json_t *o) {
+  const int before = p->cx->release;
   bool ok = true;
   if (strncmp(dt_jstr(o, "id"), "seed3/00/", 9) != 0) {
     p->skipped = true;
@@ -214,6 +219,7 @@ bool dt_check_seed (DtParity *p, const json_t *o) {
   }
   for (int r = 0; ok && r < 8; r++)
     ok = seed_rank(p, o, r);
+  p->cx->release = before;
   return ok;
 }
 

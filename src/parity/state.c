@@ -68,7 +68,7 @@ DtStatus dt_parity_tables (DtParity *p) {
   DT_TRY(p->cx, dt_profile_init(p->cx, &profile, p->release, NULL));
   dt_prop_release(p->cx, p->prop, &profile);
   p->number = profile.release;
-  dt_profile_tell_kernels(&profile, p->cx);
+  dt_profile_tell(&profile, p->cx);
   p->mesh_rules = dt_mesh_rules(&profile);
   p->shard_to_sum = dt_switch(&profile, DT_SW_SHARD_TO_PARTIAL) != 0;
   return dt_registry_release(p->cx, p->reg, dt_rulings, profile.release);
@@ -77,21 +77,6 @@ DtStatus dt_parity_tables (DtParity *p) {
 DtPlanner *dt_parity_planner (DtParity *p) {
   if (p->planner != NULL) dt_planner_clear(p->cx, p->planner);
   return p->planner;
-}
-
-void dt_parity_reword (DtParity *p) {
-  DtError *e = &p->cx->err;
-  const char *pyclass = e->pyclass;
-  DtBuf b;
-  if (p->number == 0 || e->code == DT_OK) return;
-  dt_buf_init(&b, p->cx);
-  if (dt_profile_text(p->number, dt_buf_str(&e->message), &b, &pyclass) &&
-      b.len > 0) {
-    dt_buf_clear(&e->message);
-    dt_buf_addn(&e->message, dt_buf_str(&b), b.len);
-    e->pyclass = pyclass;
-  }
-  dt_buf_fini(&b);
 }
 
 static DtStatus pretend_new (DtParity *p, DtPretend *w) {

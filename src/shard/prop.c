@@ -9,6 +9,7 @@
 ** Semantics: _sharding_prop.py, 2.13. */
 #include <string.h>
 #include "base/error_shard.h"
+#include "compat/text.h"
 #include "shard/known_wrong.h"
 #include "shard/prop_int.h"
 
@@ -114,28 +115,25 @@ DtStatus dt_decide_init (DtCtx *cx, const DtDecideFor *f, DtDecide *d) {
 
 /* ---- candidates ---- */
 
-DtStatus dt_raise_meshes (DtCtx *cx, const char *pyclass, const char *before,
-                          const DtMesh *a, const char *between,
-                          const DtMesh *b, const char *after) {
-  DtBuf t;
-  DtStatus st;
-  dt_buf_init(&t, cx);
-  dt_buf_add(&t, before);
-  dt_mesh_repr(a, &t);
-  dt_buf_add(&t, between);
-  dt_mesh_repr(b, &t);
-  dt_buf_add(&t, after);
-  st = dt_buf_ok(&t);
-  if (st == DT_OK)
-    st = dt_raise_as(cx, DT_E_CROSSMESH, pyclass, "%s", dt_buf_str(&t));
-  dt_buf_fini(&t);
+static DtStatus meshes_differ (DtDecide *d, bool single_dim,
+                               const DtMesh *other) {
+  DtBuf a, b;
+  dt_buf_init(&a, d->cx);
+  dt_buf_init(&b, d->cx);
+  dt_mesh_repr(d->mesh, &a);
+  dt_mesh_repr(other, &b);
+  DtStatus st = single_dim
+    ? DT_SAY(d->cx, DT_E_CROSSMESH, MESHES_OF_RULE, d->name, dt_buf_str(&a),
+             dt_buf_str(&b))
+    : DT_SAY(d->cx, DT_E_CROSSMESH, MESHES_OF_STRATEGY, d->name,
+             dt_buf_str(&a), dt_buf_str(&b));
+  dt_buf_fini(&b);
+  dt_buf_fini(&a);
   return st;
 }
 
 /* Tensors that are arguments themselves (not in lists) share the mesh. */
 static DtStatus check_meshes (DtDecide *d, bool single_dim) {
-  DtBuf b;
-  DtStatus st = DT_OK;
   int i, first = -1;
   for (i = 0; i < d->args->n - d->args->schema->nkwonly; i++) {
     int slot = dt_arg_slot(d->args, i);
@@ -144,17 +142,8 @@ static DtStatus check_meshes (DtDecide *d, bool single_dim) {
       first = slot;
       if (single_dim) d->mesh = d->in[slot]->mesh;
     }
-    if (dt_mesh_equal(d->in[slot]->mesh, d->mesh)) continue;
-    dt_buf_init(&b, d->cx);
-    dt_buf_addf(&b, single_dim ? "Cannot run %s on inputs with different "
-                "meshes: got " : "DTensor does not support cross-mesh "
-                "operation on %s! Got meshes: ", d->name);
-    st = dt_raise_meshes(d->cx, single_dim ? "ValueError" : "RuntimeError",
-                         dt_buf_str(&b), d->mesh, single_dim ? " and " : " ",
-                         d->in[slot]->mesh, single_dim ? "" : ". Please make "
-                         "sure all the arguments have the same DeviceMesh.");
-    dt_buf_fini(&b);
-    return st;
+    if (!dt_mesh_equal(d->in[slot]->mesh, d->mesh))
+      return meshes_differ(d, single_dim, d->in[slot]->mesh);
   }
   return DT_OK;
 }
@@ -398,25 +387,25 @@ static bool passes_through (DtCtx *cx, DtStatus st) {
          strcmp(cx->err.pyclass, "NotImplementedError") == 0;
 }
 
+/* Where a release's line hides what a rule said, that is the cause of it. */
 DtStatus dt_prop_suffix (DtCtx *cx, DtStatus st, const DtOpSchema *q) {
-  DtBuf b;
-  DtStatus bst;
-  size_t own;
+  DtBuf own, call;
   if (passes_through(cx, st) || has_handler(q->op)) return st;
-  dt_buf_init(&b, cx);
-  dt_buf_add(&b, dt_buf_str(&cx->err.message));
-  own = b.len;
-  dt_buf_add(&b, "\n\nSharding propagation failed for ");
-  dt_prop_schema_str(q->op, q->args, q->in, &b);
-  bst = dt_buf_ok(&b);
+  dt_buf_init(&own, cx);
+  dt_buf_init(&call, cx);
+  dt_buf_add(&own, dt_buf_str(&cx->err.message));
+  dt_prop_schema_str(q->op, q->args, q->in, &call);
+  if (st != DT_E_INPLACE && st != DT_E_CROSSMESH) st = DT_E_PROP;
+  DtStatus bst = dt_buf_ok(&own);
+  if (bst == DT_OK) bst = dt_buf_ok(&call);
   if (bst == DT_OK) {
-    dt_error_clear(cx);
-    if (st != DT_E_INPLACE && st != DT_E_CROSSMESH) st = DT_E_PROP;
-    st = dt_raise_as(cx, st, "RuntimeError", "%s", dt_buf_str(&b));
-    cx->err.own = own;
+    const char *words = dt_text_words(DT_TEXT_PROPAGATION, cx->release);
+    if (strncmp(words, "{1}", 3) == 0) dt_error_clear(cx);
+    bst = DT_SAY(cx, st, PROPAGATION, dt_buf_str(&own), dt_buf_str(&call));
   }
-  dt_buf_fini(&b);
-  return bst != DT_OK ? bst : st;
+  dt_buf_fini(&call);
+  dt_buf_fini(&own);
+  return bst;
 }
 
 DtStatus dt_prop_run (DtCtx *cx, DtPropagator *p, const DtOpSchema *q,

@@ -201,9 +201,5 @@ int dt_pyset_list (const DtPySet *s, DtPlacement *out, int max);
 
 /* Placements as Python prints a tuple of them. */
 void dt_pls_repr (const DtPlacement *pl, int n, DtBuf *b);
-/* Raise about two meshes: `fmt` has two %s. */
-DtStatus dt_raise_meshes (DtCtx *cx, const char *pyclass, const char *before,
-                          const DtMesh *a, const char *between,
-                          const DtMesh *b, const char *after);
 
 #endif

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 #include <string.h>
+#include "base/error_shard.h"
+#include "compat/text.h"
 #include "fixture.h"
 #include "op/registry.h"
 
@@ -403,13 +405,71 @@ static void test_value_text (void **state) {
   assert_int_equal(dt_memfmt_find("contiguous"), DT_MF_CONTIGUOUS);
 }
 
+/* ---- texts by release ---- */
+
+static void say (DtCtx *cx, int release, const char *pyclass,
+                 const char *text) {
+  cx->release = release;
+  dt_error_clear(cx);
+  assert_int_equal(DT_SAY(cx, DT_E_REDIST, TO_PARTIAL, "R", "P(sum)"),
+                   DT_E_REDIST);
+  assert_string_equal(cx->err.pyclass, pyclass);
+  assert_string_equal(dt_buf_str(&cx->err.message), text);
+}
+
+static void test_texts (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  say(cx, 204, "RuntimeError", "Can not redistribute to Partial, redistributing "
+      "to Partial is for internal use only!");
+  say(cx, 213, "RuntimeError", "Can not redistribute from R to P(sum), "
+      "redistributing to Partial is for internal use only!");
+  say(cx, 0, "RuntimeError", "Can not redistribute from R to P(sum), "
+      "redistributing to Partial is for internal use only!");
+  say(cx, 215, "RuntimeError", "Can not redistribute from R to P(sum), only "
+      "Shard to Partial(sum) redistribution is supported!");
+  dt_error_clear(cx);
+  assert_int_equal(DT_SAY0(cx, DT_E_RUNTIME, NEG_BOOL), DT_E_RUNTIME);
+  assert_string_equal(cx->err.pyclass, "NotImplementedError");
+  dt_error_clear(cx);
+  cx->release = 0;
+}
+
+/* Each release has one wording of each key, whose holes all have an argument. */
+static void test_texts_whole (void **state) {
+  static const char *const names[] = {
+#define KEY(name, nargs) #name,
+#define SAID(first, last, pyclass, text)
+#define CLASS(since, was, is, text)
+#include "compat/texts.def"
+#undef CLASS
+#undef SAID
+#undef KEY
+  };
+  (void)state;
+  for (int k = 0; k < DT_NTEXTS; k++) {
+    int nargs = -1;
+    assert_int_equal(dt_text_find(names[k], &nargs), k);
+    assert_in_range(nargs, 0, DT_TEXT_MAX_ARGS);
+    for (int r = DT_FIRST_RELEASE; r <= DT_LAST_RELEASE; r++) {
+      const char *text = dt_text_words((DtText)k, r), *at = text;
+      assert_string_not_equal(text, "");
+      while ((at = strchr(at, '{')) != NULL && at++ != NULL)
+        if (at[0] >= '0' && at[0] <= '9' && at[1] == '}')
+          assert_in_range(at[0] - '0', 1, nargs);
+    }
+  }
+  int nargs;
+  assert_int_equal(dt_text_find("NO_SUCH_TEXT", &nargs), DT_NTEXTS);
+}
+
 int main (void) {
 #define T(name) \
   cmocka_unit_test_setup_teardown(test_##name, fixture_setup, fixture_teardown)
   const struct CMUnitTest tests[] = {
     T(schemas), T(schema_parts), T(schema_bad), T(argument_errors),
     T(resolve), T(overload_errors), T(registry), T(register),
-    T(foreach_args), T(no_memory), T(rows), T(value_text)
+    T(foreach_args), T(no_memory), T(rows), T(value_text), T(texts),
+    T(texts_whole)
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,9 +52,7 @@ local function parameters_of(modules, ignored)
       elseif p and not ignored[p] then
         seen[p] = {}
         if p.ndim == 0 then
-          util.raise("ValueError", "fully_shard doesn't support scalar "
-            .. "parameters. Change %s to a 1D tensor with numel equal to 1.",
-            name)
+          util.say("FSDP_SCALAR", name)
         end
         list[#list + 1] = {m, name, p, seen[p]}
       end

@@ -32,9 +32,7 @@ local function class_mesh_dim(placements, dim)
     if p:is_shard(dim) then found[#found + 1] = i end
   end
   if #found ~= 1 then
-    refuse("ValueError", "loss_parallel() requires exactly one mesh dim "
-      .. "to shard tensor dimension %d, but got placements %s with %d such "
-      .. "mesh dim(s).", dim, texts(placements), #found)
+    util.say("LOSS_CLASS_DIM", dim, texts(placements), #found)
   end
   for i, p in ipairs(placements) do
     if i ~= found[1] and not (p:is_shard() or p:is_replicate()) then
@@ -194,10 +192,7 @@ local function nll_loss(x, target, weight, reduction, ignored)
   end
   if reduction ~= 0 then
     if reduction == MEAN and mesh.ndim > 1 then
-      refuse("NotImplementedError", "loss_parallel() with "
-        .. "reduction='mean' is only supported on one-dimensional DeviceMesh; "
-        .. "got mesh with ndim=%d. Use reduction='sum' or 'none' instead.",
-        mesh.ndim)
+      util.say("LOSS_MEAN_MESH", mesh.ndim)
     end
     placements = output_placements(x.placements, mdim)
   end
