@@ -21,7 +21,7 @@ local OUT <const> = "lua/dt/diagnose/wordings.lua"
 local FILES <const> = {"claims", "decoys", "dumps", "later", "mesh", "mixed",
   "parallel", "prose", "public", "recent", "shapes", "threads", "train", "fresh",
   "described", "further", "reported", "phrased", "gathered",
-  "collected", "drawn", "walked"}
+  "collected", "drawn", "walked", "noted"}
 
 require "torch.diagnose"
 local clean = require "dt.diagnose.clean"

@@ -75,7 +75,7 @@ for _, name in ipairs {"mixed", "mesh", "train", "parallel", "shapes",
 end
 -- Told in a line or two, or in words that are no message: nine of ten get their
 -- class, none is certain of another, and other matters get none.
-for _, name in ipairs {"phrased", "collected", "drawn", "walked"} do
+for _, name in ipairs {"phrased", "collected", "drawn", "walked", "noted"} do
   local right, told, all = 0, 0, 0
   for i, it in ipairs(items("tests/diagnose/" .. name .. ".txt", {})) do
     local r = diagnose.read(table.concat(it.lines, "\n"))

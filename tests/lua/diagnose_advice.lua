@@ -23,6 +23,20 @@ local text, code, r = first_fix("RuntimeError: Missing optimizer state for "
 T.ok(code:find("strict=False", 1, true), "strict=False: " .. text)
 T.eq(r.class.id, "dcp-missing-key")
 
+text, code, r = first_fix("RuntimeError: Missing key in checkpoint state_dict: "
+  .. "dataloader.dp_rank_15.")
+T.has(code, 'state.pop("dataloader")')
+T.has(r.cause, "each data-parallel rank")
+
+text, code, r = first_fix("AutoModel.from_pretrained under torchrun: "
+  .. "NotImplementedError: This model does not have a tensor parallel plan.")
+T.eq(r.class.id, "tp-plan-unmatched")
+T.has(code, "env -u WORLD_SIZE")
+
+text, code = first_fix("Operator torchtitan.deterministic_topk.default does not have a "
+  .. "sharding strategy registered.")
+T.has(code, "@register_sharding(torch.ops.torchtitan.deterministic_topk.default)")
+
 text, code, r = first_fix("AssertionError: FSDP reduce-scatter expects uniform "
   .. "gradient dtype but got {torch.bfloat16, torch.float32}\nfully_shard with "
   .. "MixedPrecisionPolicy(param_dtype=torch.bfloat16, "

@@ -60,6 +60,16 @@ _, r = code_of("fully_shard with CPUOffloadPolicy, clip_grad_norm_ on cpu device
 T.eq(r.op, nil)
 for _, q in ipairs(r.questions) do T.ok(not q:find "SeqNum", q) end
 
+-- Where a slice begins and ends is a number, and only a view prints of flattening.
+_, r = code_of("got mixed torch.Tensor and DTensor\n"
+  .. "d = DTensor.from_local(full[rank*2:(rank+1)*2], mesh, [Shard(0)])\n")
+T.eq(r.op, nil)
+_, r = code_of("F.linear of a DTensor with Shard(1)\n  File \"torch/distributed/tensor/_ops/"
+  .. "_view_ops.py\", line 548, in get_in_dim_to_shard\nRuntimeError: ('Attempted to "
+  .. "flatten multiple dimensions, with dimension 1 being sharded. ', 'It cannot be "
+  .. "performed without redistribution')")
+T.eq(r.op, "aten.view.default")
+
 local MIXED = "A block's outputs are AsyncCollectiveTensor and the addition "
   .. "raises\nRuntimeError: got mixed torch.Tensor and DTensor, need to convert "
   .. "all torch.Tensor to DTensor before calling distributed operators!\n"

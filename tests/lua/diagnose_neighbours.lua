@@ -148,6 +148,29 @@ r = diagnose.read(inplace:format "")
 T.ok(r.neighbour and r.fixes[2].torch:find "broadcast_buffers", "a buffer")
 r = diagnose.read(inplace:format ", which is output 0 of ReluBackward0,")
 T.ok(not r.neighbour, "what an operator gave is no buffer")
+
+-- ---- of other frameworks, where the cause is known -------------------------
+
+local WHOLE <const> = "vLLM, --tensor_parallel_size %d\n  in weight_loader: param.copy_("
+  .. "loaded_weight)\nRuntimeError: The size of tensor a (1280) must match the size of "
+  .. "tensor b (2560) at non-singleton dimension 1"
+r = diagnose.read(WHOLE:format(2))
+T.ok(not r.class and r.neighbour, "no class of ours")
+T.has(r.notes[1], "2560 / 1280 = 2, and the report names tensor_parallel_size=2")
+T.has(r.fixes[1].torch, "narrow(d, tp_rank * n, n)")
+T.eq(#r.questions, 1)
+r = diagnose.read(WHOLE:format(8))
+T.ok(not r.neighbour and r.framework == "vLLM", "the ratio is no degree that is named")
+for _, q in ipairs(r.questions) do T.ok(not q:find "device mesh", q) end
+
+local WAITS <const> = "[rank%d]:[E ProcessGroupNCCL.cpp:754] [Rank %d] Watchdog caught "
+  .. "collective operation timeout: WorkNCCL(SeqNum=%d, OpType=ALLREDUCE, NumelIn=1, "
+  .. "NumelOut=1, Timeout(ms)=600000) ran for 600381 milliseconds before timing out.\n"
+r = diagnose.read(WAITS:format(0, 0, 305) .. WAITS:format(2, 2, 305))
+T.ok(not r.class and r.neighbour, "one collective on all ranks")
+T.has(r.notes[1], "rank 0 in ALLREDUCE (number 305), rank 2 in ALLREDUCE")
+r = diagnose.read(WAITS:format(0, 0, 305))
+T.ok(not r.neighbour, "one rank alone tells nothing of the others")
 r = diagnose.read "The weather is fine."
 T.ok(not r.neighbour and #r.fixes == 0, "nothing to say")
 

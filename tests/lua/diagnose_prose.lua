@@ -27,6 +27,12 @@ local described = {
   {"collective-sequence-mismatch",
     "Saving my fully_shard model hangs. I call model.state_dict() and "
     .. "full_tensor() inside an if for the main process only."},
+  {"collective-sequence-mismatch",
+    "FSDP(model, sync_module_states=True) never returns; rank 0 loads the weights, the "
+    .. "others are on meta and get them. No error."},
+  {"to-local-grad-placement",
+    "Under expert_parallel each rank's gradient of the router covers its own experts, "
+    .. "and nothing sums them: it is wrong."},
   {"fsdp-divergent-module-execution",
     "With FSDP2 training is stuck after some steps; batches without images "
     .. "let some ranks skip the vision tower (skipped on three ranks)."},

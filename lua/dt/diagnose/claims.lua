@@ -179,6 +179,15 @@ M.concepts = {
   own_part = "rank-local|local contribution|only its own contribution|"
     .. "instead of the sum|own part of the gradient|partial contribution|"
     .. "contribution of its own shard|not summed across|not summed over",
+  nobody_sums = "nothing sums|nobody sums|no one sums|never summed|is not summed|"
+    .. "are not summed|not being summed|never reduced|is not reduced|are not reduced|"
+    .. "missing all-reduce|missing all reduce|without an all-reduce|no all-reduce|"
+    .. "lose their reduction|loses its reduction|skips the all-reduce|"
+    .. "missing reduce-scatter",
+  of_each_rank = "each rank|every rank|per rank|per-rank|rank's own|own experts|"
+    .. "local experts|each tp rank|across ranks|over the ranks|over tp|on each",
+  sync_states = "sync_module_states|broadcast_from_rank0|broadcast_module_states|"
+    .. "_sync_module_states",
   mesh_call = "_unflatten|_flatten(|mesh[|init_device_mesh|_concatenate",
   dim_name = "dim name|dim_name|dimension name|name of the dim|valid name|"
     .. "=names",
@@ -532,6 +541,8 @@ M.concepts = {
 M.rules = {
   {"collective-sequence-mismatch", 0.6, "hang one_rank together"},
   {"collective-sequence-mismatch", 0.58, "fsdp hang one_rank together"},
+  {"collective-sequence-mismatch", 0.62, "hang fsdp sync_states"},
+  {"collective-sequence-mismatch", 0.62, "hang fsdp sync_states meta complaint"},
   {"fsdp-divergent-module-execution", 0.6, "hang fsdp unlike"},
   {"optimizer-built-before-sharding", 0.6,
    "optimizer no_learning order_of_calls fsdp"},
@@ -539,6 +550,8 @@ M.rules = {
   {"grad-norm-is-partial-dtensor", 0.58, "grad_norm counted_often copies"},
   {"to-local-grad-placement", 0.56, "tp gradient forward_right incomplete"},
   {"to-local-grad-placement", 0.57, "gradient said_replicate own_part"},
+  {"to-local-grad-placement", 0.56, "gradient nobody_sums of_each_rank router"},
+  {"to-local-grad-placement", 0.56, "gradient nobody_sums of_each_rank tp"},
   {"invalid-mesh-dim-name", 0.55, "mesh mesh_call dim_name refuses"},
   {"sharding-cache-growth", 0.6, "host_memory grows"},
   {"dispatch-overhead", 0.56, "slow dispatch"},

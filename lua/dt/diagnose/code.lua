@@ -179,13 +179,26 @@ local function takes_number(t)
   return true
 end
 
+-- The sums and products that say where a slice begins and ends, of
+-- x[rank * 2:(rank + 1) * 2]: numbers.  {[node] = true}
+local function bounds_of_slices(tree)
+  local set = {}
+  walk(tree, function (t)
+    if t.kind ~= "slice" then return end
+    walk(t, function (inner) set[inner] = true end, 0)
+  end, 0)
+  return set
+end
+
 -- The names of the operators in a tree, in the order they are evaluated:
 -- {{"sub", 2}, ...}, the second how many operands can be tensors.
 function M.operators(tree)
-  local list = {}
+  local list, bounds = {}, bounds_of_slices(tree)
   local function add(name, n) list[#list + 1] = {name, n} end
   walk(tree, function (t)
-    if t.kind == "binary" and binary[t.op] then
+    if bounds[t] then
+      return
+    elseif t.kind == "binary" and binary[t.op] then
       if not (plain(t.a) and plain(t.b)) then
         add(binary[t.op], (plain(t.a) or plain(t.b)) and 1 or 2)
       end

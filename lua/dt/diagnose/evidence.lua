@@ -372,6 +372,18 @@ function M.seq_apart(r)
   return false
 end
 
+-- Ranks that time out in one collective at one number: the program agrees, and
+-- somebody who is not among them, or what carries the bytes, does not.
+function M.seq_same(r)
+  local list = waits(r)
+  for _, w in ipairs(list) do
+    if w.number ~= list[1].number or w.op ~= list[1].op then return false end
+  end
+  if #list < 2 then return false end
+  say(r, M.waiting(r))
+  return true
+end
+
 -- ---- claims ------------------------------------------------------------
 
 local counted = {number = true, numbers = true, value = true, values = true,
@@ -553,6 +565,6 @@ M.names = {"flattens", "raises", "rank_ratio", "heads_fraction", "per_rank", "re
   "reads_reduction",
   "optimizer_first", "collective_of_one_rank", "from_local_replicate",
   "fsdp_gets_2d", "mesh_of_one", "degrees_times", "mesh_exceeds", "fraction_shown",
-  "seq_apart", "shape_ratio", "prose_ratio"}
+  "seq_apart", "seq_same", "shape_ratio", "prose_ratio"}
 
 return M

@@ -154,7 +154,7 @@ local function questions_of(r, allows)
   for _, part in ipairs {ask_cause(r, allows), ask_release(r.torch)} do
     table.move(part, 1, #part, #list + 1, list)
   end
-  if #r.meshes == 0 and (not r.class or r.confidence < CERTAIN
+  if #r.meshes == 0 and not r.framework and (not r.class or r.confidence < CERTAIN
     and is_about_mesh(r.class)) then
     list[#list + 1] = "How is the device mesh made (sizes, names, device)?"
   end
@@ -342,6 +342,7 @@ function M.read(text)
   r.neighbour = neighbours.of(r, allows)
   if r.neighbour then
     r.class, r.confidence, r.sign, r.because = nil, nil, nil, nil
+    r.notes[#r.notes + 1] = (r.said or {})[r.neighbour.said or ""]
   end
   if r.class then
     r.cause = r.class.cause

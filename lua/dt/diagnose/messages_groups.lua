@@ -272,9 +272,11 @@ end)
 local function not_uniform(r)
   local before = "model = nn.Linear(4, 4)\nmodel.bias.requires_grad_(False)\n"
   local call = "FSDP(model, device_id=torch.device(\"cpu\")%s)"
-  return of_ranks(ranks_or(r, 2), FSDP1, before, call:format "", {
+  local s = of_ranks(ranks_or(r, 2), FSDP1, before, call:format "", {
     fix("keep the parameters as they are inside the unit",
       call:format ", use_orig_params=True")})
+  s.expects = "uniform `requires_grad`"      -- the words before it changed
+  return s
 end
 
 row("(uniform `requires_grad`)", not_uniform)

@@ -5,7 +5,9 @@
 -- the same.  A row is {about=, only=, cause=, fixes=, ask=}: the first whose
 -- conditions hold is told where no class was found.  Conditions and fixes are as in
 -- lua/dt/diagnose/classes/mixed.lua; `ask` is the one question whose answer decides;
--- `exact` says that the conditions hold for a message that nothing else prints.
+-- `exact` says that the conditions hold for a message that nothing else prints,
+-- `others` that the row is told in reports of other frameworks too, `said` names the
+-- evidence that is noted.
 
 local M = {}
 
@@ -142,6 +144,64 @@ M.rows = {
      {"or let it make groups of one size",
       torch = "group, groups = dist.new_subgroups(group_size=4)"},
    }},
+
+  {about = "a collective that all ranks are in and none gets through", others = true,
+   only = {"=seq_same"}, said = "seq_same",
+   cause = "The ranks that are named wait in one collective, so their programs agree: "
+     .. "what is missing is a rank that is not in the log (it died, or computes "
+     .. "still), or the network between them.",
+   fixes = {
+     {"look for the rank that has no line here, and for its last lines: an error of "
+       .. "its own, out of memory, a data loader or a checkpoint that takes long"},
+     {"let it say who came: the last collective of each rank",
+      torch = "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"},
+     {"when all ranks are there, test the network without the program", done = false,
+      torch = "dist.init_process_group(\"nccl\")  # alone, NCCL_DEBUG=INFO\n"
+        .. "dist.all_reduce(torch.ones(1, device=device))"},
+   },
+   ask = "Which rank of the group has no such line, and what does it print last?"},
+  {about = "a worker of vLLM that does not answer", others = true, exact = true,
+   only = {"No available shared memory broadcast block found"},
+   cause = "The engine waits for a worker that has not read its last message: it "
+     .. "compiles, loads or computes still, or it hangs in a collective or has died. "
+     .. "The line itself is no error.",
+   fixes = {
+     {"find out where the workers are", torch = "py-spy dump --pid WORKER_PID"},
+     {"rule out compilation and graphs", done = false, torch = "--enforce-eager"},
+     {"rule out the peer-to-peer path of NCCL, when it stays at start-up",
+      done = false, torch = "NCCL_P2P_DISABLE=1"},
+   },
+   ask = "Does it end by itself, and what is the stack of each worker?"},
+
+  -- tensor parallelism that is not DTensor's
+  {about = "a whole weight where a rank's part belongs", others = true,
+   only = {"=rank_ratio", "=other_tp", "~weight_loader|load_weights|loaded_weight|"
+     .. "weight_scale|_load_w|initialize_affine_weight|load_checkpoint|convert.py"},
+   said = "rank_ratio",
+   cause = "One side is the whole weight, the other what tensor parallelism leaves "
+     .. "to one rank: the loader does not cut it, or cuts what was cut already.",
+   fixes = {
+     {"cut by the rank before the copy",
+      torch = "n = param.size(d)  # d: the dimension the layer is cut in\n"
+        .. "param.data.copy_(loaded_weight.narrow(d, tp_rank * n, n))"},
+     {"or let the layer's own loader do it, which knows d and the rank",
+      torch = "param.weight_loader(param, loaded_weight)"},
+   },
+   ask = "Which loader is it, the model's, the quantisation's or a plug-in's, and in "
+     .. "which dimension is the layer cut?"},
+  {about = "a whole tensor that meets a rank's part", others = true,
+   only = {"=rank_ratio", "=other_tp", "~must match the size of tensor|must match the "
+     .. "existing size|expected size|shape mismatch"},
+   said = "rank_ratio",
+   cause = "One operand is this rank's part, the other has the size of all of them: "
+     .. "one was gathered, or made from the model's own numbers, and the other not.",
+   fixes = {
+     {"cut the whole one by the rank where the two meet",
+      torch = "n = part.size(d)\nwhole = whole.narrow(d, rank * n, n)"},
+     {"or make both from the sizes of one rank: heads, width and length divided by "
+       .. "the degree that cuts them"},
+   },
+   ask = "Which of the two operands has the size of one rank, and who makes the other?"},
 
   -- activations computed again
   {about = "a recomputation that differs from its forward",
@@ -512,9 +572,12 @@ end
 -- The row for a report of no class, or nil.  `allows(row)`: do its conditions hold?
 -- An exact message goes before a class that is only guessed.
 function M.of(r, allows)
-  if r.class and not is_likened(r) or r.framework or r.form then return nil end
+  if r.class and not is_likened(r) or r.form then return nil end
   for _, row in ipairs(M.rows) do
-    if (row.exact or not r.class) and allows(row) then return row end
+    if (row.exact or not r.class) and (row.others or not r.framework)
+      and allows(row) then
+      return row
+    end
   end
 end
 

@@ -257,6 +257,27 @@ local function of_rules(ops, doc)
   end
 end
 
+-- Messages that one operator prints, whatever called it; a word of the text that
+-- names another of its family goes before it.
+local of_message <const> = {
+  {"Attempted to flatten ", "aten.view.default", {"_unsafe_view"}},
+  {"Cannot flatten unevenly", "aten.view.default", {"_unsafe_view"}},
+  {"Cannot unflatten unevenly", "aten.view.default", {"_unsafe_view"}},
+  {"Attempted to split the sharded dimension", "aten.view.default",
+    {"_unsafe_view"}},
+}
+
+local function of_words_printed(ops, flat)
+  for _, m in ipairs(of_message) do
+    if flat:find(m[1], 1, true) then
+      for _, word in ipairs(m[3]) do
+        if flat:find(word, 1, true) then return by_name(ops, word), word end
+      end
+      return m[2], m[1]:match "^(.-) ?$"
+    end
+  end
+end
+
 -- The operator of a report whose message names none: op, how, the words it
 -- was read from.  `several`: the message speaks of more than one tensor.
 function M.find(ops, doc, several)
@@ -268,6 +289,8 @@ function M.find(ops, doc, several)
   op, from = of_snippet(ops, doc, several)
   if op then return op, "line", from end
   op, from = of_rules(ops, doc)
+  if op then return op, "word", from end
+  op, from = of_words_printed(ops, doc.flat)
   if op then return op, "word", from end
   op, from = of_overload(ops, doc.text:sub(1, 100000))
   if op then return op, "word", from end

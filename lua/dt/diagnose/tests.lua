@@ -36,7 +36,7 @@ M.texts = {
     "return F.layer_norm(", "self._conv_forward(", "return torch.embedding("},
   cp = {"context_parallel", "context parallel", "ContextParallel",
     "ring attention", "_context_parallel", "context-parallel", "cp_size",
-    "ring_attention"},
+    "ring_attention", "cp_world_size", "cp_rank", "cp_mesh"},
   cp_loose = {"context_parallel", "context parallel", "ContextParallel",
     "ring attention", "context-parallel", "cp_size", "ulysses",
     "cp size", "cp_mesh", "cp rank", "cp_rank", "sequence parallel size"},

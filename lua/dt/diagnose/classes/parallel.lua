@@ -295,12 +295,13 @@ return {
 
   {id = "cp-load-balance",
    name = "context parallel's load balancing",
+   expects = "a fault of the device or its libraries",
    signs = {
      {0.97, "Load balancing requires `is_causal=True`"},
      {0.9, "load_balance_indices has shape"},
      {0.88, "load balance", "index expects shape (1, seq_len)"},
      {0.7, "=cp", "~load balanc|load_balance|load-balanc|enable_load_balance|"
-       .. "head-tail|round robin|zigzag"},
+       .. "head-tail|round robin|zigzag|LoadBalancer"},
      {0.6, "=cp", "~illegal memory access|short sequence", "~backward|causal|"
        .. "seq"},
      {0.62, "=cp", "~permuted|order of|does not match|different output|"

@@ -3,6 +3,16 @@
 -- The form of a row: particular/init.lua.
 
 return {
+  {class = "dcp-missing-key", alone = true,
+   only = {"/Missing key in checkpoint state_dict: [%w_%.]*dp_rank_%d+"},
+   cause = "The data loader keeps an entry for each data-parallel rank, and this run has "
+     .. "more of them than the one that saved: the model would load.",
+   fixes = {
+     {"leave the loader's state out when the number of ranks changes; it starts anew",
+      torch = "--checkpoint.exclude_from_loading dataloader  # torchtitan\n"
+        .. 'state.pop("dataloader")  # before dcp.load'},
+     {"or resume with as many data-parallel ranks as saved"},
+   }},
   {class = "dcp-missing-key", only = {"/param_groups%.[%w_%.]+%.%l[%l_]+"}, alone = true,
    cause = "Each setting of the optimizer's groups is an entry of the checkpoint. The "
      .. "optimizer of this release has one that the one which saved had not (AdamW: "

@@ -10,6 +10,26 @@ return {
    fixes = {{"name the mask that costs most (torchtitan 0.3)",
      torch = "--parallelism.context_parallel_ptrr_mask_key full_causal"},
      {"or switch load balancing off"}}},
+  {class = "tp-plan-unmatched", alone = true,
+   only = {"~does not have a tensor parallel plan|doesn't have a tensor parallel plan"},
+   cause = "transformers shards a model that is loaded with tp_plan=\"auto\", in some "
+     .. "releases whenever WORLD_SIZE is set (torchrun), and this model's class brings "
+     .. "no plan.",
+   fixes = {
+     {"load it whole: without tp_plan, and outside torchrun when one GPU is enough",
+      done = false, torch = "env -u WORLD_SIZE -u RANK -u LOCAL_RANK python program.py"},
+     {"or give its configuration a plan, by the names of its layers",
+      torch = "Config.base_model_tp_plan = {\n"
+        .. '    "layers.*.self_attn.q_proj": "colwise",  # k_proj, v_proj, up_proj too\n'
+        .. '    "layers.*.self_attn.o_proj": "rowwise"}  # down_proj too'},
+     {"or shard it by FSDP, which needs no plan", torch = "fully_shard(model)"},
+   }},
+  {class = "moe-router-full-dtensor",
+   only = {"does not have a sharding strategy registered", "=own_op"},
+   fixes = {{"register a rule for it, that of the operator it stands for",
+     torch = "@register_sharding(torch.ops.ns.op.default)\n"
+       .. "def rule(x, *rest):  # values and indices\n"
+       .. "    return [([Replicate()] * 2, [Replicate(), *[None] * len(rest)])]"}}},
   {class = "tp-heads-not-divisible",
    only = {"~vllm|sglang", "!~vocab_parallel|vocab_size|vocabulary|VocabParallel"},
    fixes = {{"a degree that divides the heads, and the other GPUs by pipeline "
