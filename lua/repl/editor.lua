@@ -329,6 +329,9 @@ function ask.value(q, past)
     local page = page_of(q, ok and v or nil)
     if page then return page end
     if not ok then error(v, 0) end
+    if v == nil and q.python then
+      error(("name '%s' is not defined"):format(q.text), 0)
+    end
   end
   return {value = cut(text_of(v)), type = type_of(v), unfolds = unfolds(v)}
 end

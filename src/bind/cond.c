@@ -192,6 +192,7 @@ static int try_cond (lua_State *L, lua_CFunction run, Cond *k) {
 
 static bool in_python (lua_State *L) {
   DtLuaFrame f;
+  if (dtL_state(L)->ref_py[0] == 0) return false;       /* none was read yet */
   return dtL_frames(L, &f, 1) == 1 && f.scope != NULL;
 }
 

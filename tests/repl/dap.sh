@@ -274,6 +274,8 @@ C.has("help in the console", C.ask("evaluate",
 C.has("over one that was imported", hover("distribute_tensor"),
   "src_data_rank=0", "rank 0's data")
 C.has("over a variable its value", hover("t"), '"type":"DTensor"')
+C.has("a name that is none", C.ask("evaluate", ('{"expression":"nowhere","context":'
+  .. '"watch","frameId":%s}'):format(frame)), '"success":false', "not defined")
 C.has("Python's names are completed", C.ask("completions",
   '{"text":"sca","column":4}'), '"label":"scale"')
 m = C.ask("exceptionInfo", '{"threadId":1}')
