@@ -6,6 +6,7 @@ import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import (
     DTensor, Partial, Replicate, Shard, distribute_tensor)
+from torch.profiler import record_function
 from torch.utils._debug_mode import DebugMode
 
 dist.init_process_group("gloo")
@@ -73,10 +74,30 @@ def in_place():
     y.mul_(2.0)
 
 
-for f in (product, moved, types, views, sums, made, partial, backward, in_place):
-    with DebugMode() as mode:
+p = torch.nn.Parameter(distribute_tensor(torch.ones(8, 8), mesh, [Replicate()]))
+sgd = torch.optim.SGD([p], lr=0.1, foreach=False)
+
+
+def labelled():
+    with record_function("forward"):
+        y = x @ p
+        with record_function("inner"):
+            z = y.relu()
+    z.sum().backward()
+
+
+def steps():
+    sgd.step()
+    sgd.zero_grad()
+
+
+for f, outputs in [(product, True), (moved, True), (types, True), (views, True),
+                   (sums, True), (made, True), (partial, True), (backward, True),
+                   (in_place, True), (labelled, True), (steps, True),
+                   (labelled, False), (steps, False)]:
+    with DebugMode(record_output=outputs) as mode:
         f()
     if dist.get_rank() == 0:
         for line in mode.debug_string().split("\n"):
-            print(f.__name__, line)
+            print(f.__name__ if outputs else "bare", line)
 dist.destroy_process_group()
