@@ -33,6 +33,29 @@ text, code, r = first_fix("AutoModel.from_pretrained under torchrun: "
 T.eq(r.class.id, "tp-plan-unmatched")
 T.has(code, "env -u WORLD_SIZE")
 
+-- A part of nothing, one collective of unlike sizes, a warning only, no kernel.
+text, code, r = first_fix("FSDP2 and float8, 128 GPUs\n  File \"torchao/float8/"
+  .. "float8_utils.py\", line 102, in tensor_to_amax\nRuntimeError: max(): Expected "
+  .. "reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+  .. "with the 'dim' argument.")
+T.eq(r.class.id, "fp8-subclass-inside-dtensor")
+T.has(code, "module_filter_fn")
+local SIZE <const> = "[rank%d]: [Rank %d] Watchdog caught collective operation timeout: "
+  .. "WorkNCCL(SeqNum=610, OpType=COALESCED, NumelIn=%d, NumelOut=655360, Timeout(ms)="
+  .. "600000) ran for 600089 milliseconds before timing out.\n"
+text, code, r = first_fix(SIZE:format(2, 2, 81920) .. SIZE:format(6, 6, 76800))
+T.eq(r.class.id, "collective-sequence-mismatch")
+T.has(code, "F.pad(x")
+text, code, r = first_fix("dcp.async_save pickles DTensors: It seems like "
+  .. "pickling/unpickling of the DeviceMesh occurred before the PGs were created. This "
+  .. "will cause PG lookup to fail when torch.compile is enabled")
+T.eq(r.class.id, "dtensor-serialization")
+T.has(r.cause, "A warning")
+text, code, r = first_fix("context_parallel on T4: RuntimeError: No available kernel. "
+  .. "Aborting execution.")
+T.eq(r.class.id, "cp-backend-or-mask")
+T.has(r.cause, "no bfloat16")
+
 text, code = first_fix("Operator torchtitan.deterministic_topk.default does not have a "
   .. "sharding strategy registered.")
 T.has(code, "@register_sharding(torch.ops.torchtitan.deterministic_topk.default)")

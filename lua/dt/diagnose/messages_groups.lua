@@ -275,7 +275,9 @@ local function not_uniform(r)
   local s = of_ranks(ranks_or(r, 2), FSDP1, before, call:format "", {
     fix("keep the parameters as they are inside the unit",
       call:format ", use_orig_params=True")})
-  s.expects = "uniform `requires_grad`"      -- the words before it changed
+  if r.doc.flat:find("FlatParameter` requires", 1, true) then
+    s.expects = "uniform `requires_grad`"    -- as releases before ours worded it
+  end
   return s
 end
 

@@ -432,7 +432,8 @@ end
 -- The scenes of a report: of its message, of its class, of its facts.
 local function scene_candidates(r)
   local list = {}
-  local of_message = pyscenes.of_message(r)
+  -- a message of no class and no neighbour is another program's
+  local of_message = (r.class or r.neighbour) and pyscenes.of_message(r)
   local of_class = r.class and pyscenes.of_class(r)
   if of_message then
     list[1] = python_candidate(of_message)

@@ -267,6 +267,20 @@ function M.functions.seq_differs(r)
   return false
 end
 
+-- Watchdog lines of one collective in which ranks have tensors of different sizes.
+function M.functions.sizes_differ(r)
+  local seen, n = {}, 0
+  for seq, op, size in r.doc.flat:gmatch
+    "SeqNum=(%d+), OpType=([%w_]+), NumelIn=(%d+)" do
+    n = n + 1
+    if n > 5000 then break end
+    local key = seq .. " " .. op
+    if seen[key] and seen[key] ~= size then return true end
+    seen[key] = size
+  end
+  return false
+end
+
 -- Flight Recorder: the analyser's words, or entries that differ at one
 -- sequence number.
 function M.functions.flight_differs(r)

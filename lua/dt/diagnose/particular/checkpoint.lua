@@ -70,6 +70,17 @@ return {
      torch = 'parallelize_module(m, mesh["tp"], plan); fully_shard(m, '
        .. 'mesh=mesh["dp"])'}}},
 
+  {class = "dtensor-serialization", alone = true,
+   only = {"occurred before the PGs were created", "!~Error:|fails|crash"},
+   cause = "A warning: where the mesh is unpickled (the process that writes an "
+     .. "asynchronous checkpoint) its groups do not exist, and writing needs none.",
+   fixes = {
+     {"nothing to do for a checkpoint; to silence it, in that process",
+      torch = 'logging.getLogger("torch.distributed.device_mesh").setLevel('
+        .. "logging.ERROR)"},
+     {"a mesh that is used after it was unpickled: make it anew instead, when the "
+        .. "process group is there", torch = "mesh = init_device_mesh(device, shape)"},
+   }},
   {class = "dtensor-serialization", only = {"cannot pickle", "_distributed_c10d"},
    alone = true,
    cause = "A process group lives in its process: nothing that holds one can be "

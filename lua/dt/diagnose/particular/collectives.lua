@@ -8,6 +8,32 @@ local on_a_blank_image = {{"run the vision part on every rank, on a blank image 
   torch = "h = h + 0.0 * model.visual(blank).sum()"}}
 
 return {
+  {class = "collective-sequence-mismatch", alone = true, only = {"=sizes_differ"},
+   cause = "The ranks are in one collective, each with a tensor of its own size: what it "
+     .. "is made from (the length, the resolution, the number of samples) is not the "
+     .. "same on all of them, or another kind of batch has made one rank go another way.",
+   fixes = {
+     {"one size on all ranks: pad to the largest, cut after the collective",
+      torch = "n = torch.tensor(x.size(0), device=x.device)\n"
+        .. "dist.all_reduce(n, op=dist.ReduceOp.MAX)\n"
+        .. "x = F.pad(x, (0, 0) * (x.ndim - 1) + (0, int(n) - x.size(0)))"},
+     {"or give the ranks of one group batches of one shape (a bucket for each shape)"},
+     {"print what each rank brings, before the collective",
+      torch = "print(dist.get_rank(), x.shape)"},
+   }},
+  {class = "collective-sequence-mismatch", alone = true,
+   only = {"sync_module_states", "~hang|never returns|stuck|deadlock|timeout|Watchdog"},
+   cause = "Rank 0's parameters and buffers are sent one by one, in the order in which "
+     .. "each rank has them. A rank with another number of them (a tied weight that "
+     .. "to_empty() made two of, a buffer that rank 0 alone has) waits for one that "
+     .. "nobody sends.",
+   fixes = {
+     {"tie the weights anew on every rank before wrapping", done = false,
+      torch = "model.to_empty(device=device)\nmodel.tie_weights()"},
+     {"compare what the ranks have before wrapping",
+      torch = "print(dist.get_rank(), [n for n, _ in model.named_parameters()],\n"
+        .. "      [n for n, _ in model.named_buffers()])"},
+   }},
   {class = "collective-sequence-mismatch", alone = true,
    only = {"~uneven|unequal|one step less|one less|fewer|not the same number|"
        .. "different number|another number of", "~batches|steps|iterations|samples",

@@ -28,6 +28,17 @@ return {
    fixes = {{"call the module itself, not its forward()", done = false,
      torch = "out = model(x)"}}},
   {class = "fp8-subclass-inside-dtensor", alone = true,
+   only = {"Expected reduction dim to be specified for input.numel() == 0"},
+   cause = "This rank's part of the weight is empty: its first dimension is smaller than "
+     .. "the number of ranks, and float8 asks for the largest value of nothing.",
+   fixes = {
+     {"leave such layers out of the conversion",
+      torch = "convert_to_float8_training(model, module_filter_fn=\n"
+        .. "    lambda m, name: m.weight.size(0) >= dist.get_world_size())"},
+     {"or gather in high precision, and cast after it",
+      torch = "Float8LinearConfig(enable_fsdp_float8_all_gather=False)"},
+   }},
+  {class = "fp8-subclass-inside-dtensor", alone = true,
    only = {"~DistributedDataParallel|_broadcast_coalesced|_sync_params_and_buffers"},
    cause = "DDP broadcasts parameters joined into one buffer, and the subclass has no "
      .. "cat.",

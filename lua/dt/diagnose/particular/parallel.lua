@@ -3,6 +3,24 @@
 -- The form of a row: particular/init.lua.
 
 return {
+  {class = "to-local-grad-placement", only = {"~local_map|LocalMapConfig"},
+   fixes = {{"tell local_map what its inputs' gradients are: partial where each rank "
+       .. "computes a share",
+     torch = "local_map(f, out_placements=[Replicate()], in_placements=([Replicate()],),\n"
+       .. "          in_grad_placements=([Partial()],))"}}},
+  {class = "cp-backend-or-mask", only = {"No available kernel"}, alone = true,
+   cause = "Context parallel lets flash, efficient and cuDNN attention through, and none "
+     .. "of them runs here: cards before Ampere (T4) have no flash attention, and the "
+     .. "efficient one knows no bfloat16 there.",
+   fixes = {
+     {"float16 or float32 on such cards, with the efficient kernel",
+      torch = "q, k, v = (t.half() for t in (q, k, v))\n"
+        .. "with sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION): ...", done = false},
+     {"let PyTorch say why each kernel is left out",
+      torch = "torch.backends.cuda.can_use_efficient_attention(\n"
+        .. "    torch.backends.cuda.SDPAParams(q, k, v, None, 0.0, True, False),\n"
+        .. "    debug=True)"},
+   }},
   {class = "cp-load-balance", only = {"~PTRR|ptrr", "~dict|several masks|multiple masks"},
    alone = true,
    cause = "The PTRR balancer deals the rows out by what one mask makes them cost: of "
