@@ -9,6 +9,14 @@ local M = {}
 local live = setmetatable({}, {__mode = "k"})   -- close, by what tells of the end
 local lost = {}                                 -- what is to be closed, in order
 local made = 0
+local others, call_others           -- also(): is something else watched?
+
+-- also(some, call): some() tells whether weak references wait for an end, and
+-- call() is made behind a collection.
+function M.also(some, call) others, call_others = some, call end
+
+-- waits(): may a name that is deleted have been the last of something watched?
+function M.waits() return others ~= nil and others() end
 
 -- watch(g, close): close() ends the generator g when it is lost.  The table that
 -- the collector tells of is kept by g alone.
@@ -40,11 +48,12 @@ end
 
 -- settle(): close what nothing refers to.
 function M.settle()
-  if next(live) == nil and #lost == 0 then return end
+  if next(live) == nil and #lost == 0 and not M.waits() then return end
   collectgarbage()
   local rows = lost
   lost = {}
   close_all(rows)
+  if call_others then call_others() end
 end
 
 -- finish(): the program ends: close them all.

@@ -16,7 +16,7 @@ local TREE = [[
 BaseException: Exception KeyboardInterrupt SystemExit GeneratorExit
 Exception: ArithmeticError AssertionError AttributeError BufferError EOFError
 Exception: ImportError LookupError MemoryError NameError OSError RuntimeError
-Exception: StopIteration StopAsyncIteration SyntaxError SystemError TypeError
+Exception: ReferenceError StopIteration StopAsyncIteration SyntaxError SystemError TypeError
 Exception: ValueError Warning
 ArithmeticError: ZeroDivisionError OverflowError FloatingPointError
 ImportError: ModuleNotFoundError

@@ -688,7 +688,7 @@ local function drop_of(t)
   elseif t.kind == "name" then
     local held = compile(t)         -- raises when there is nothing
     return function (env)
-      local lost = V.is_generator(held(env))
+      local lost = V.is_generator(held(env)) or abandoned.waits()
       env_of.assign(env, t.name, nil)
       if lost then abandoned.settle() end
     end

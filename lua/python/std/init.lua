@@ -10,6 +10,7 @@ attrs.provide_late {
   _json = "python.std.json",
   _regex = "python.std.regex",
   _turns = "python.std.turns",
+  _weak = "python.std.weak",
   ast = "python.std.ast",
   enum = "python.std.enum",
   hashlib = "python.std.hashlib",
