@@ -214,7 +214,7 @@ local function number_to_float(v)
       raise_type("%s.__float__ returned non-float (type %s)", V.type_name(v),
         V.type_name(x))
     end
-    if not rawequal(x, boxed) then
+    if type(x) ~= "number" then
       deprecated("%s.__float__ returned non-float (type %s).  The ability to "
         .. "return an instance of a strict subclass of float is deprecated, and "
         .. "may be removed in a future version of Python.",

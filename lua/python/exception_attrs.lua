@@ -61,6 +61,12 @@ local function of_text(e)
   return V.tuple({e.msg, V.tuple(place, 4)}, 2)
 end
 
+-- The module that an import did not find, or found without the name.
+local function sought_module(e)
+  return not rawget(e, "args") and (e.message:match "^No module named '([^']+)'$"
+    or e.message:match "^cannot import name '[^']*' from '([^']+)'$") or None
+end
+
 local fact = {
   __cause__ = function (e) return rawget(e, "__cause__") or None end,
   __context__ = function (e) return rawget(e, "__context__") or None end,
@@ -71,7 +77,8 @@ local fact = {
   __dict__ = dict_of,
   name = function (e)                 -- what was looked for, and of what
     return M.is_of(e, "AttributeError") and (rawget(e, "sought") or None)
-      or M.is_of(e, "NameError") and (rawget(e, "sought") or None) or nil
+      or M.is_of(e, "NameError") and (rawget(e, "sought") or None)
+      or M.is_of(e, "ImportError") and sought_module(e) or nil
   end,
   msg = of_syntax "msg", lineno = of_syntax "lineno",
   offset = of_syntax "offset", text = of_syntax "text",

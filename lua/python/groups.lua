@@ -160,6 +160,9 @@ local function check_named(c)
   end
 end
 
+-- Groups that a part handled: what raises one again raises no new error.
+local handed = setmetatable({}, {__mode = "k"})
+
 -- part(e, c): what `except* c` handles of the error e, as a group, or nil; and
 -- what is left, or nil.
 function M.part(e, c)
@@ -171,19 +174,40 @@ function M.part(e, c)
   if not is_group(matched) then
     matched = V.call(base_class, V.list({"", V.tuple({matched}, 1)}, 2))
   end
+  handed[matched] = true
   return matched, rest ~= None and rest or nil
 end
 
+-- The errors at the ends of a group's branches, put into a set.
+local function add_leaves(e, set)
+  if not is_group(e) then
+    set[e] = true
+    return
+  end
+  local inner = fields(e).exceptions
+  for i = 1, inner.n do add_leaves(inner[i], set) end
+end
+
 -- together(raised, rest, e): the error that a try with except* ends in, or nil:
--- what its parts raised, and what none of them handled, of the error e.
+-- what its parts raised, and behind it, in the shape of the error e, what they
+-- raised again and what none of them handled.
 function M.together(raised, rest, e)
   if #raised == 0 then return rest end
-  local parts = V.list({table.unpack(raised)}, #raised)
-  if rest then
-    parts.n = parts.n + 1
-    parts[parts.n] = rest
+  local parts, again = V.list({}, 0), {}
+  for _, one in ipairs(raised) do
+    if handed[one] and is_group(e) then
+      add_leaves(one, again)
+    else
+      parts.n = parts.n + 1
+      parts[parts.n] = one
+    end
   end
-  if parts.n == 1 and not is_group(e) then return parts[1] end
+  if rest then add_leaves(rest, again) end
+  if next(again) then
+    parts.n = parts.n + 1
+    parts[parts.n] = (split(e, function (x) return again[x] == true end))
+  end
+  if parts.n == 1 then return parts[1] end
   return V.call(base_class, V.list({"", parts}, 2))
 end
 

@@ -44,7 +44,13 @@ class ArgumentError(Exception):
     def __str__(self):
         if self.argument is None:
             return self.message
-        return "argument %s: %s" % (self.argument.shown(), self.message)
+        return "argument %s: %s" % (_shown(self.argument), self.message)
+
+
+def _shown(argument):
+    if argument.option_strings:
+        return "/".join(argument.option_strings)
+    return argument.metavar or argument.dest
 
 
 class Namespace:
@@ -61,7 +67,13 @@ class Namespace:
         return isinstance(other, Namespace) and vars(self) == vars(other)
 
     def __contains__(self, name):
-        return hasattr(self, name)
+        return name in vars(self)
+
+    def _get_kwargs(self):
+        return list(vars(self).items())
+
+    def _get_args(self):
+        return []
 
 
 class BooleanOptionalAction:
@@ -187,9 +199,7 @@ class _Argument:
         return self.action not in _WITHOUT_VALUE and self.nargs != 0
 
     def shown(self):
-        if self.option_strings:
-            return "/".join(self.option_strings)
-        return self.metavar or self.dest
+        return _shown(self)
 
     def placeholder(self):
         if isinstance(self.metavar, str):
@@ -358,6 +368,10 @@ class ArgumentParser:
         action.required = required
         action.dest = dest
         self._actions.append(action)
+        if title is not None or description is not None:
+            group = self.add_argument_group(
+                "subcommands" if title is None else title, description)
+            group.members.append(action)
         return _Commands(self, action, parser_class)
 
     def set_defaults(self, **kwargs):

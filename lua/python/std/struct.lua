@@ -23,7 +23,7 @@ local CODES = {c = {1, 1, "c"}, b = {1, 1, "i"}, B = {1, 1, "I"},
   ["?"] = {1, 1, "?"}, h = {2, 2, "i"}, H = {2, 2, "I"}, i = {4, 4, "i"},
   I = {4, 4, "I"}, l = {8, 4, "i"}, L = {8, 4, "I"}, q = {8, 8, "i"},
   Q = {8, 8, "I"}, n = {8, nil, "i"}, N = {8, nil, "I"}, f = {4, 4, "f"},
-  d = {8, 8, "d"}, s = {1, 1, "s"}, p = {1, 1, "p"}, x = {1, 1, "x"}}
+  d = {8, 8, "d"}, e = {2, 2, "e"}, s = {1, 1, "s"}, p = {1, 1, "p"}, x = {1, 1, "x"}}
 
 -- parsed(format): the order for Lua, items {code, size, letter, count, pad},
 -- where pad is how many bytes stand before, and the size of all.
@@ -45,7 +45,7 @@ local function parsed(format)
     if not code then refuse("repeat count given without format specifier") end
     at = after
     local row = CODES[code]
-    if code == "e" or code == "P" then
+    if code == "P" then
       util.refuse("struct: the format %s is not part of "
         .. "dtrepl", code)
     end
@@ -89,6 +89,40 @@ local function integer_bytes(order, item, v)
   return string.pack(order .. item.letter .. item.size, n)
 end
 
+-- The bits of a number in two bytes, rounded to even; nil: it is too large.
+local function half_bits(x)
+  if x ~= x then return 0x7e00 end
+  local sign = (string.pack(">d", x):byte() & 0x80) << 8
+  x = math.abs(x)
+  if x == math.huge then return sign | 0x7c00 end
+  local power = (string.unpack(">I8", string.pack(">d", x)) >> 52) - 1023
+  power = math.max(power, -14)
+  local steps = x / 2.0 ^ (power - 10)
+  local whole = math.floor(steps)
+  local rest = steps - whole
+  if rest > 0.5 or rest == 0.5 and whole % 2 == 1 then whole = whole + 1 end
+  local bits = (power + 14) * 1024 + whole
+  return bits < 0x7c00 and sign | bits or nil
+end
+
+local function half_value(bits)
+  local power, part = bits >> 10 & 31, bits & 1023
+  local x = power == 0 and part * 2.0 ^ -24
+    or power < 31 and (1024 + part) * 2.0 ^ (power - 25)
+    or part == 0 and math.huge or 0 / 0
+  return bits >> 15 == 1 and -x or x
+end
+
+local function half_bytes(order, v)
+  local x = constructors.number_to_float(v)
+  if not x then refuse("required argument is not a float") end
+  local bits = half_bits(x)
+  if not bits then
+    util.raise("OverflowError", "float too large to pack with e format")
+  end
+  return string.pack(order .. "I2", bits)
+end
+
 local function one_bytes(order, item, v)
   if item.letter == "c" then
     if not V.is_bytes(v) or #v.s ~= 1 then
@@ -97,6 +131,8 @@ local function one_bytes(order, item, v)
     return v.s
   elseif item.letter == "?" then
     return V.truth(v) and "\1" or "\0"
+  elseif item.letter == "e" then
+    return half_bytes(order, v)
   elseif item.letter == "f" or item.letter == "d" then
     local x = constructors.number_to_float(v)
     if not x then refuse("required argument is not a float") end
@@ -155,6 +191,9 @@ local function one_value(order, item, s, at)
   if item.letter == "?" then return s:byte(at) ~= 0 end
   if item.letter == "f" or item.letter == "d" then
     return (string.unpack(order .. item.letter, s, at))
+  end
+  if item.letter == "e" then
+    return half_value((string.unpack(order .. "I2", s, at)))
   end
   local n = string.unpack(order .. item.letter .. item.size, s, at)
   if item.letter == "I" and n < 0 then return big.add(n, big.pow(2, 64)) end
