@@ -46,6 +46,19 @@ local function leaves(v)
   return V.list(out, n)
 end
 
+-- Is the condition true of all leaves of a tree, or of any?
+local function every(of_all, name)
+  return builtin(function (a)
+    local list = leaves(a[2])
+    for i = 1, list.n do
+      if V.truth(V.call(a[1], V.list({list[i]}, 1))) ~= of_all then
+        return not of_all
+      end
+    end
+    return of_all
+  end, name)
+end
+
 local pytree = namespace {
   tree_map = builtin(function (a) return walk(a[2], apply(a[1])) end,
     "tree_map"),
@@ -55,6 +68,7 @@ local pytree = namespace {
       return builtins.is_class(x, a[1]) and f(x) or x
     end)
   end, "tree_map_only"),
+  tree_all = every(true, "tree_all"), tree_any = every(false, "tree_any"),
   tree_leaves = builtin(function (a) return leaves(a[1]) end, "tree_leaves"),
   tree_flatten = builtin(function (a)
     return V.tuple {leaves(a[1]), namespace {__name__ = "TreeSpec",

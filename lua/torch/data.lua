@@ -42,6 +42,11 @@ end
 -- TensorDataset(a, b, …): tuples of rows.
 local TensorDataset = class("TensorDataset", Dataset, {
   __init__ = function (a)
+    for i = 3, a.n do
+      if a[i].shape[1] ~= a[2].shape[1] then
+        util.raise("AssertionError", "Size mismatch between tensors")
+      end
+    end
     a[1].tensors = V.tuple({table.unpack(a, 2, a.n)}, a.n - 1)
     return None
   end,

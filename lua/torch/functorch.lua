@@ -107,6 +107,24 @@ local function forward(f, args, kw, has_aux)
   return out[1], out[2]
 end
 
+-- What stands beside the value, without its history.
+local function detached(v)
+  if util.is_tensor(v) then return v:detach() end
+  if vmap.is_batched(v) then return v end
+  if not (V.is_dict(v) or V.is_seq(v)) then
+    util.raise("RuntimeError", "Expected tensors, got unsupported type %s",
+      V.repr(attrs.get(v, "__class__")))
+  end
+  if V.is_dict(v) then
+    local d = V.dict()
+    for k, x in V.each(v) do V.dict_set(d, k, detached(x)) end
+    return d
+  end
+  local out = {}
+  for i = 1, v.n do out[i] = detached(v[i]) end
+  return V.is_tuple(v) and V.tuple(out, v.n) or V.list(out, v.n)
+end
+
 -- The tensors of a tree, whole, in order.
 local function tensors_in(v, out)
   out = out or {}
@@ -188,7 +206,9 @@ local function grad_and_value(a, kw, finish)
     if vmap.is_batched(out) then total = total:sum() end
     local each = trees_of(inner, places, gradients({total}, list))
     local value = vmap.whole(out)
-    if not is_nested(list) then value = value:detach() end
+    if not is_nested(list) then
+      value, aux = value:detach(), aux and detached(aux)
+    end
     if vmap.is_batched(out) then value = vmap.wrap(value) end
     return finish(type(argnums) == "number" and each[1] or each, value, aux)
   end)

@@ -363,8 +363,14 @@ attrs.anywhere = function (name, module)
   end
 end
 
--- Gradients come as a tuple, and so does what a Function's ctx holds.
-dt.autograd._packed = V.tuple
+-- Gradients come as a tuple, and so does what a Function's ctx holds, in which
+-- what is not there is None.
+function dt.autograd._packed(list, n)
+  for i = 1, n or #list do
+    if list[i] == nil then list[i] = dt.None end
+  end
+  return V.tuple(list, n)
+end
 dt.autograd._pack_call = V.pack_call
 -- forward is given what the program gave apply.
 local extend_function = dt.autograd.Function.extend

@@ -104,7 +104,8 @@ function wrapped(node)
       return FIELDS[key] and FIELDS[key](node)
     end,
     __tostring = function (t)
-      return ("<%s object at %s>"):format(name, ("0x%x"):format(V.identity(t)))
+      return ("<%s%s object at %s>"):format(name:find "Backward$" and "torch.autograd.function."
+        or "", name, ("0x%x"):format(V.identity(t)))
     end})
   made[node:id()] = t
   return attrs.namespace(t)

@@ -104,6 +104,7 @@ class BatchSampler(Sampler):
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
 
 class Subset(Dataset):
+    __module__ = "torch.utils.data.dataset"
     def __init__(self, dataset, indices):
         self.dataset = dataset
         self.indices = indices
@@ -113,6 +114,7 @@ class Subset(Dataset):
         return len(self.indices)
 
 class ConcatDataset(Dataset):
+    __module__ = "torch.utils.data.dataset"
     def __init__(self, datasets):
         self.datasets = list(datasets)
         assert len(self.datasets) > 0, "datasets should not be an empty iterable"

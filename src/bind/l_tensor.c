@@ -45,6 +45,9 @@ static void a_requires_grad (lua_State *L, DtVar *v) {
 static void a_is_leaf (lua_State *L, DtVar *v) {
   lua_pushboolean(L, v->grad_fn == NULL);
 }
+static void a_retains_grad (lua_State *L, DtVar *v) {
+  lua_pushboolean(L, v->retains_grad && v->grad_fn != NULL);
+}
 static void a_is_param (lua_State *L, DtVar *v) {
   lua_pushboolean(L, v->is_param);
 }
@@ -111,7 +114,8 @@ static const Attr attrs[] = {
   {"is_dtensor", a_is_dtensor}, {"is_leaf", a_is_leaf},
   {"is_parameter", a_is_param}, {"name", a_name}, {"ndim", a_ndim},
   {"origin", a_origin}, {"placements", a_placements},
-  {"requires_grad", a_requires_grad}, {"shape", a_shape}
+  {"requires_grad", a_requires_grad}, {"retains_grad", a_retains_grad},
+  {"shape", a_shape}
 };
 
 static const Attr *find_attr (const char *k) {
