@@ -395,6 +395,8 @@ local function conversion(x, flags, width, precision, kind, given)
         kind, V.type_name(x))
     end
   elseif FLOAT[kind] then
+    local special = type(x) == "table" and V.special(x, "__float__")
+    if special then x = special() end
     if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x) then
       util.raise("TypeError", "must be real number, not %s", V.type_name(x))
     end
@@ -402,6 +404,9 @@ local function conversion(x, flags, width, precision, kind, given)
       or 0.0)) or x * 1.0
   elseif kind == "d" or kind == "i" then
     kind = "d"
+    local special = type(x) == "table" and not big.is(x)
+      and (V.special(x, "__int__") or V.special(x, "__index__"))
+    if special then x = V.unbox(special()) end
     if math.type(x) == "float" then
       if x ~= x then
         util.raise("ValueError", "cannot convert float NaN to integer")

@@ -695,7 +695,8 @@ local function ordered(name, f)
     local said = V.ask(a, b, own, mirrored)
     if said ~= nil then return said end
     if V.is_boxed(a) or V.is_boxed(b) then
-      return M.compare[SIGN[name]](V.unbox(a), V.unbox(b))
+      local x, y = V.unbox(a), V.unbox(b)
+      if is_number(x) == is_number(y) then return M.compare[SIGN[name]](x, y) end
     end
     if V.same_kind_of_seq(a, b) then
       for i = 1, math.min(a.n, b.n) do

@@ -284,6 +284,9 @@ class PosixPath(PurePosixPath):
 
     def rename(self, target):
         os.rename(str(self), _text_of(target))
+        return type(self)(target)
+
+    replace = rename
 
     def open(self, mode="r", buffering=-1, encoding=None, errors=None,
              newline=None):

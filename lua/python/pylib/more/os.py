@@ -63,3 +63,14 @@ def rename(src, dst):
 
 
 replace = rename
+
+
+def urandom(size, /):
+    """Bytes that no seed of the program's decides."""
+    import random
+    import time
+    _drawn[0] += 1
+    return random.Random(time.time_ns() + (_drawn[0] << 80)).randbytes(size)
+
+
+_drawn = [0]
