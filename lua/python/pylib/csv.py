@@ -165,10 +165,14 @@ class _Writer:
         if d.escapechar is not None:
             special = special + d.escapechar
         number = isinstance(value, (int, float))
+        # What is escaped needs no quotes around it.
+        apart = (d.escapechar or "") + (
+            "" if d.doublequote else d.quotechar or "")
         quoted = (d.quoting == QUOTE_ALL
                   or d.quoting == QUOTE_NONNUMERIC and not number
                   or d.quoting != QUOTE_NONE
-                  and (any(c in special for c in text) or alone and not text))
+                  and (any(c in special and c not in apart for c in text)
+                       or alone and not text))
         if d.quoting == QUOTE_NONE:
             if alone and not text:
                 raise Error("single empty field record must be quoted")
@@ -180,8 +184,6 @@ class _Writer:
                     out = out + d.escapechar
                 out = out + char
             return out
-        if not quoted:
-            return text
         if d.escapechar is not None:
             text = text.replace(d.escapechar, d.escapechar * 2)
         if d.doublequote:
@@ -190,7 +192,7 @@ class _Writer:
             if d.escapechar is None:
                 raise Error("need to escape, but no escapechar set")
             text = text.replace(d.quotechar, d.escapechar + d.quotechar)
-        return d.quotechar + text + d.quotechar
+        return d.quotechar + text + d.quotechar if quoted else text
 
     def writerow(self, row):
         try:
