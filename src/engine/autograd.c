@@ -19,6 +19,47 @@ static bool is_differentiable (const DtVar *v) {
 
 static bool is_letter (char c) { return c >= 'a' && c <= 'z'; }
 
+/* PyTorch counts the formulas of a name in the order of its derivatives.yaml:
+** those of these overloads are not the first.  What Python writes with a number
+** (x + 1) calls the overload of two tensors, whose formula is. */
+static const struct { const char *name, *overload; char number; } counted[] = {
+  {"_ctc_loss", "Tensor", '1'}, {"celu_", "", '1'}, {"clamp", "", '1'},
+  {"clamp_max", "Tensor", '1'}, {"clamp_min", "Tensor", '1'},
+  {"copysign", "Scalar", '1'}, {"div", "Scalar_mode", '3'},
+  {"div", "Tensor_mode", '2'}, {"elu_", "", '1'}, {"fmod", "Tensor", '1'},
+  {"index_fill", "int_Tensor", '1'}, {"leaky_relu_", "", '1'},
+  {"lerp", "Tensor", '1'}, {"masked_fill", "Tensor", '1'}, {"max", "", '1'},
+  {"mean", "dim", '1'}, {"median", "dim", '1'}, {"min", "", '1'},
+  {"nanmedian", "dim", '1'}, {"norm", "ScalarOpt_dim", '1'},
+  {"norm", "ScalarOpt_dim_dtype", '3'}, {"norm", "ScalarOpt_dtype", '2'},
+  {"pow", "Scalar", '2'}, {"pow", "Tensor_Tensor", '1'},
+  {"prod", "dim_int", '1'}, {"remainder", "Tensor", '1'},
+  {"round", "decimals", '1'}, {"rsub", "Scalar", '1'},
+  {"scatter", "value", '1'}, {"squeeze", "dim", '1'}, {"squeeze", "dims", '2'},
+  {"squeeze_", "", '3'}, {"squeeze_", "dim", '4'}, {"squeeze_", "dims", '5'},
+  {"sum", "dim_IntList", '1'}, {"t_", "", '1'}, {"threshold_", "", '1'},
+  {"transpose_", "", '1'}, {"unsqueeze_", "", '1'}, {"view", "dtype", '1'},
+  {"xlogy", "Scalar_Other", '2'}, {"xlogy", "Scalar_Self", '1'}};
+
+/* Is this the name, or the name of what writes in place by the same formula? */
+static bool is_named (const char *base, const char *name) {
+  size_t n = strlen(name);
+  return strncmp(base, name, n) == 0
+    && (base[n] == '\0' || (base[n] == '_' && base[n + 1] == '\0'));
+}
+
+static char number_of (const DtOpDef *op) {
+  const char *overload = op->sig->overload;
+  if (strcmp(overload, "default") == 0) overload = "";
+  char found = '0';
+  for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++)
+    if (strcmp(counted[i].overload, overload) == 0
+        && is_named(op->sig->base, counted[i].name)
+        && (found == '0' || strcmp(op->sig->base, counted[i].name) == 0))
+      found = counted[i].number;
+  return found;
+}
+
 /* "mm" to "MmBackward0", as PyTorch names its nodes: every letter behind what
 ** is no letter is a capital ("NllLoss2D"), and "Forward" at the end goes
 ** (torchgen's create_op_name). */
@@ -35,6 +76,7 @@ static const char *node_name (DtSession *s, const DtOpDef *op) {
   }
   if (k > nf && memcmp(name + k - nf, forward, nf) == 0) k -= nf;
   memcpy(name + k, "Backward0", sizeof "Backward0");
+  name[k + sizeof "Backward0" - 2] = number_of(op);
   return dt_session_intern(s, name);
 }
 
