@@ -126,7 +126,7 @@ local function tell_same(list)
   local seen = {}
   for i, t in ipairs(list or {}) do
     if seen[t] and util.is_tensor(t) and t:numel() > 0 then
-      dt._finding_made("ONE_FOR_ALL", t, ("places %d and %d of %d are the same tensor")
+      dt._written_over(t, ("places %d and %d of %d are the same tensor")
         :format(seen[t] - 1, i - 1, #list))
       return
     end

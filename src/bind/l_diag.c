@@ -554,6 +554,20 @@ static int l_padded (lua_State *L) {
   return 0;
 }
 
+/* dt._received(tensor, from): what that rank sent is in it. */
+static int l_received (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_received(g, dtL_check_tensor(L, 1), (int)luaL_checkinteger(L, 2));
+  return 0;
+}
+
+/* dt._written_over(tensor, evidence): it is received into several times. */
+static int l_written_over (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_written_over(g, dtL_check_tensor(L, 1), luaL_checkstring(L, 2));
+  return 0;
+}
+
 static int l_loaded (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
   const DtVar *v = dtL_test_tensor(L, 1);
@@ -682,7 +696,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_written", l_written}, {"_carry", l_carry}, {"_uncounted", l_uncounted},
     {"_stepping", l_stepping}, {"_steps_on", l_steps_on}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_piece", l_piece}, {"_scattered", l_scattered},
-    {"_buffer", l_buffer}, {"_padded", l_padded}, {"_mapped", l_mapped},
+    {"_buffer", l_buffer}, {"_padded", l_padded}, {"_received", l_received},
+    {"_written_over", l_written_over}, {"_mapped", l_mapped},
     {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins},
     {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse}, {"_averaging", l_averaging},
     {"_factor_given", l_factor_given}, {"_set_apart", l_set_apart},

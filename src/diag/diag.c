@@ -525,6 +525,7 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_stales_free(g);
   dt_diag_noises_free(g);
   dt_diag_perms_free(g);
+  dt_diag_unreads_free(g);
   dt_diag_answers_free(g);
   dt_diag_adjoints_free(g);
   g->nbuffers = 0;

@@ -324,6 +324,9 @@ bool dt_diag_is_noise (const DtDiag *g, const DtVar *v);
 void dt_diag_noises_free (DtDiag *g);
 /* rules_perm.c.  Local. */
 void dt_diag_perms_free (DtDiag *g);
+/* rules_unread.c.  What came into `v` goes to other ranks.  Local. */
+void dt_diag_unread_sent (DtDiag *g, const DtVar *v);
+void dt_diag_unreads_free (DtDiag *g);
 
 /* --- rules_scattered.c --- */
 

@@ -247,6 +247,10 @@ void dt_diag_frozen (DtDiag *g, const DtVar *v);
 /* A message between two ranks: activations travel.  Local. */
 /* A message leaves for the rank `to` of the world; one came from `from`.  Local. */
 void dt_diag_message_sent (DtDiag *g, int to, const DtVar *v);
+/* What the rank `from` sent is in `v`; a list of what comes has `v` several times, as
+** `evidence` says.  Local. */
+void dt_diag_received (DtDiag *g, const DtVar *v, int from);
+void dt_diag_written_over (DtDiag *g, const DtVar *v, const char *evidence);
 void dt_diag_message_came (DtDiag *g, int from, const DtVar *v);
 void dt_diag_moved (DtDiag *g);
 /* This rank has the stage `index` of a pipeline: other ranks that have it as well hold

@@ -178,6 +178,7 @@ static void tell (DtRuns *u, const DtParting *f, const DtRunClaim *c, const DtRe
                       : f->written ? name_written(u, of, f->written)
                       : made ? made
                       : name ? name
+                      : v->param && name_written(u, of, v) ? name_written(u, of, v)
                       : dt_record_var_name(of, &mine->out[f->out]);
   DtBuf b;
   dt_buf_init(&b, u->cx);
@@ -304,6 +305,19 @@ static bool is_full (const DtRuns *u, const DtRunClaim *c) {
          has_shape(var_of_claim(mine, c), var_of_claim(u->op[c->op], c));
 }
 
+/* Does one rank read what is no number, as a program does that needs several ranks and
+** reads what none has sent? */
+static DtStatus is_no_number (DtRuns *u, const DtRunClaim *c, bool *yes) {
+  DtArenaMark top = dt_arena_mark(&u->cx->scratch);
+  DtElements e;
+  DtStatus st = DT_OK;
+  *yes = c->kind == DT_CLAIM_READ &&
+         dt_elements_read(u->cx, var_of_claim(u->op[c->op], c), &e, &st) && e.n == 1 &&
+         isnan(e.v[0]);
+  dt_arena_release(&u->cx->scratch, top);
+  return st;
+}
+
 /* Is there a claim that no splitting explains, although all ranks agree on it?
 ** What each has for itself it may use for itself.  *maker, *out: the result where
 ** the search begins.  *own: none explains it, and the ranks do not agree. */
@@ -348,9 +362,10 @@ static DtStatus judge_claim (DtRuns *u, const DtRunClaim *c,
                              const DtRecord *const *rank, bool mixed, bool *told) {
   DtParting f = {.op = -1};
   int out, maker;
-  bool yes, own;
+  bool yes, own, nan = false;
   DtStatus st = is_unexplained(u, c, &maker, &out, &yes, &own);
-  if (st != DT_OK || !(mixed ? own : yes)) return st;
+  if (st == DT_OK) st = is_no_number(u, c, &nan);
+  if (st != DT_OK || nan || !(mixed ? own : yes)) return st;
   st = dt_runs_search(u, maker, out, &f);
   if (st == DT_OK && f.op < 0 && u->why == dt_runs_own_number)
     st = dt_runs_search_own(u, maker, out, &f);

@@ -166,6 +166,11 @@ static bool scatters (const DtRecOp *r) {
   return false;
 }
 
+/* A table that is filled in place, and is no parameter. */
+static bool fills (const DtRecOp *r) {
+  return scatters(r) && r->nin > 0 && !r->in[0].param;
+}
+
 /* The input of operator `i` that is an addend, as what it makes is; -1: it sums up a
 ** part, or there is none. */
 static DtStatus find_addend (DtRuns *u, int i, int *in, bool *made) {
@@ -193,7 +198,8 @@ static DtStatus find_sum (DtRuns *u, const DtParting *f, int *found) {
   *found = -1;
   for (int n = 0; n < FAR && in >= 0; n++) {
     if ((i = maker_of_input(u, i, in)) < 0 || u->op[i]->backward ||
-        u->op[i]->raw != NULL || is_update(u->op[i])) return DT_OK;
+        u->op[i]->raw != NULL || (is_update(u->op[i]) && !fills(u->op[i])))
+      return DT_OK;
     if (u->op[i]->line != u->op[last]->line) last = i;
     DtStatus st = find_addend(u, i, &in, &made);
     if (st != DT_OK) return st;
@@ -294,7 +300,9 @@ static DtStatus blame_factor (DtRuns *u, DtParting *f) {
     if (in < 0) in = moved_input(u->op[i]);
   }
   DtStatus st = find_scaled(u, i, false, &in);
-  if (st == DT_OK && addend && i != f->op)
+  if (st == DT_OK && !addend && in < 0 && i != f->op && u->op[i]->nin == 0)
+    blame_result(u, f, i, "; it is made here, of what this rank has");
+  else if (st == DT_OK && addend && i != f->op)
     blame_result(u, f, i, "; it averages addends, which are to be summed");
   else if (st == DT_OK && in >= 0 && i != f->op)
     blame_result(u, f, i, "; that factor comes in here");
@@ -305,6 +313,7 @@ static DtStatus blame_factor (DtRuns *u, DtParting *f) {
 ** order on each rank. */
 typedef struct Cut {
   int op;                       /* -1: not found */
+  int in, ndim;                 /* the part */
   int steps;                    /* so many operators ago */
   bool turned;
 } Cut;
@@ -319,13 +328,23 @@ static DtStatus find_cut (DtRuns *u, int i, int j, int order, Cut *c) {
     DtStatus st = find_input(u, i, DT_REL_PART, false, &j);
     if (st == DT_OK && j >= 0) st = dt_runs_relate(u, i, false, j, &rel);
     if (st != DT_OK) return st;
-    if (j >= 0 && rel.order != order) {
+    if (j >= 0 && strstr(u->op[i]->label, "view.") != NULL) {
+      order = rel.order;        /* rows become blocks of rows */
+    } else if (j >= 0 && rel.order != order) {
       c->turned = u->op[i]->nin == 1;         /* several: it joins them so */
       break;
     }
   }
   c->op = i;
   return DT_OK;
+}
+
+/* Of two cuts, is the first more likely to be the wrong one?  What was turned, then what
+** is no matrix (a bias beside its weight, labels), then what is nearer. */
+static bool is_likelier (const Cut *a, const Cut *b) {
+  if (a->turned != b->turned) return a->turned;
+  if ((a->ndim < 2) != (b->ndim < 2)) return a->ndim < 2;
+  return a->steps < b->steps;
 }
 
 /* Two parts meet whose items were given to the ranks in different orders: one was
@@ -346,13 +365,16 @@ static DtStatus blame_order (DtRuns *u, DtParting *f, bool *done) {
     order = rel.order;
     st = find_cut(u, f->op, j, order, &c);
     if (st != DT_OK) return st;
-    if (c.op >= 0 && (best.op < 0 || c.turned > best.turned ||
-                      (c.turned == best.turned && c.steps < best.steps))) best = c;
+    c.in = j;
+    c.ndim = u->op[f->op]->in[j].lndim;
+    if (c.op >= 0 && (best.op < 0 || is_likelier(&c, &best))) best = c;
   }
   *done = differ && best.op >= 0;
-  if (*done)
+  if (*done) {
+    f->in = best.in;
     blame_result(u, f, best.op, "; what is made here is in another order than the "
                                 "parts that it meets");
+  }
   return DT_OK;
 }
 

@@ -47,6 +47,7 @@ typedef struct DtParting {
   DtRelation rel;               /* of that input */
   bool scaled;                  /* an input is but for a factor */
   bool leaf;                    /* it has no inputs */
+  int distinct;                 /* different values were counted there; -1 */
   bool divides;                 /* a sum, by a number of each rank's own */
   const char *file; int line;   /* what is to be mended: dt_runs_blame() */
   const char *says;             /* why there, static */

@@ -215,7 +215,7 @@ static double number_by (const DtRecOp *r) {
 static double size_of_rounding (DtRuns *u, int i, int depth) {
   static const char *const passes[] = { "aten.mul", "aten.div", "aten.mean", "aten.neg",
     "aten.detach", "aten.clone", "aten.copy_", "aten._to_copy", "aten.view",
-    "aten.unsqueeze", "aten.squeeze", "aten.alias", "allreduce_" };
+    "aten.unsqueeze", "aten.squeeze", "aten.alias", "aten.lerp", "allreduce_" };
   const DtRecOp *r = u->op[i];
   bool passed = false;
   double most = 0;
@@ -258,6 +258,7 @@ DtStatus dt_runs_relate (DtRuns *u, int i, bool after, int j, DtRelation *out) {
       if (rest > size)
         st = dt_relate(u->cx, u->n, s->rank, &s->one, u->near, rest, &u->arena,
                        &u->orders, out);
+      out->rough = st == DT_OK && out->kind != DT_REL_NONE;
     }
   }
   dt_arena_release(&u->cx->scratch, top);
@@ -302,6 +303,23 @@ static double least_of (const DtElements *x, double near) {
   return DT_RELATE_FAR * near * most;
 }
 
+/* Is an input of what divides, or takes a root, explained by the rounding of larger
+** numbers alone?  A gradient that is 0 but for rounding is divided by its own size. */
+static DtStatus takes_rounding (DtRuns *u, int i, bool *yes) {
+  int first, step;
+  DtRelation rel;
+  DtStatus st = DT_OK;
+  *yes = false;
+  if (!divides(u->op[i], &first, &step) && !begins(u->op[i], "aten.sqrt"))
+    return DT_OK;
+  for (int j = 0; j < u->op[i]->nin && !*yes && st == DT_OK; j++) {
+    if (u->op[i]->in[j].none) continue;
+    st = dt_runs_relate(u, i, false, j, &rel);
+    *yes = st == DT_OK && rel.rough;
+  }
+  return st;
+}
+
 /* Does this operator divide by a tiny number, so that rounding noise grows to
 ** a difference? Then what is noise in the divisor is blanked in the quotient
 ** and the rest is compared; at most half may be blanked. */
@@ -314,7 +332,8 @@ DtStatus dt_runs_magnifies (DtRuns *u, int i, int j, bool *yes) {
   Seen *s = DT_ANEWN(u->cx, &u->cx->scratch, Seen, 2);
   *yes = false;
   if (s == NULL) st = DT_E_NOMEM;
-  if (st == DT_OK && divides(u->op[i], &first, &step) &&
+  if (st == DT_OK) st = takes_rounding(u, i, yes);
+  if (st == DT_OK && !*yes && divides(u->op[i], &first, &step) &&
       read_all(u, i, true, j, s, &st)) {
     for (int q = first + j; q < u->op[i]->nin && st == DT_OK; q += step)
       if (read_all(u, i, false, q, s + 1, &st))

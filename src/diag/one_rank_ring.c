@@ -173,14 +173,19 @@ static DtStatus is_weighted_mean (DtCtx *cx, const DtRecord *k, const Chain *c,
   return st;
 }
 
-/* All are in it, and some several times? */
-static bool counts_wrongly (const int *times, int n) {
-  bool several = false;
+/* Are all in it, and some several times; or some equally often, and others not at all,
+** as where the same two ranks exchange their sums again? */
+static bool counts_wrongly (const int *times, int n, bool *again) {
+  int most = 0, none = 0;
   for (int i = 0; i < n; i++) {
-    if (times[i] < 1) return false;
-    several = several || times[i] > 1;
+    if (times[i] < 0) return false;
+    if (times[i] > most) most = times[i];
+    none += times[i] == 0;
   }
-  return several;
+  *again = none > 0;
+  for (int i = 0; i < n && *again; i++)
+    if (times[i] != 0 && times[i] != most) return false;
+  return most > 1 && (none == 0 || *again);
 }
 
 static void tell (DtRuns *u, const DtRecord *k, const Chain *c, const int *times) {
@@ -212,9 +217,9 @@ DtStatus dt_runs_search_ring (DtRuns *u, const DtRecord *const *rank, bool *told
     for (int r = 0; r < u->n && known; r++) known = next_chain(rank[r], &from[r], &c[r]);
     if (!known) break;
     st = count_chain(u->cx, u->n, rank, c, 0, times, &known);
-    bool mean = false;
-    known = st == DT_OK && known && counts_wrongly(times, u->n);
-    if (known) st = is_weighted_mean(u->cx, rank[0], &c[0], times, u->n, &mean);
+    bool mean = false, again = false;
+    known = st == DT_OK && known && counts_wrongly(times, u->n, &again);
+    if (known && !again) st = is_weighted_mean(u->cx, rank[0], &c[0], times, u->n, &mean);
     if (st == DT_OK && known && !mean) {
       tell(u, rank[0], &c[0], times);
       *told = true;

@@ -20,6 +20,9 @@ static bool is_past (const DtRuns *u, int i, int out) {
 /* --- what may differ by right --- */
 
 const char dt_runs_own_number[] = "the program gives each rank a number of its own";
+static const char OTHER_RESULT[] = "each rank takes another tensor of a list";
+static const char OTHER_DRAWS[] =
+  "the ranks draw other random numbers than one rank does";
 
 static bool begins (const DtRecOp *r, const char *with) {
   return strncmp(r->label, with, strlen(with)) == 0;
@@ -63,9 +66,10 @@ static bool cuts_otherwise (const DtRuns *u, int i, int j, DtRelation in,
 }
 
 /* Statistics of a batch normalization are each rank's own, unless it says
-** otherwise. */
-static bool is_batch_norm (const DtRecOp *r) {
-  return strstr(r->label, "batch_norm") != NULL;
+** otherwise: where the batch is cut.  Parts of images have those of one image. */
+static bool is_batch_norm (const DtRecOp *r, DtRelation in) {
+  return strstr(r->label, "batch_norm") != NULL &&
+         !(in.kind == DT_REL_PART && in.dim >= 2);
 }
 
 static bool is_number (const DtValue *v) {
@@ -193,6 +197,51 @@ static DtStatus is_other_result (DtRuns *u, int i, int j, bool *other) {
   return st;
 }
 
+/* How many rows the first result of an operator has; -1: none. */
+static int64_t rows_made (const DtRecOp *r) {
+  return r->nout > 0 && r->out[0].lndim > 0 ? r->out[0].lshape[0] : -1;
+}
+
+/* Is input `j`, a number that the program made a tensor of, how many different values
+** operator `m` found, on all ranks and on one? */
+static DtStatus counts_distinct (DtRuns *u, int i, int j, int m, bool *yes) {
+  DtArenaMark top = dt_arena_mark(&u->cx->scratch);
+  const DtRecOp *const *p = dt_runs_pair(u, i), *const *q = dt_runs_pair(u, m);
+  DtStatus st = DT_OK;
+  DtElements e;
+  *yes = q != NULL && u->op[m]->nin > 0;
+  for (int r = 0; r <= u->n && *yes; r++)
+    *yes = dt_elements_read(u->cx, &(r < u->n ? p[r] : u->op[i])->in[j], &e, &st) &&
+           e.n == 1 && e.v[0] == (double)rows_made(r < u->n ? q[r] : u->op[m]);
+  dt_arena_release(&u->cx->scratch, top);
+  return st;
+}
+
+/* Different values of a part are counted, which are no share of those of the whole: the
+** operator that found them is the one.  *m: -1: no. */
+static DtStatus find_distinct (DtRuns *u, int i, int j, int *m) {
+  enum { FAR = 16 };
+  DtRelation rel;
+  bool yes = false;
+  *m = -1;
+  if (dt_runs_pair(u, i) == NULL || u->dep[u->first[i] + 2 * j] != 0) return DT_OK;
+  for (*m = i - 1; *m >= 0 && *m >= i - FAR; --*m) {
+    if (strstr(u->op[*m]->label, "unique") == NULL) continue;
+    DtStatus st = counts_distinct(u, i, j, *m, &yes);
+    if (st == DT_OK && yes) st = dt_runs_relate(u, *m, false, 0, &rel);
+    if (st != DT_OK || (yes && rel.kind == DT_REL_PART)) return st;
+  }
+  *m = -1;
+  return DT_OK;
+}
+
+static DtStatus take_distinct (DtRuns *u, int m, DtParting *f) {
+  f->op = m;
+  f->in = f->out = 0;
+  f->leaf = f->scaled = false;
+  return dt_runs_relate(u, m, false, 0, &f->rel);
+}
+
 /* Relations of all inputs; *explained: each has one, and there are some.
 ** u->why is set where the search is to end. */
 static DtStatus look_at_inputs (DtRuns *u, int i, DtParting *f, bool *explained) {
@@ -201,6 +250,7 @@ static DtStatus look_at_inputs (DtRuns *u, int i, DtParting *f, bool *explained)
   int n = 0;
   *explained = true;
   f->scaled = false;
+  f->distinct = -1;
   for (int j = 0; j < r->nin && u->why == NULL; j++) {
     if (r->in[j].none) continue;
     DtStatus st = dt_runs_relate(u, i, false, j, &rel);
@@ -213,7 +263,9 @@ static DtStatus look_at_inputs (DtRuns *u, int i, DtParting *f, bool *explained)
       bool other;
       st = is_other_result(u, i, j, &other);
       if (st != DT_OK) return st;
-      if (other) u->why = "each rank takes another tensor of a list";
+      if (other) u->why = OTHER_RESULT;
+      if (!other) st = find_distinct(u, i, j, &f->distinct);
+      if (st != DT_OK || f->distinct >= 0) return st;
     }
     if (dt_rel_is_scaled(rel)) f->scaled = true;
     if (dt_runs_pair(u, i) != NULL) keep_numbers(u, i, j, rel);
@@ -305,7 +357,7 @@ static bool counts_places (DtRuns *u, int i, DtRelation out) {
 static void look_for_reason (DtRuns *u, int i, int j, DtParting *f,
                              DtRelation out) {
   const DtRecOp *r = u->op[i];
-  if (is_batch_norm(r))
+  if (is_batch_norm(r, f->leaf ? (DtRelation){.kind = DT_REL_UNKNOWN} : f->rel))
     u->why = "batch statistics are each rank's own";
   else if (dt_runs_numbers_differ(u, i)) {
     f->divides = divides_sum(u, i, f);
@@ -378,7 +430,7 @@ static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
       begins(r, "aten.new_empty") || is_filling(u, i))
     return DT_OK;
   if (dt_runs_draws_otherwise(u, i)) {
-    u->why = "the ranks draw other random numbers than one rank does";
+    u->why = OTHER_DRAWS;
     return DT_OK;
   }
   DtStatus st = chooses_own(u, i, &own);
@@ -387,6 +439,7 @@ static DtStatus look_at_operator (DtRuns *u, int i, DtParting *f) {
     return st;
   }
   st = look_at_inputs(u, i, f, &explained);
+  if (st == DT_OK && f->distinct >= 0) return take_distinct(u, f->distinct, f);
   if (st != DT_OK || !explained || u->why != NULL || (f->leaf && r->draw))
     return st;
   for (int j = 0; j < r->nout; j++) {
@@ -570,6 +623,21 @@ static DtStatus search_loss (DtRuns *u, int end, DtParting *f) {
   return st == DT_OK && rel.kind == DT_REL_NONE ? search_way(u, loss, out, f) : st;
 }
 
+/* What the ranks draw, or take of a list, differs from one rank's; but what comes of it
+** is explained again, and the runs part behind that, in forward, at a part.  (An addend
+** of 0 explains nothing: how far the ranks are from each other is 0 on one.) */
+static DtStatus search_behind (DtRuns *u, int end, int out, DtParting *f) {
+  const char *why = u->why;
+  if (why != OTHER_RESULT && why != OTHER_DRAWS) return DT_OK;
+  u->why = NULL;
+  DtStatus st = search_way(u, end, out, f);
+  if (f->op >= 0 && (f->rel.kind != DT_REL_PART || f->scaled || u->noise ||
+                     u->op[f->op]->backward || writes(u->op[f->op])))
+    f->op = -1;
+  if (f->op < 0) u->why = why;
+  return st;
+}
+
 /* The operator at which the runs part: first any on the way to the result, then the
 ** nearest to the result's own path, then, where that is in backward or an update,
 ** what made the loss it comes from: a wrong gradient is a consequence.  u->why
@@ -591,6 +659,8 @@ DtStatus dt_runs_search (DtRuns *u, int end, int out, DtParting *f) {
     st = search_past(u, end, f);
     if (f->op < 0) u->why = why;
   }
+  if (st == DT_OK && f->op < 0 && u->why != NULL && !u->noise)
+    return search_behind(u, end, out, f);
   if (st != DT_OK || f->op < 0 || u->why != NULL) return st;
   st = search_way(u, end, out, &near);
   /* the way itself shows rounding only: what lies beside it is not the reason */

@@ -355,8 +355,8 @@ static bool match_blocks (Ask *q, const DtElements *all, int dim, int64_t blocks
     from[i] = blocks == 1 ? at : at / mine * (len / n) + i / each * mine + at % mine;
   }
   found = from != NULL && match_order(q, all, dim, from, n, r);
-  if (found)
-    r->order = order;
+  if (found)                    /* blocks of rows are an order of their own */
+    r->order = order + (int)(blocks - 1) * (DT_MAX_ORDERS + 2);
   dt_arena_release(&q->cx->scratch, top);
   return found;
 }

@@ -38,7 +38,10 @@ typedef struct DtRelation {
   bool extreme;                 /* ADDEND: the largest or smallest of them are it */
   bool overlap;                 /* PART: neighbours have a few items both (a halo) */
   int order;                    /* PART: 0: in order of ranks; 1: its items were given
-                                ** out in turn; above: in a learnt order */
+                                ** out in turn; above: in a learnt order, or so in each
+                                ** of some blocks */
+  bool rough;                   /* by the rounding of larger numbers only: who asks
+                                ** says so */
 } DtRelation;
 
 /* Orders in which items of a dimension were given to the ranks, as far as they were

@@ -215,6 +215,7 @@ static void after_write (DtDiag *g, const DtEvent *e) {
   d->step = g->updates;
   d->wrote = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                          .line = e->line, .seq = e->seq };
+  if (d->frozen && *d->name == '\0') d->name = dt_diag_kept_name(g, v);
 }
 
 static void on_reset (DtDiag *g, const DtEvent *e) {
@@ -285,11 +286,21 @@ static void claim_frozen_apart (DtDiag *g, const Drift *d, const DtLearn *l) {
   const DtFact facts[3] = { { false, d->last }, { true, d->start },
                             { true, l->last } };
   DtEvent e = dt_diag_origin(&d->read, "read");
+  DtClaim *c;
   if (d->read.line == 0 || (d->parted && d->step <= 0)) return;
-  dt_diag_claim_all(g, &e, DT_FIND_ID_KEPT_APART, g->over, g->over_dim,
-                    (int64_t)d->nr, 3, facts, d->name, "it began equal, gets no gradient "
-                    "and was written on some ranks, or otherwise on each; where it is "
-                    "read; the trained parameters are the same");
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_KEPT_APART, g->over, g->over_dim,
+                        (int64_t)d->nr, 3, facts, d->name, "it began equal, gets no "
+                        "gradient and was written on some ranks, or otherwise on each, "
+                        "and is read; the trained parameters are the same");
+  if (c == NULL || d->last == d->start) {
+    if (c) c->quiet = true;             /* a rank that wrote it tells where */
+    return;
+  }
+  if (d->wrote.line == 0) return;
+  c->op = d->wrote.op;
+  c->file = d->wrote.file;
+  c->line = d->wrote.line;
+  c->seq = d->wrote.seq;
 }
 
 /* It began otherwise on each rank, where each has the whole model: nothing that was made

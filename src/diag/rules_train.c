@@ -275,9 +275,11 @@ bool dt_diag_takes_norm (const DtDiag *g, const DtOpDef *op) {
 }
 
 /* The gradients of all updates, and where the last one was. */
-static void note_update (const DtEvent *e, const DtVar *v, DtLearn *l) {
+static void note_update (const DtDiag *g, const DtEvent *e, const DtVar *v, DtLearn *l) {
   const DtTensor *t = v->grad && !v->grad->spec ? v->grad->local : NULL;
   l->fresh = true;
+  if (dt_diag_is(g, e, DT_DO_COPY)) l->by_copy = true;
+  else l->by_step = true;
   l->wrote = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                          .line = e->line, .seq = e->seq };
   if (t == NULL) return;
@@ -320,7 +322,7 @@ static void on_write (DtDiag *g, const DtEvent *e) {
       l->steps++;
       dt_diag_rate_used(g, e, l);
       dt_diag_drift_updated(g, e);
-      note_update(e, v, l);
+      note_update(g, e, v, l);
       dt_diag_look_still(l, v);
       if (sample_of(v->local) == l->last) note_lost_update(g, e, v, l);
       l->version = v->local->storage->version;
@@ -632,7 +634,7 @@ static void claim_no_drift (DtDiag *g, const DtLearn *l, const DtMesh *mesh,
                             { false, l->came }, { false, l->all_used },
                             { true, (uint64_t)l->steps + 1 } };
   /* A gradient that was reduced here and there, or updates by other tensors. */
-  const int n = l->all_used == 0 ? 3 : l->reduced ? 5 : 4;
+  const int n = l->all_used == 0 ? 3 : l->reduced || l->touched ? 5 : 4;
   bool others = l->numel > 1 || g->batch.mesh;  /* of one number: are others reduced? */
   for (int i = 0; i < g->nlearn && !others; i++)
     others = g->learn[i].numel > 1 && g->learn[i].reduced;
@@ -685,18 +687,20 @@ static bool updated_by_one (DtDiag *g, const DtLearn *l) {
 /* A parameter that was equal, and its gradient too: but for how often it was
 ** updated. */
 static void steps_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
-  const DtFact facts[3] = { { false, (uint64_t)l->steps + 1 },
-                            { true, l->start }, { false, l->last } };
+  const DtFact facts[4] = { { false, (uint64_t)l->steps + 1 },
+                            { true, l->start }, { false, l->last }, { true, l->used } };
+  const bool replaced = !l->reduced && l->touched && l->used != 0;
   DtEvent e = { .kind = DT_EV_GRAD, .text = "backward", .file = l->file,
                 .line = l->line, .module = "", .backward = true };
   const char *what;
   DtClaim *c;
-  if (l->drawn || !l->reduced || l->synced || l->numel < 2) return;
+  if (l->drawn || !(l->reduced || replaced) || l->synced || l->numel < 2) return;
   what = dt_diag_learn_words(
     g, l, "%s: how often it was updated with its gradient, "
           "which is reduced, from %s:%d");
   c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_STEPS_APART, g->over,
-                               g->over_dim, nr, 3, facts, l->name, what) : NULL;
+                               g->over_dim, nr, replaced ? 4 : 3, facts, l->name,
+                               what) : NULL;
   if (c && l->step.line > 0) {          /* reported where it was updated */
     c->op = l->step.op;
     c->file = l->step.file;
@@ -762,6 +766,12 @@ static bool is_owned_elsewhere (const DtLearn *l) {
   return l->all_used == 0 && l->synced;
 }
 
+/* Is it trained apart on each rank and brought together now and then, by a copy of what
+** an outer optimizer has?  Each rank clips its own gradients then. */
+static bool is_trained_apart (const DtLearn *l) {
+  return l->by_copy && l->by_step && !l->reduced;
+}
+
 /* Clipped by a norm that each rank took of what it has. */
 static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact fact = { false, l->clipped };
@@ -771,7 +781,8 @@ static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
     g, l, "the gradient of %s, from %s:%d, is scaled by another number on each "
           "rank, after a norm was taken");
   DtClaim *c;
-  if (what == NULL || l->gdrawn || l->anew || is_owned_elsewhere(l)) return;
+  if (what == NULL || l->gdrawn || l->anew || is_owned_elsewhere(l) ||
+      is_trained_apart(l)) return;
   c = dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, g->over, g->over_dim, nr,
                         1, &fact, l->name, what);
   if (c == NULL) return;

@@ -75,6 +75,7 @@ extern const DtDiagRule dt_rules_stale[];
 extern const DtDiagRule dt_rules_noise[];
 extern const DtDiagRule dt_rules_reorder[];
 extern const DtDiagRule dt_rules_perm[];
+extern const DtDiagRule dt_rules_unread[];
 extern const DtDiagRule dt_rules_answer[];
 extern const DtDiagRule dt_rules_master[];
 extern const DtDiagRule dt_rules_met[];
@@ -328,6 +329,7 @@ typedef struct DtLearn {
   DtOrigin wrote;               /* the last update */
   bool fresh;                   /* updated since it was broadcast */
   bool touched;                 /* its gradient was written after backward */
+  bool by_copy, by_step;        /* it was copied over; it was updated otherwise */
   bool piece;                   /* it began as a known part of a whole */
   bool drawn, gdrawn, reduced, added, synced;    /* synced: broadcast since */
   int sums;                     /* of the gradient over the ranks, undivided */
@@ -640,6 +642,7 @@ struct DtDiag {
   struct DtStales *stales; int nstales; /* rules_stale.c; ever put in */
   struct DtNoises *noises; int nnoises; /* rules_noise.c; ever put in */
   struct DtPerms *perms; int nperms;    /* rules_perm.c; ever put in */
+  struct DtUnreads *unreads; int nunread;       /* rules_unread.c; 1: something came */
   int64_t nmessage;             /* messages between two ranks so far */
   struct DtAnswers *answers; int nanswers;      /* rules_answer.c; messages that came */
   struct DtAdjoints *adjoints; int nadjoint;    /* rules_adjoint.c; 1: in a function */

@@ -148,6 +148,7 @@ function M.send(t, ...) sending("send", t, ...):wait() end
 function M.recv(t, ...)
   local work, peer = receiving("recv", t, ...)
   work:wait()
+  if peer then dt._received(t, peer) end
   return peer
 end
 

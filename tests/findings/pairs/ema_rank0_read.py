@@ -1,4 +1,4 @@
-# DT1126 p at: err = (ema(part)
+# DT1126 p at: e.lerp_(p.detach(), 1 - decay)
 # SPDX-License-Identifier: MIT
 # dtrepl: ranks=4
 import copy
