@@ -138,12 +138,29 @@ local function stage_layers(a)
   return None
 end
 
+-- alone(parameter, n): FSDP1 with one rank to shard over does not reduce the gradient of
+-- the copies on n ranks.
+local function alone(a)
+  dt._finding_made("GROUPS_APART", a[1], ("the mesh has one rank to shard over, with "
+    .. "which FSDP1 does not reduce over its other dimension: %d ranks train copies of "
+    .. "their own"):format(a[2]))
+  return None
+end
+
+-- passed(): a test has passed.  It compares its numbers itself, often of what would be
+-- a mistake anywhere else, as of one batch on all ranks: nothing is told of it.
+local function passed()
+  dt.debug.findings_clear()
+  return None
+end
+
 attrs.provide("_dtrepl", namespace {
   world = builtin(world, "world"), home = builtin(home, "home"),
   grow = builtin(grow, "grow"), group = builtin(group, "group"),
   enter = builtin(function (a) return managers.enter(a[1]) end, "enter"),
   is_guard = builtin(function (a) return managers.is_guard(a[1]) end, "is_guard"),
-  leave = builtin(leave, "leave"),
+  leave = builtin(leave, "leave"), passed = builtin(passed, "passed"),
+  alone = builtin(alone, "alone"),
   has_methods = builtin(has_methods, "has_methods"),
   groups = builtin(groups, "groups"),
   piece = builtin(function (a) dt._piece(a[1]) return dt.None end, "piece"),

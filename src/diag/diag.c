@@ -333,7 +333,7 @@ void dt_diag_put_for (DtDiag *g, const DtFinding *f, const char *what, int npl,
   DtFinding one = *f;
   DtBuf edit;
   dt_buf_init(&edit, g->s->cx);
-  dt_diag_edit(g, f, what, subject, &edit);
+  dt_diag_edit(g, f, what, subject, evidence, &edit);
   one.count = 1;
   dt_diag_keep(g, &one, subject, evidence, lua, torch,
                edit.oom ? NULL : dt_buf_str(&edit));
@@ -528,7 +528,7 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_unreads_free(g);
   dt_diag_answers_free(g);
   dt_diag_adjoints_free(g);
-  g->nbuffers = 0;
+  g->nbuffers = g->nresults = 0;
 }
 
 void dt_diag_free (DtDiag *g) {
@@ -561,6 +561,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->uniform.v);
   dt_free(g->s->cx, g->inner_gains.v);
   dt_free(g->s->cx, g->lowered.v);
+  dt_free(g->s->cx, g->differences.v);
   dt_free(g->s->cx, g->copies.v);
   dt_free(g->s->cx, g->shown.v);
   dt_free(g->s->cx, g->params.v);

@@ -73,7 +73,7 @@ enum DtSalt {
   DT_SALT_LABELS_MET, DT_SALT_MOVED_ALONG, DT_SALT_SHIFTED_ADDED, DT_SALT_MIXED,
   DT_SALT_SHARED_LOSS, DT_SALT_BENT_SHARE, DT_SALT_ORDER_MET, DT_SALT_MADE_ALONE,
   DT_SALT_SAME_PART, DT_SALT_CUT_OFF, DT_SALT_MEAN_MET, DT_SALT_UPDATED_BY_ONE,
-  DT_SALT_LEFT_OUT, DT_SALT_PIECES_CLIPPED, DT_SALT_UNITS,
+  DT_SALT_LEFT_OUT, DT_SALT_PIECES_CLIPPED, DT_SALT_UNITS, DT_SALT_MADE_OF_PART,
   DT_SALT_EXTRA = 1 << 20,
   DT_SALT_STATE = 2 << 20,
   DT_SALT_PARTS_STEPPED = 3 << 20,
@@ -123,8 +123,8 @@ void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
                    const char *edit);
 /* Append the edit of the program's line that mends a finding there, lines of a
 ** difference; nothing where edits.def has none that fits.  `what` as in put_for. */
-void dt_diag_edit (DtDiag *g, const DtFinding *f, const char *what,
-                   const char *subject, DtBuf *out);
+void dt_diag_edit (DtDiag *g, const DtFinding *f, const char *what, const char *subject,
+                   const char *evidence, DtBuf *out);
 /* An event as if it were where forward called for what backward does: the fault of
 ** what backward computes is told there.  Pure. */
 DtEvent dt_diag_called (const DtDiag *g, const DtEvent *e);

@@ -170,7 +170,8 @@ static bool is_made_there (const char *text, const char *at, size_t n) {
 /* Does the word there stand for something that the program must have: no attribute,
 ** keyword or argument's name, and not what the text makes? */
 static bool is_asked (const char *text, const char *at, size_t n) {
-  static const char *const words[] = { "for", "in", "if", "is", "not", "None", "pass" };
+  static const char *const words[] = { "for", "in", "if", "is", "not", "None", "pass",
+                                       "range" };
   if (isdigit((unsigned char)*at)) return false;
   if (at > text && strchr(".%\"", at[-1])) return false;
   if (at[n] == '=' && at[n + 1] != '=') return false;
@@ -222,6 +223,11 @@ static bool is_lost_there (DtDiag *g, const DtFinding *f, int indent, const char
   return true;
 }
 
+/* The tensor's name, and that of another one that the finding is about; NULL: none. */
+typedef struct DtNames {
+  const char *subject, *other;
+} DtNames;
+
 /* What a row says must be held, with the tensor's name in it. */
 typedef struct DtNeeds {
   char word[96];
@@ -238,12 +244,17 @@ static bool holds (const DtEdit *e, DtLine l, const char *subject, DtNeeds *out)
   return true;
 }
 
-/* Where the first argument ends that follows what is held, of a path; `from`: it is
-** none. */
+/* Where the first argument ends that follows what is held, of a path, which may call
+** without arguments; `from`: it is none.  The line may end with it. */
 static size_t end_of_argument (DtLine l, size_t from) {
-  size_t at = from;
-  while (at < l.n && (is_inner(l.s[at]) || strchr(".[]", l.s[at]))) at++;
-  return at < l.n && strchr(",)", l.s[at]) ? at : from;
+  size_t at = from, k;
+  while (at < l.n) {
+    if (is_inner(l.s[at]) || strchr(".[]", l.s[at])) at++;
+    else if (at > from && l.s[at] == '(' && at + 1 < l.n && l.s[at + 1] == ')') at += 2;
+    else break;
+  }
+  for (k = at; k < l.n && isspace((unsigned char)l.s[k]); k++) ;
+  return k == l.n || l.s[k] == '#' || (k == at && strchr(",)", l.s[k])) ? at : from;
 }
 
 /* Where the last path in the first n bytes begins: whose method it is; n: it is none. */
@@ -279,7 +290,7 @@ static bool is_single (const DtEdit *e, DtLine l, const DtNeeds *at) {
   size_t k = end_of_argument(l, at->end), more;
   if (at->end > at->at && has(rest, at->word, &more)) return false;
   if (strstr(e->text, "%a") == NULL) return !calls || !has(rest, "=", &more);
-  if (l.s[k] == ')') return true;
+  if (k >= l.n || strchr(",)", l.s[k]) == NULL || l.s[k] == ')') return true;
   for (k++; k < l.n && l.s[k] == ' '; k++) ;
   while (k < l.n && is_inner(l.s[k])) k++;
   return k < l.n && l.s[k] == '=';
@@ -291,6 +302,20 @@ static bool writes_subject (const char *text) {
   const char *at = strstr(text, "dist.");
   if (at == NULL || strstr(text, "%x.grad") || strstr(text, "%x.data")) return false;
   return (at = strchr(at, '(')) != NULL && strncmp(at + 1, "%x", 2) == 0;
+}
+
+/* How the program names the tensor that the evidence names in its first word, beside
+** this one in its third: as this one, with the other's path at its end.  NULL: it does
+** not say so. */
+static const char *other_name (const char *subject, const char *evidence, char name[96]) {
+  const size_t own = strcspn(evidence, " "), n = strlen(subject);
+  const char *third = evidence + own;
+  size_t m;
+  if (strncmp(third, " and ", 5) != 0) return NULL;
+  m = strcspn(third += 5, " ");
+  if (m == 0 || n < m || strncmp(subject + n - m, third, m) != 0) return NULL;
+  snprintf(name, 96, "%.*s%.*s", (int)(n - m), subject, (int)own, evidence);
+  return is_path(name) ? name : NULL;
 }
 
 /* How an edit goes with this line; false: it does not. */
@@ -316,7 +341,7 @@ static bool fits (const DtEdit *e, const DtFinding *f, DtLine l, const char *sub
          (*how == DT_EDIT_DROP || strstr(e->text, "%x") == NULL || says(l, subject, word));
 }
 
-static void add_text (DtBuf *b, const char *text, const char *subject, DtLine l,
+static void add_text (DtBuf *b, const char *text, const DtNames *names, DtLine l,
                       const DtNeeds *at) {
   for (; *text; text++) {
     if (*text == '\n') dt_buf_add(b, "\n+ ");
@@ -325,7 +350,8 @@ static void add_text (DtBuf *b, const char *text, const char *subject, DtLine l,
       continue;
     }
     text++;
-    if (*text == 'x') dt_buf_add(b, subject);
+    if (*text == 'x') dt_buf_add(b, names->subject);
+    else if (*text == 'e') dt_buf_add(b, names->other);
     else if (*text == 'o')
       dt_buf_addn(b, l.s + owner_at(l, at->at), at->at - owner_at(l, at->at));
     else if (*text == 'a')
@@ -363,7 +389,7 @@ static void add_line (DtBuf *b, char sign, DtLine l) {
 
 /* `block`: the line is a block of its own. */
 static void write_edit (const DtEdit *e, DtEditHow how, bool block, DtLine l,
-                        const DtNeeds *at, const char *subject, DtBuf *b) {
+                        const DtNeeds *at, const DtNames *names, DtBuf *b) {
   if (how == DT_EDIT_AFTER) add_line(b, ' ', l);
   if (how == DT_EDIT_DROP || how == DT_EDIT_SWAP) add_line(b, '-', l);
   if (how == DT_EDIT_DROP) {
@@ -372,7 +398,7 @@ static void write_edit (const DtEdit *e, DtEditHow how, bool block, DtLine l,
   }
   dt_buf_add(b, "+ ");
   if (how == DT_EDIT_SWAP) dt_buf_addn(b, l.s, at->at);
-  add_text(b, e->text, subject, l, at);
+  add_text(b, e->text, names, l, at);
   if (how == DT_EDIT_SWAP) {
     size_t end = strstr(e->text, "%a") ? end_of_argument(l, at->end) : at->end;
     dt_buf_addn(b, l.s + end, l.n - end);
@@ -383,12 +409,12 @@ static void write_edit (const DtEdit *e, DtEditHow how, bool block, DtLine l,
 
 /* The edit of a row that fits; false: what stays would be wrong without it. */
 static bool write_fitting (DtDiag *g, const DtFinding *f, const DtEdit *e, DtEditHow how,
-                           int indent, DtLine l, const DtNeeds *at, const char *subject,
-                           DtBuf *out) {
+                           int indent, DtLine l, const DtNeeds *at,
+                           const DtNames *names, DtBuf *out) {
   DtNext then = DT_NEXT_OTHER;
   int end = f->line, ind;
   if (how == DT_EDIT_DROP && strncmp(e->needs, "dist.", 5) == 0)
-    then = next_of(g, f, indent, subject, &end);
+    then = next_of(g, f, indent, names->subject, &end);
   if (then == DT_NEXT_DIVIDES) return false;
   if (then == DT_NEXT_AVERAGES) {
     const bool block = is_block(g, f, end, indent);
@@ -396,13 +422,15 @@ static bool write_fitting (DtDiag *g, const DtFinding *f, const DtEdit *e, DtEdi
       if (line_at(g, f, k, &l, &ind)) add_line(out, k == f->line || k == end ? '-' : ' ', l);
     if (block) dt_buf_add(out, "+ pass\n");
   } else {
-    write_edit(e, how, is_block(g, f, f->line, indent), l, at, subject, out);
+    write_edit(e, how, is_block(g, f, f->line, indent), l, at, names, out);
   }
   return true;
 }
 
-void dt_diag_edit (DtDiag *g, const DtFinding *f, const char *what,
-                   const char *subject, DtBuf *out) {
+void dt_diag_edit (DtDiag *g, const DtFinding *f, const char *what, const char *subject,
+                   const char *evidence, DtBuf *out) {
+  char other[96];
+  const DtNames names = { subject, other_name(subject, evidence, other) };
   DtLine l;
   DtEditHow how;
   DtNeeds at;
@@ -413,8 +441,9 @@ void dt_diag_edit (DtDiag *g, const DtFinding *f, const char *what,
         strncmp(what ? what : "", rows[i].what, strlen(rows[i].what)) == 0 &&
         fits(&rows[i], f, l, subject, &how, &at) && imports(g, f, rows[i].text) &&
         (strstr(rows[i].text, "%x") == NULL || in_scope(g, f, indent, subject)) &&
+        (strstr(rows[i].text, "%e") == NULL || names.other != NULL) &&
         !(strcmp(rows[i].text, "%x = ") == 0 && is_lost_there(g, f, indent, subject))) {
-      (void)write_fitting(g, f, &rows[i], how, indent, l, &at, subject, out);
+      (void)write_fitting(g, f, &rows[i], how, indent, l, &at, &names, out);
       return;
     }
 }

@@ -312,6 +312,32 @@ static void other_place (DtDiag *g, const DtEvent *e, const DtPart *p) {
                 d < n ? 3 : 1, "is it the part that was cut for this rank");
 }
 
+/* It was not cut, but made of this rank's part of a dimension, as local_map() makes it,
+** and called a shard of another.  Only where the mesh has all ranks: another dimension
+** of it may have cut that part otherwise. */
+static void made_of_part (DtDiag *g, const DtEvent *e) {
+  const DtSpec *s = e->out[0]->spec;
+  const DtPlace *w = dt_diag_place(g, e->in[0]);
+  DtFact facts[2] = { { false, 0 }, { true, DT_HASH_SEED } };
+  DtBuf b;
+  const char *what, *name = dt_diag_name(g, e->in[0]);
+  if (w == NULL || w->kind != DT_PLACE_PART || w->moved || w->items || w->first_len ||
+      w->step > 1 || s->npl != 1 || !dt_pl_is_shard(s->pl[0]) || s->pl[0].dim < 0 ||
+      s->pl[0].dim == w->dim || s->mesh->shape[0] != dt_session_size(g->s) ||
+      w->dim >= e->in[0]->local->m.ndim || w->len < 1 ||
+      e->in[0]->local->m.shape[w->dim] != w->len ||
+      w->len * s->mesh->shape[0] != w->whole || w->off != w->len * s->mesh->coord[0])
+    return;
+  facts[0].hash = w->where;
+  facts[1].hash = dt_hash_u64(DT_HASH_SEED, (uint64_t)w->dim);
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "it has what each rank made of its part of dim %d, and is called a "
+              "shard of dim %d", w->dim, s->pl[0].dim);
+  if ((what = dt_diag_intern(g, &b)) != NULL)
+    dt_diag_claim_all(g, e, DT_FIND_ID_WRONG_PART, s->mesh, 0, DT_SALT_MADE_OF_PART, 2,
+                      facts, *name ? name : dt_diag_name(g, e->out[0]), what);
+}
+
 /* A part of what was cut goes back into a distributed tensor: it must be said
 ** to be a shard of the dimension and the place that it came from.  Only direct
 ** calls count (nfunc): inside a function of the library it is the library's
@@ -324,7 +350,11 @@ static void from_local (DtDiag *g, const DtEvent *e) {
       g->nfunc > 0 || e->nin < 1 || e->nout < 1 || e->in[0] == NULL ||
       e->out[0] == NULL || strcmp(e->text, "dtensor.from_local") != 0 ||
       (s = e->out[0]->spec) == NULL || !s->mesh->member || !s->has_meta ||
-      s->npl != s->mesh->ndim || (p = cut_find(g, e->in[0])) == NULL) return;
+      s->npl != s->mesh->ndim) return;
+  if ((p = g->ncuts > 0 ? cut_find(g, e->in[0]) : NULL) == NULL) {
+    made_of_part(g, e);
+    return;
+  }
   for (m = 0; m < s->npl; m++)
     if (other_dim(g, e, p, m)) return;
   other_place(g, e, p);
@@ -334,6 +364,6 @@ const DtDiagRule dt_rules_cut[] = {
   { DT_EV_OP_END, cut_copied, dt_diag_clones, DT_WHEN(ncuts) },
   { DT_EV_OP_END, cut_made, dt_diag_view, 0 },
   { DT_EV_FUNC_END, cut_left, NULL, DT_CALLED(TO_LOCAL) },
-  { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(ncuts) },
+  { DT_EV_FUNC_END, from_local, NULL, DT_CALLED(FROM_LOCAL) },
   { 0, NULL, NULL, 0 }
 };

@@ -156,6 +156,25 @@ static void on_gradient (DtDiag *g, const DtEvent *e) {
   if (any_updated(g)) g->masters->behind++;
 }
 
+/* What ranks that train for themselves send each other: how far a parameter is from
+** where they began. */
+static void on_difference (DtDiag *g, const DtEvent *e) {
+  const DtVar *out = e->nout > 0 ? e->out[0] : NULL;
+  if (e->status != DT_OK || e->backward || out == NULL || out->spec || out->requires_grad)
+    return;
+  for (int i = 0; i < e->nin; i++)
+    if (e->in[i] && !e->in[i]->spec &&
+        dt_meta_same_shape(&e->in[i]->local->m, &out->local->m) &&
+        dt_diag_by_storage(g, e->in[i]->local->storage->id) != NULL)
+      dt_idset_add(g, &g->differences, out->local->storage->id);
+}
+
+static bool subtracts (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten.sub.Tensor", NULL };
+  (void)g;
+  return dt_diag_named(op, names);
+}
+
 /* --- when somebody asks --- */
 
 void dt_diag_masters (DtDiag *g) {
@@ -181,5 +200,6 @@ const DtDiagRule dt_rules_master[] = {
   { DT_EV_OP_END, on_copied, copies, DT_WHEN(params.n) },
   { DT_EV_GRAD, on_gradient, NULL, DT_WHEN(nmasters) },
   { DT_EV_OP_END, on_computed, computes, DT_WHEN(nmasters) },
+  { DT_EV_OP_END, on_difference, subtracts, DT_WHEN(nlearn) },
   { 0, NULL, NULL, 0 }
 };

@@ -58,6 +58,8 @@ static DtShare *put_share (DtDiag *g, const DtTensor *t, double weight) {
 /* The rest of what is known of `from` holds of `to`; not its ranks. */
 static void same_as (DtShare *to, const DtShare *from) {
   to->total = from->total;
+  to->own = from->own;
+  to->sent = from->sent;
   to->over = from->over;
   to->averaged = from->averaged;
   to->divided = from->divided;
@@ -206,6 +208,13 @@ static bool is_multiplied_by_sum (const DtEvent *e) {
           strncmp(by->origin.op, "aten.rsub.", 10) == 0);
 }
 
+/* One element times one: a product of two tensors, as longer ones would be, of which one
+** is no number. */
+static bool is_elementwise (const DtEvent *e) {
+  return e->nin > 1 && e->in[1] != NULL && e->in[0]->local->m.ndim > 0 &&
+         dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m);
+}
+
 static bool is_near_count (double x, int n) { return fabs(x - n) < 1e-6 * n; }
 
 /* a * b, a / b, where one is a share and the other a number. */
@@ -215,7 +224,7 @@ static void on_scale (DtDiag *g, const DtEvent *e) {
   const DtShare *s = find_share(g, e->in[0]->local, own);
   DtShare was, *to;
   double x, w = NAN;
-  if (!div && is_multiplied_by_sum(e)) return;
+  if (is_elementwise(e) || (!div && is_multiplied_by_sum(e))) return;
   if (s && s->mesh == NULL && second_number(e, &x))
     w = div ? s->weight / x : s->weight * x;
   else if (!div && !own && e->nin > 1 && e->in[1] &&
@@ -229,6 +238,7 @@ static void on_scale (DtDiag *g, const DtEvent *e) {
   same_as(to, &was);
   if (was.weight != 0 && !(was.over > 0 && is_clip_factor(e, &was, w)))
     to->total *= w / was.weight;
+  if (was.weight != 0) to->own *= w / was.weight;
   if (!div) to->factor = true;
   if (!div && was.over > 0 && was.weight != 0 && !is_near_count(was.weight / w, was.over))
     to->rate = (was.rate != 0 ? was.rate : 1) * w / was.weight;
@@ -271,7 +281,8 @@ static void on_share_passed (DtDiag *g, const DtEvent *e) {
   const bool copy = dt_diag_is(g, e, DT_DO_COPY);
   const bool add = dt_diag_is(g, e, DT_DO_ADD);
   const bool own = (e->op->flags & DT_OP_INPLACE) != 0;
-  const DtShare *s = NULL;
+  const DtShare *s = copy && e->in[0] ? find_share(g, e->in[0]->local, true) : NULL;
+  const double before = s && s->over == 0 && !isnan(s->total) ? s->total : 0;
   double w = 0, last = 0;
   DtMesh *mesh = NULL;
   int i, n = 0, mdim = 0;
@@ -295,6 +306,7 @@ static void on_share_passed (DtDiag *g, const DtEvent *e) {
   if (mesh) mesh = dt_mesh_ref(mesh);
   to = put_share(g, e->out[0]->local, w);
   same_as(to, &all);
+  if (copy) to->own = all.sent != 0 ? before : 0;
   to->mesh = mesh;
   to->mdim = mdim;
 }
@@ -384,8 +396,9 @@ static void on_backward (DtDiag *g, const DtEvent *e) {
     g->last_line = e->line;
   }
   if (s == NULL || s->mesh) return;
+  g->root_sent = s->over > 0 && s->own > 0 ? s->sent : g->root_hash;
   g->root = s->weight;
-  g->root_total = s->over > 0 ? NAN : s->total;
+  g->root_total = s->over == 0 ? s->total : s->own > 0 ? s->own : NAN;
   g->root_factor = s->factor;
   g->root_line = e->in[0]->origin.line;
   g->root_id = e->in[0]->id;
@@ -419,7 +432,7 @@ void dt_diag_averaging (DtDiag *g, int64_t n) {
       fabs(g->root_total * (double)n - 1) > 1e-4) return;
   g->shared_at = g->root_at;
   g->shared_name = dt_diag_kept_place(g, g->root_id);
-  g->shared_loss = g->root_hash;
+  g->shared_loss = g->root_sent;
 }
 
 /* What is divided by the number of micro-batches is divided as it should be. */
@@ -726,6 +739,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     same_as(to, &was);
     to->averaged = strcmp(raw->reduce, "avg") == 0;
     to->divided = false;
+    to->sent = dt_meta_numel(&in->local->m) == 1 ? dt_diag_hash(in->local, false) : 0;
     if (was.over > 0 || !is_mean(&was, n))
       to->total = NAN;          /* over two groups, or of several losses */
     else if (!to->averaged) to->total *= n;

@@ -455,8 +455,9 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   if (dt_idset_has(&g->lowered, in->local->storage->id))
     dt_diag_tell(g, DT_FIND_ID_LOW_SUM, NULL, raw->kind, "gradients of more "
                  "digits were cast before they are summed over the ranks");
-  if ((l = by_storage(g, in->local->storage->id)) != NULL) {
-    g->averaged = true;         /* parameters themselves */
+  if (by_storage(g, in->local->storage->id) != NULL ||
+      dt_idset_has(&g->differences, in->local->storage->id)) {
+    g->averaged = true;         /* parameters themselves, or by how much they moved */
     return;
   }
   if (raw->mesh->shape[raw->mdim] > 1 &&

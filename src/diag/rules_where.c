@@ -166,7 +166,8 @@ static void follow_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   }
   w = a ? *a : *b;
   w.columns = a == NULL;
-  w.grads = e->in[f->a]->requires_grad || e->in[f->b]->requires_grad;
+  w.grads = g->s->grad_enabled &&
+            (e->in[f->a]->requires_grad || e->in[f->b]->requires_grad);
   w.rows = a == NULL ? rows : 0;
   back = a ? ndim_of(e->in[f->a]) - w.dim : ndim_of(e->in[f->b]) - w.dim;
   if (a) w.dim = ndim_of(e->in[f->b]) == 1 ? n + 1 - back : n - back;

@@ -174,6 +174,9 @@ typedef struct DtShare {
   int64_t storage, version;
   double weight;
   double total;                 /* of all its elements; NAN: unknown */
+  double own;                   /* of its gradient, where a collective wrote into it past
+                                ** autograd; 0: not so */
+  uint64_t sent;                /* the number that a collective took; 0: none */
   int over;                     /* reduced over so many ranks; 0: not */
   bool averaged, divided;       /* by that reduction; by their number, after */
   bool factor;                  /* multiplied by a number: may be meant */
@@ -707,6 +710,7 @@ struct DtDiag {
   DtIdSet unreduced;            /* of parameters of fully_shard whose gradients
                                 ** are kept back */
   DtIdSet lowered;              /* storages of gradients that were cast */
+  DtIdSet differences;          /* ... of parameters less something */
   DtIdSet noise;                /* storages of dropout masks, as drawn */
   DtIdSet uniform;              /* storages of uniform numbers, as drawn */
   uint64_t frozen; DtOrigin frozen_at;  /* parameters that got no gradient */
@@ -746,6 +750,7 @@ struct DtDiag {
   int root_line;                /* where the loss was made */
   double root_total; bool root_factor;  /* as in DtShare */
   uint64_t root_hash;           /* the loss's value */
+  uint64_t root_sent;           /* ... before a collective wrote into it */
   int64_t root_id; DtOrigin root_at;    /* the loss; where it was made */
   int64_t piece_of, piece_off;  /* the batch that losses take pieces of, one after
                                 ** the other; how many, also at the update: */

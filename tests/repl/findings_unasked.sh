@@ -63,5 +63,27 @@ if command -v mpirun >/dev/null 2>&1 && [ -z "$DTREPL_SANITIZER" ]; then
   ok "under mpirun once for all" \
     "$([ $code = 3 ] && [ "$(grep -c '^DT1015' err)" = 1 ]; echo $?)"
 fi
+
+# a test that passes has compared its numbers itself; one that fails has findings
+cat >tests.py <<'Q'
+import unittest
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+class Means(unittest.TestCase):
+    def test_mean(self):
+        torch.manual_seed(0)
+        part = torch.randn(13, 5).chunk(4)[dist.get_rank()]
+        mean = part.mean()
+        dist.all_reduce(mean)
+        self.assertEqual(mean.shape, ())
+if __name__ == "__main__":
+    unittest.main()
+Q
+sed 's/mean.shape, ()/mean.shape, (2,)/' tests.py >fails.py
+run -n 4 tests.py
+ok "a test that passes: nothing" \
+  "$([ $code = 0 ] && ! grep -q DT1015 err; echo $?)"
+run -n 4 fails.py
+ok "a test that fails" "$([ $code = 1 ] && grep -q '^DT1015 fails.py:9 ' err; echo $?)"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -195,6 +195,8 @@ def _run_class(cls, names, result):
         rows = _together(rows, case.__dict__.get("_ranks"))
         expected = getattr(getattr(cls, name),
                            "__unittest_expecting_failure__", False)
+        if not rows and result.wasSuccessful():
+            _dtrepl.passed()
         _say(case, rows, result, expected)
         if result.failfast and not result.wasSuccessful():
             result.stop()

@@ -191,6 +191,8 @@ class FlatHandle:
             if self.across is not None:
                 dist.all_reduce(out, group=self.across)
         else:
+            if self.across is not None and self.all_ranks > 1:
+                _dtrepl.alone(self.params[0], self.all_ranks)
             dist.all_reduce(out, group=self.group)
         if self.postdivisor > 1:
             out = out / self.postdivisor
