@@ -24,9 +24,7 @@ kill_rank () {
   ms=$(millis_until session_over)
   check "rank $1 killed, ${2:-idle}: over after $ms ms" test "$ms" -le 20000
   check "said which" shows "rank $1"
-  marks=$((marks + 1))
-  line "test \$? != 0 && echo nonzero-$marks"
-  check "exit code is not 0" wait_quietly "nonzero-$marks" "$PATIENCE"
+  code_is_not_0
   same_tty
 }
 
