@@ -209,10 +209,12 @@ static bool is_multiplied_by_sum (const DtEvent *e) {
 }
 
 /* One element times one: a product of two tensors, as longer ones would be, of which one
-** is no number. */
+** is no number.  The second tensor may also be what a number's product is written to. */
 static bool is_elementwise (const DtEvent *e) {
-  return e->nin > 1 && e->in[1] != NULL && e->in[0]->local->m.ndim > 0 &&
-         dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m);
+  const int other = e->args->n > 1 ? dt_arg_slot(e->args, 1) : -1;
+  return other > 0 && other < e->nin && e->in[other] != NULL &&
+         e->in[0]->local->m.ndim > 0 &&
+         dt_meta_same_shape(&e->in[0]->local->m, &e->in[other]->local->m);
 }
 
 static bool is_near_count (double x, int n) { return fabs(x - n) < 1e-6 * n; }
