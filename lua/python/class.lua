@@ -769,6 +769,18 @@ local function has_dict(class)
   return false
 end
 
+-- May a weak reference be made to an instance of the class?
+function M.is_weakly_referable(class)
+  for _, c in ipairs(mro(class)) do
+    local slots = rawget(c, "__slot_names")
+    if not slots or slots.__weakref__ then return true end
+  end
+  return false
+end
+
+-- v.__weakref__: std/weak.lua answers once it is there; before, no reference can be.
+function M.weak_reference() return None end
+
 -- v.name = x of a plain object, when no __setattr__ is asked.
 function M.set_object(v, name, x)
   local class = rawget(v, "_class")
@@ -890,6 +902,8 @@ local function get_plain(v, name, quiet)
   if x ~= nil then return x end
   if name == "__dict__" and has_dict(class) then
     return attrs.dict_of(v)
+  elseif name == "__weakref__" and M.is_weakly_referable(class) then
+    return M.weak_reference(v)
   elseif name == "__doc__" then
     return rawget(class, "__doc") or None
   elseif name == "__module__" then

@@ -9,6 +9,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local abandoned = require "python.abandoned"
+local class = require "python.class"
 
 local None, builtin = dt.None, V.builtin
 local WEAK <const> = {__mode = "v"}
@@ -26,10 +27,12 @@ local function check(obj)
   if type(obj) == "userdata" and obj ~= None then
     util.refuse("a weak reference to a %s is not part of dtrepl", name)
   end
+  local own = type(obj) == "table" and rawget(obj, "_class")
   local plain = type(obj) ~= "table" and type(obj) ~= "function"
   if plain or obj == None or V.is_bytes(obj)
      or (V.is_list(obj) or V.is_tuple(obj) or V.is_dict(obj))
-        and name:find("^[%a_]+$") and ({list = 1, tuple = 1, dict = 1})[name] then
+        and name:find("^[%a_]+$") and ({list = 1, tuple = 1, dict = 1})[name]
+     or own and not class.is_weakly_referable(own) then
     util.raise("TypeError", "cannot create weak reference to '%s' object", name)
   end
 end
@@ -74,6 +77,15 @@ end
 
 local made = 0
 
+-- The reference without a callback that an object has, or None.
+local function known(obj)
+  for _, ref in pairs(refs[obj] or {}) do
+    if held[ref].plain then return ref end
+  end
+  return None
+end
+class.weak_reference = known
+
 attrs.provide("_weak", attrs.namespace {
   -- bind(ref, object, callback, plain): what a new reference refers to.
   bind = builtin(function (a)
@@ -89,10 +101,7 @@ attrs.provide("_weak", attrs.namespace {
   -- known(object): the reference without a callback that it has, or None.
   known = builtin(function (a)
     check(a[1])
-    for _, ref in pairs(refs[a[1]] or {}) do
-      if held[ref].plain then return ref end
-    end
-    return None
+    return known(a[1])
   end, "known"),
   look = builtin(function (a)
     local h = held[a[1]]
