@@ -173,8 +173,8 @@ end
 function plain.all_gather(a)
   check_length(a.tensor_list, a, "ProcessGroupGloo::allgather: invalid output "
     .. "tensor list at index 0 (expected length #want, got #got)")
-  tell_same(a.tensor_list)
   fill(a.tensor_list, dist.all_gather(a.tensor, {group = options(a).group}))
+  tell_same(a.tensor_list)
 end
 function plain.all_gather_single(a)
   dist.all_gather_into_tensor(a.output_tensor, a.input_tensor,
@@ -187,8 +187,8 @@ function plain.gather(a)
   check_length(a.gather_list, a, "ProcessGroupGloo::gather: Incorrect output "
     .. "list size #got. Output list size should be #want, same as size of the "
     .. "process group.")
-  tell_same(o.gather_list)
   dist.gather(a.tensor, o)
+  tell_same(o.gather_list)
 end
 -- Some of gloo's collectives take the elements of a tensor in the order of its
 -- memory, whatever its strides say; that is told.

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "bind/bind.h"
+#include "diag/finding.h"
 #include "kernel/kernel.h"
 #include "mesh/layout.h"
 
@@ -28,6 +29,7 @@ static int l_bytes (lua_State *L) {
   n = (size_t)dt_meta_numel(&m) * dt_dtype_size((DtDtype)m.dtype);
   if (!dt_tensor_has_data(v->local) && n > 0)
     return dtL_errorf(L, DT_E_META_NO_DATA, "this tensor has no data to write");
+  if (dt_diag_of(s)) dt_diag_result_read(dt_diag_of(s), v);
   st = dt_tensor_new(s->cx, &m, false, &packed);
   if (st == DT_OK && n > 0) st = dt_k_copy(s->cx, v->local, packed);
   if (st == DT_OK && n > 0) st = dt_tensor_data(s->cx, packed, &p);

@@ -4,6 +4,7 @@
 ** the checksum of the archives these are in. */
 #include <stdint.h>
 #include "bind/bind.h"
+#include "diag/finding.h"
 #include "tensor/tensor.h"
 
 /* dt._storage(t) -> {id =, offset = (elements), bytes =, conj =, neg =} of a
@@ -27,12 +28,14 @@ static int l_storage (lua_State *L) {
 /* dt._storage_bytes(t) -> the whole storage as text; META_NO_DATA.  Local. */
 static int l_storage_bytes (lua_State *L) {
   DtSession *s = dtL_session(L);
-  DtTensor *t = dtL_check_tensor(L, 1)->local, *whole = NULL;
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtTensor *t = v->local, *whole = NULL;
   const int64_t n = t->storage ? (int64_t)t->storage->nbytes : 0;
   DtMeta m;
   DtStatus st;
   if (n > 0 && !dt_tensor_has_data(t))
     return dtL_errorf(L, DT_E_META_NO_DATA, "this tensor has no data to write");
+  if (dt_diag_of(s)) dt_diag_result_read(dt_diag_of(s), v);
   st = dt_meta_init(s->cx, &m, DT_U8, 1, &n);
   if (st == DT_OK && n > 0) st = dt_tensor_view(s->cx, t, &m, 0, &whole);
   if (st != DT_OK) return dtL_raise(L);

@@ -74,6 +74,7 @@ enum DtSalt {
   DT_SALT_SHARED_LOSS, DT_SALT_BENT_SHARE, DT_SALT_ORDER_MET, DT_SALT_MADE_ALONE,
   DT_SALT_SAME_PART, DT_SALT_CUT_OFF, DT_SALT_MEAN_MET, DT_SALT_UPDATED_BY_ONE,
   DT_SALT_LEFT_OUT, DT_SALT_PIECES_CLIPPED, DT_SALT_UNITS, DT_SALT_MADE_OF_PART,
+  DT_SALT_SOLO,
   DT_SALT_EXTRA = 1 << 20,
   DT_SALT_STATE = 2 << 20,
   DT_SALT_PARTS_STEPPED = 3 << 20,
@@ -324,8 +325,9 @@ bool dt_diag_is_noise (const DtDiag *g, const DtVar *v);
 void dt_diag_noises_free (DtDiag *g);
 /* rules_perm.c.  Local. */
 void dt_diag_perms_free (DtDiag *g);
-/* rules_unread.c.  What came into `v` goes to other ranks.  Local. */
-void dt_diag_unread_sent (DtDiag *g, const DtVar *v);
+/* rules_unread.c.  What came into `v` is used otherwise than by an operator: it goes to
+** other ranks, or is shown or saved.  Local. */
+void dt_diag_unread_taken (DtDiag *g, const DtVar *v);
 void dt_diag_unreads_free (DtDiag *g);
 
 /* --- rules_scattered.c --- */

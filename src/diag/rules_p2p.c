@@ -24,7 +24,7 @@ void dt_diag_message_sent (DtDiag *g, int to, const DtVar *v) {
   l = g->nlearn > 0 ? dt_diag_by_grad(g, v->local->storage->id) : NULL;
   if (l) l->read = true;                /* a gradient: that rank goes on with it */
   dt_diag_answer_sent(g, to, v);
-  dt_diag_unread_sent(g, v);
+  dt_diag_unread_taken(g, v);
   if (ranks(g) < 3) return;
   p = &g->sent[g->nsent++ % DT_SENT];
   if (g->nsent == 2 * DT_SENT) g->nsent = DT_SENT;

@@ -179,10 +179,12 @@ static void mark_used (DtDiag *g, const DtVar *v) {
 
 void dt_diag_result_read (DtDiag *g, const DtVar *v) {
   if (g->nresults > 0) mark_used(g, v);
+  dt_diag_unread_taken(g, v);
 }
 
 void dt_diag_result_raw (DtDiag *g, const DtVar *in) {
   if (g->nresults > 0) mark_used(g, in);
+  dt_diag_unread_taken(g, in);
 }
 
 /* What looks at a tensor without reading it does not count, nor does a write. */
