@@ -141,9 +141,8 @@ end
 -- alone(parameter, n): FSDP1 with one rank to shard over does not reduce the gradient of
 -- the copies on n ranks.
 local function alone(a)
-  dt._finding_made("GROUPS_APART", a[1], ("the mesh has one rank to shard over, with "
-    .. "which FSDP1 does not reduce over its other dimension: %d ranks train copies of "
-    .. "their own"):format(a[2]))
+  dt._solo(a[1], ("the mesh has one rank to shard over, with which FSDP1 does not reduce "
+    .. "over its other dimension: %d ranks train copies of their own"):format(a[2]))
   return None
 end
 

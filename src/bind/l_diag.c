@@ -554,6 +554,13 @@ static int l_padded (lua_State *L) {
   return 0;
 }
 
+/* dt._solo(parameter, evidence): its gradient is reduced over this rank alone. */
+static int l_solo (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_solo(g, dtL_check_tensor(L, 1), luaL_checkstring(L, 2));
+  return 0;
+}
+
 /* dt._received(tensor, from): what that rank sent is in it. */
 static int l_received (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -697,7 +704,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_stepping", l_stepping}, {"_steps_on", l_steps_on}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_piece", l_piece}, {"_scattered", l_scattered},
     {"_buffer", l_buffer}, {"_padded", l_padded}, {"_received", l_received},
-    {"_written_over", l_written_over}, {"_mapped", l_mapped},
+    {"_written_over", l_written_over}, {"_solo", l_solo}, {"_mapped", l_mapped},
     {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins},
     {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse}, {"_averaging", l_averaging},
     {"_factor_given", l_factor_given}, {"_set_apart", l_set_apart},

@@ -123,6 +123,9 @@ void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *op,
                    const char *evidence);
 /* As dt_diag_tell(), where `v` was made.  Local. */
 void dt_diag_tell_made (DtDiag *g, DtFindId id, DtVar *v, const char *evidence);
+/* The gradient of this parameter, and of those around it, is reduced over this rank alone
+** where copies of it are on others; told when the copies went apart.  Local. */
+void dt_diag_solo (DtDiag *g, const DtVar *v, const char *evidence);
 /* What was found of this kind with this evidence has been put right since:
 ** forget it.  Local. */
 void dt_diag_withdraw (DtDiag *g, DtFindId id, const char *evidence);

@@ -241,8 +241,27 @@ static bool is_joined (const DtDiag *g, const DtMesh *mesh) {
          reaches_beyond(g->joint, g->joint_dim, mesh, 0);
 }
 
+void dt_diag_solo (DtDiag *g, const DtVar *v, const char *evidence) {
+  if (!g->on || g->d->muted || g->solo_words || v->origin.line == 0) return;
+  g->solo = v->local->storage->id;
+  g->solo_at = v->origin;
+  g->solo_words = dt_session_intern(g->s, evidence);
+  if (g->solo_words == NULL) dt_error_clear(g->s->cx);
+}
+
+/* Not where the program itself reduces the gradients, or all ranks have one batch. */
+static void claim_solo (DtDiag *g) {
+  const DtLearn *l = g->solo_words ? dt_diag_by_storage(g, g->solo) : NULL;
+  const DtFact facts[2] = { { false, l ? l->last : 0 }, { false, l ? l->came : 0 } };
+  const DtEvent e = dt_diag_origin(&g->solo_at, "update");
+  if (l && l->last != 0 && l->came != 0)
+    dt_diag_claim_all(g, &e, DT_FIND_ID_GROUPS_APART, NULL, -1, DT_SALT_SOLO, 2, facts,
+                      l->name, g->solo_words);
+}
+
 void dt_diag_besides (DtDiag *g) {
   if (g->moved || g->piped || g->averaged) return;
+  claim_solo(g);
   for (int i = 0; i < g->nbesides; i++)
     if (g->sampled_all || is_joined(g, g->beside[i].mesh))
       claim_beside(g, &g->beside[i], i);

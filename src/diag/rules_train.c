@@ -95,6 +95,7 @@ void dt_diag_learn_free (DtDiag *g) {
   g->many_send = false;
   g->alone_at.line = g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
   g->frozen = 0;
+  g->solo_words = NULL;
   g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;
   dt_diag_units_free(g);
   g->modes = 0;

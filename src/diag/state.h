@@ -177,6 +177,7 @@ typedef struct DtShare {
   double own;                   /* of its gradient, where a collective wrote into it past
                                 ** autograd; 0: not so */
   uint64_t sent;                /* the number that a collective took; 0: none */
+  int64_t sent_id;              /* the tensor that had it */
   int over;                     /* reduced over so many ranks; 0: not */
   bool averaged, divided;       /* by that reduction; by their number, after */
   bool factor;                  /* multiplied by a number: may be meant */
@@ -624,6 +625,9 @@ struct DtDiag {
   DtMesh *over; int over_dim;   /* gradients are reduced over (owned) */
   bool over_number;             /* ... so far it was one number, as a loss to print */
   DtOrigin alone_at;            /* a gradient was reduced over one rank */
+  int64_t solo; DtOrigin solo_at;       /* a parameter of FSDP1 that is so; where it was
+                                ** wrapped */
+  const char *solo_words;       /* interned; NULL: none */
   DtBatch batch;
   bool moved, averaged;         /* activations travel; parameters are reduced */
   bool piped;                   /* they travel from one rank to another */

@@ -192,7 +192,7 @@ class FlatHandle:
                 dist.all_reduce(out, group=self.across)
         else:
             if self.across is not None and self.all_ranks > 1:
-                _dtrepl.alone(self.params[0], self.all_ranks)
+                _dtrepl.alone(next(p for p in self.params if p.requires_grad), self.all_ranks)
             dist.all_reduce(out, group=self.group)
         if self.postdivisor > 1:
             out = out / self.postdivisor
