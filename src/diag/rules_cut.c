@@ -314,7 +314,8 @@ static void other_place (DtDiag *g, const DtEvent *e, const DtPart *p) {
 
 /* It was not cut, but made of this rank's part of a dimension, as local_map() makes it,
 ** and called a shard of another.  Only where the mesh has all ranks: another dimension
-** of it may have cut that part otherwise. */
+** of it may have cut that part otherwise.  In a dimension of one item the ranks' results
+** stand beside each other, as stack() does it. */
 static void made_of_part (DtDiag *g, const DtEvent *e) {
   const DtSpec *s = e->out[0]->spec;
   const DtPlace *w = dt_diag_place(g, e->in[0]);
@@ -325,6 +326,8 @@ static void made_of_part (DtDiag *g, const DtEvent *e) {
       w->step > 1 || s->npl != 1 || !dt_pl_is_shard(s->pl[0]) || s->pl[0].dim < 0 ||
       s->pl[0].dim == w->dim || s->mesh->shape[0] != dt_session_size(g->s) ||
       w->dim >= e->in[0]->local->m.ndim || w->len < 1 ||
+      s->pl[0].dim >= e->in[0]->local->m.ndim ||
+      e->in[0]->local->m.shape[s->pl[0].dim] == 1 ||
       e->in[0]->local->m.shape[w->dim] != w->len ||
       w->len * s->mesh->shape[0] != w->whole || w->off != w->len * s->mesh->coord[0])
     return;

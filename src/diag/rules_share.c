@@ -60,6 +60,7 @@ static void same_as (DtShare *to, const DtShare *from) {
   to->total = from->total;
   to->own = from->own;
   to->sent = from->sent;
+  to->sent_id = from->sent_id;
   to->over = from->over;
   to->averaged = from->averaged;
   to->divided = from->divided;
@@ -385,6 +386,7 @@ static void note_piece (DtDiag *g, double weight, double total, int line) {
 ** over all ranks) is kept for judging the gradients that come. */
 static void on_backward (DtDiag *g, const DtEvent *e) {
   const DtShare *s = NULL;
+  bool own;
   g->root = g->root_total = NAN;
   g->normed = false;
   g->accumulates = g->accumulates || g->since_update > 0;
@@ -398,9 +400,10 @@ static void on_backward (DtDiag *g, const DtEvent *e) {
     g->last_line = e->line;
   }
   if (s == NULL || s->mesh) return;
-  g->root_sent = s->over > 0 && s->own > 0 ? s->sent : g->root_hash;
+  own = s->over > 0 && s->own > 0 && s->sent_id == e->in[0]->id;
+  g->root_sent = own ? s->sent : g->root_hash;
   g->root = s->weight;
-  g->root_total = s->over == 0 ? s->total : s->own > 0 ? s->own : NAN;
+  g->root_total = s->over == 0 ? s->total : own ? s->own : NAN;
   g->root_factor = s->factor;
   g->root_line = e->in[0]->origin.line;
   g->root_id = e->in[0]->id;
@@ -742,6 +745,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     to->averaged = strcmp(raw->reduce, "avg") == 0;
     to->divided = false;
     to->sent = dt_meta_numel(&in->local->m) == 1 ? dt_diag_hash(in->local, false) : 0;
+    to->sent_id = in->id;
     if (was.over > 0 || !is_mean(&was, n))
       to->total = NAN;          /* over two groups, or of several losses */
     else if (!to->averaged) to->total *= n;
