@@ -282,13 +282,21 @@ static bool of_statement (const DtEdit *e, DtEditHow how) {
          (how == DT_EDIT_BEFORE && *e->needs);
 }
 
+/* Is what ends there the end of an argument, too? */
+static bool ends_argument (DtLine l, size_t k) {
+  while (k < l.n && isspace((unsigned char)l.s[k])) k++;
+  return k == l.n || strchr(",)#", l.s[k]) != NULL;
+}
+
 /* Is what SWAP would take away there once, and can the arguments behind it stay?
-** Another function has other keywords, and %a is to be the only one without. */
+** Another function has other keywords, and %a is to be the only one without.  An operand
+** is taken where nothing else is made of it. */
 static bool is_single (const DtEdit *e, DtLine l, const DtNeeds *at) {
   const DtLine rest = { l.s + at->end, l.n - at->end };
   const bool calls = at->end > at->at && l.s[at->end - 1] == '(';
   size_t k = end_of_argument(l, at->end), more;
   if (at->end > at->at && has(rest, at->word, &more)) return false;
+  if (*e->needs == ' ' && !ends_argument(l, at->end)) return false;
   if (strstr(e->text, "%a") == NULL) return !calls || !has(rest, "=", &more);
   if (k >= l.n || strchr(",)", l.s[k]) == NULL || l.s[k] == ')') return true;
   for (k++; k < l.n && l.s[k] == ' '; k++) ;

@@ -60,6 +60,8 @@ for what in barlow moe_combine \
     "shards_averaged_again s/dist.all_reduce(g)  #/g.add_(0); dist.all_reduce(g)  #/" \
     "dropped_functional s/^\( *\)\(funcol.*\)  # wrong/\1if True: \2/" \
     "dropped_functional s/^\( *\)\(funcol.*\)  # wrong/\1for y in [y]: \\n\1    \2/" \
+    "sampler_seed s/+ rank)/+ rank * 10)/" \
+    "sampler_seed s/^ds = /rank_of = 2 * rank\\nds = /; s/+ rank)/+ rank_of)/" \
     "rotary s/arange(n) + 0.0, inv)  #/arange(0, n) + 0.0, inv)  #/" \
     "dino_center s/distributed as dist/distributed/; s/dist\./torch.distributed./g"; do
   name=${what%% *}
