@@ -264,6 +264,7 @@ static DtStatus cmd_lesson (DtCmdCall *c) {
   lua_State *L = c->r->L;
   int top = lua_gettop(L);
   DtStatus st = DT_OK;
+  c->r->prose = true;
   lua_pushcfunction(L, dtL_traceback);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "repl.lessons");

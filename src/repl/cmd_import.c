@@ -127,6 +127,7 @@ bool dt_cmd_other_error (DtCmdCall *c, bool tell) {
 }
 
 static DtStatus cmd_explain (DtCmdCall *c) {
+  c->r->prose = true;
   if (*c->arg == '\0')
     return explain_last(c);
   const DtFindKind *k = dt_find_lookup(c->arg);

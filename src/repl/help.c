@@ -437,6 +437,7 @@ static bool name_help (DtRepl *r, const char *what, DtBuf *out) {
 ** tensor's method or a public name, an error, a finding, a name of Lua. The last step takes a command without its
 ** colon.  What the program itself defined goes before names of the library. */
 DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
+  r->prose = true;
   if (*what == '\0') {
     print_overview(r, out);
     return dt_buf_ok(out);

@@ -5,7 +5,7 @@
 ** makes tables unreadable.  Here a line is cut where two or more blanks stand,
 ** the gap between two columns of a table; if there is none far enough to the
 ** right, at one blank outside quotes.  When smaller gaps make it fit, it is not
-** cut.  Lines of prose are put together first.  Only what a person looks at is
+** cut.  Lines of help are put together first.  Only what a person looks at is
 ** cut: files, pipes and transcripts have whole lines. */
 #include "repl/narrow.h"
 
@@ -178,20 +178,20 @@ static char *join_prose (const char *s, size_t *n, int cols, const char *end,
   return out->s + from;
 }
 
-void dt_narrow (const char *s, size_t n, int cols, DtBuf *out) {
+void dt_narrow (const char *s, size_t n, int cols, bool prose, DtBuf *out) {
   const char *end = s + n;
-  DtBuf prose;
+  DtBuf all;
   if (cols < NARROWEST)
     cols = NARROWEST;
   while (s < end) {
     const char *nl = memchr(s, '\n', (size_t)(end - s));
     size_t k = (size_t)((nl != NULL ? nl : end) - s);
-    dt_buf_init(&prose, out->cx);
-    if (join_prose(s, &k, cols, end, &prose) != NULL)
-      wrap_line(dt_buf_str(&prose), prose.len, cols, 0, out);
+    dt_buf_init(&all, out->cx);
+    if (prose && join_prose(s, &k, cols, end, &all) != NULL)
+      wrap_line(dt_buf_str(&all), all.len, cols, 0, out);
     else
       wrap_line(s, k, cols, MORE, out);
-    dt_buf_fini(&prose);
+    dt_buf_fini(&all);
     s += k;
     if (s < end) {
       dt_buf_addc(out, '\n');

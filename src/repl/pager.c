@@ -178,7 +178,7 @@ static bool show_paged (void *ud, DtCtx *live, DtOutKind kind, const char *s,
   dt_tty_size(&r->app->tty, &cols, &rows);
   dt_buf_init(&b, live != NULL ? live : r->cx);
   if (r->set.wrap)
-    dt_narrow(s, n, cols, &b);
+    dt_narrow(s, n, cols, r->prose && kind == DT_OUT_RESULT, &b);
   else
     dt_buf_addn(&b, s, n);
   if (!b.oom && b.len > 0)
@@ -200,7 +200,7 @@ static bool show_narrow (void *ud, DtCtx *live, DtOutKind kind, const char *s,
     return false;
   dt_tty_size_now(&cols, &rows);
   dt_buf_init(&b, live != NULL ? live : r->cx);
-  dt_narrow(s, n, cols, &b);
+  dt_narrow(s, n, cols, false, &b);
   bool shown = !b.oom && dt_output_put(&r->app->out, kind, b.s, b.len);
   dt_buf_fini(&b);
   return shown;

@@ -63,6 +63,7 @@ struct DtRepl {
   DtBuf history;                /* its file */
   DtNotes *notes;
   DtDiag *findings;
+  bool prose;                   /* this line writes help: texts of ours */
   int nbefore;                  /* those from before a Ctrl-C that the program dealt
                                 ** with */
   char **found; size_t *found_len;      /* room for what each rank found: a rank

@@ -216,6 +216,7 @@ DtStatus dt_repl_put (DtRepl *r) {
     else if (r->stream != NULL)
       st = dt_stream_end(r->stream, NULL);
   }
+  r->prose = false;
   if (n == 1 && text != NULL)
     text[0] = NULL;
   dt_repl_free_texts(cx, text, n);

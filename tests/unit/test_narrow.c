@@ -25,7 +25,7 @@ enum { LINES = sizeof lines / sizeof *lines };
 
 static const char *narrow (Fixture *f, DtBuf *out, const char *s, int cols) {
   dt_buf_init(out, f->cx);
-  dt_narrow(s, strlen(s), cols, out);
+  dt_narrow(s, strlen(s), cols, true, out);
   return dt_buf_str(out);
 }
 
@@ -99,6 +99,14 @@ static void test_prose (void **state) {
     "Each was tried on the real inputs.\n"
     "Where a script is stopped at the error,\n"
     "the call gets the repaired inputs.\nNot in the fake world.\n");
+  dt_buf_fini(&out);
+  dt_buf_init(&out, f->cx);     /* what a program prints stays in its lines */
+  dt_narrow(text, strlen(text), 40, false, &out);
+  assert_string_equal(dt_buf_str(&out),
+    "Each was tried on the real inputs.\n"
+    "    Where a script is stopped at the\n"
+    "error, the call gets the repaired\n"
+    "    inputs.\nNot in the fake world.\n");
   dt_buf_fini(&out);
 }
 
