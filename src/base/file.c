@@ -33,16 +33,18 @@ static void forget (DtCtx *cx, DtFile *w) {
   w->path = w->beside = NULL;
 }
 
-/* Open the file beside; without one, `path` itself where it is there. */
+/* Open the file beside; without one, `path` itself where it is there, or where
+** only the name beside it is too long.  A link to nothing is written through. */
 static void open_it (DtCtx *cx, DtFile *w, const struct stat *old) {
   bool there = old != NULL;
-  if (!there || S_ISREG(old->st_mode)) {
+  struct stat link;
+  if (there ? S_ISREG(old->st_mode) : lstat(w->path, &link) != 0) {
     w->f = fopen(w->beside, "wb");
     if (w->f != NULL) {
       if (there) (void)fchmod(fileno(w->f), old->st_mode & 07777);
       return;
     }
-    if (!there) return;
+    if (!there && errno != ENAMETOOLONG) return;
   }
   dt_free(cx, w->beside);
   w->beside = NULL;

@@ -189,6 +189,9 @@ static DtStatus name_file (const Saving *s, DtStatus st) {
     (void)remove(s->path);
     return st;
   }
+  struct stat old;              /* rights stay what they are */
+  if (stat(s->name, &old) == 0)
+    (void)chmod(s->path, old.st_mode & 07777);
   DT_CHECK(cx, rename(s->path, s->name) == 0, DT_E_IO, "cannot write %s: %s",
            s->name, strerror(errno));
   return DT_OK;

@@ -114,6 +114,20 @@ check "rights stay" test "$(stat -c %a "$tmp/small/saved")" = 640
 check "breakpoints" grep -qx 'break mixed' "$tmp/small/breaks"
 check "no pieces" test -z "$(ls "$tmp/small" | grep part)"
 
+# A link to what is not there yet stays one; a name as long as the disk allows; a
+# record keeps its rights.
+mkdir "$tmp/names"
+ln -s later "$tmp/names/link"
+long=$(printf 'n%.0s' $(seq 240))
+(cd "$tmp/names" && printf '%s\n' 'x = dt.ones(2)' ':save link' ":save $long" \
+  ':record save kept.dtr' | "$DTREPL" -q -n 2 && chmod 600 kept.dtr &&
+  printf '%s\n' 'x = dt.ones(2)' ':record save kept.dtr' | "$DTREPL" -q -n 2) \
+  >"$out" 2>&1
+check "a link to nothing stays one" test -L "$tmp/names/link"
+check "and leads to what was written" grep -q ones "$tmp/names/later"
+check "a long name" grep -q ones "$tmp/names/$long"
+check "rights of a record" test "$(stat -c %a "$tmp/names/kept.dtr")" = 600
+
 # An editor that changes 5 into 8.
 printf '#!/bin/sh\nsed s/5/8/ "$1" >"$1.new" && mv "$1.new" "$1"\n' \
   >"$tmp/ed"
