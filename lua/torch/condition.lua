@@ -29,27 +29,27 @@ function M.read(text) compile(text) end
 -- The lists of an event are counted from 0.
 local LISTS <const> = {inputs = true, outputs = true}
 
--- The value of a name: the program's, of the functions around it, too; what the
--- event says; Python's builtins; what Lua sees.
-local function value_of(name, seen, scope)
+-- The value of a name: what the event says, as in Lua; the program's, of the
+-- functions around it, too; Python's builtins; what Lua sees.
+local function value_of(name, event, seen, scope)
+  local fact = event[name]
+  if fact ~= nil then return LISTS[name] and V.list(fact, #fact) or fact end
   while scope do
     local v = rawget(scope.vars, name)
     if v ~= nil then return v end
     scope = scope.up
   end
   local builtin = builtins.names[name]
-  if builtin ~= nil and name ~= "bytes" then return builtin end
-  local v = seen[name]
-  if v == nil then return builtin end
-  if LISTS[name] and type(v) == "table" then return V.list(v, #v) end
-  return v
+  if builtin ~= nil then return builtin end
+  return seen[name]
 end
 
--- holds(text, seen, scope): is the condition true where the program stands?
--- `seen`: the event and what Lua sees; `scope`: of the statement under way, or nil.
-function M.holds(text, seen, scope)
+-- holds(text, event, seen, scope): is the condition true where the program stands?
+-- `event`: its facts; `seen`: what Lua sees; `scope`: of the statement under way,
+-- or nil.
+function M.holds(text, event, seen, scope)
   local vars = setmetatable({}, {__index = function (_, name)
-    return value_of(name, seen, scope)
+    return value_of(name, event, seen, scope)
   end})
   return V.truth(compile(text)({vars = vars}))
 end

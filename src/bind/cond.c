@@ -119,13 +119,14 @@ static int cond_index (lua_State *L) {
   return 1;
 }
 
-/* Push that environment. */
-static void push_seen (lua_State *L, const DtBreak *b) {
+/* Push that environment; without a frame the event alone. */
+static void push_seen (lua_State *L, const DtBreak *b, bool frame) {
   lua_newtable(L);
   lua_createtable(L, 0, 1);
   lua_pushnil(L);
   lua_pushinteger(L, b->hits + 1);
-  dtL_script_env(L);
+  if (frame) dtL_script_env(L);
+  else lua_newtable(L);
   lua_pushcclosure(L, cond_index, 3);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
@@ -156,7 +157,7 @@ static void push_lua (lua_State *L, const char *cond) {
 static int run_lua (lua_State *L) {
   Cond *k = (Cond *)lua_touserdata(L, 1);
   push_lua(L, k->b->cond);
-  push_seen(L, k->b);
+  push_seen(L, k->b, true);
   if (lua_setupvalue(L, -2, 1) == NULL) lua_pop(L, 1);
   lua_call(L, 0, 1);
   k->yes = lua_toboolean(L, -1);
@@ -176,9 +177,10 @@ static int run_python (lua_State *L) {
   DtLuaFrame f;
   push_python(L, "holds");
   lua_pushstring(L, k->b->cond);
-  push_seen(L, k->b);
+  push_seen(L, k->b, false);
+  dtL_script_env(L);
   if (dtL_frames(L, &f, 1) != 1 || !dtL_frame_scope(L, &f)) lua_pushnil(L);
-  lua_call(L, 3, 1);
+  lua_call(L, 4, 1);
   k->yes = lua_toboolean(L, -1);
   return 0;
 }
