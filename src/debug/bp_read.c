@@ -108,8 +108,8 @@ static DtStatus parse_line (Parse *p) {
   char *end;
   long line = strtol(num, &end, 10);
   if (end == num || *end != 0 || line <= 0 || line > 100000000)
-    return raise_bad(p, "wanted FILE:LINE, a function that is "
-                        "there already, or a kind of breakpoint (:help break)");
+    return raise_bad(p, "wanted FILE:LINE, a function of the "
+                        "program, or a kind of breakpoint (:help break)");
   p->b.num = line;
   if (colon) p->b.arg = dt_strndup(cx, p->s, (size_t)(colon - p->s));
   else if (p->c->at && p->c->at->file)
