@@ -51,6 +51,12 @@ def thread_time():
 def sleep(seconds):
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
+    if seconds != seconds:
+        raise ValueError("Invalid value NaN (not a number)")
+    if seconds > 9223372036:
+        raise OverflowError("timestamp out of range for platform time_t"
+                            if isinstance(seconds, float) else
+                            "timestamp too large to convert to C _PyTime_t")
     _turns.sleep(seconds)
 
 

@@ -31,3 +31,9 @@ try:
     time.sleep(-1)
 except ValueError as e:
     print(e)
+for seconds in (float("nan"), float("inf"), 10**30):
+    try:
+        time.sleep(seconds)
+    except (ValueError, OverflowError) as e:
+        print(type(e).__name__, e)
+print(time.monotonic() - start < 60)
