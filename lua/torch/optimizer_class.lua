@@ -250,6 +250,7 @@ local function hook_step(self)
   local f = attrs.get(class, "step")
   if type(f) == "table" and rawget(f, "hooked") then return end
   local step = V.builtin(function (a, kw)
+    local label <close> = base.label(V.type_name(a[1]), "step") -- luacheck: ignore
     return hooks.step(a[1], a, kw, function (...) return calls.call(f, ...) end)
   end, "step")
   rawset(step, "binds", true)
@@ -260,6 +261,7 @@ end
 -- ---- torch.optim.Optimizer ----
 
 local function zero_grad(self, set_to_none)
+  local label <close> = base.label(V.type_name(self), "zero_grad") -- luacheck: ignore
   dt._clearing()
   each_param(self, function (p)
     if p.grad == nil then return end
@@ -376,8 +378,9 @@ function M.below(class)
   end
   local init = V.builtin(function (a, kw)
     hook_step(a[1])
-    rawset(a[1], "schedulable", calls.call(class,
-      V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw))
+    local own = calls.call(class, V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
+    rawset(own, "label_as", V.type_name(a[1]))
+    rawset(a[1], "schedulable", own)
     return None
   end, "__init__")
   rawset(init, "binds", true)

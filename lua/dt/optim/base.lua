@@ -152,10 +152,17 @@ Optimizer.__index = Optimizer
 -- A part of an optimizer's work, named as PyTorch's profiler has it; ends with
 -- the block.
 local ending = setmetatable({}, {__close = function () dt._label() end})
-function M.labelled(self, method)
-  local name = getmetatable(self).__name
+function M.label(name, method)
   dt._label(("Optimizer.%s#%s.%s"):format(method, name, method))
   return ending
+end
+
+-- The same of an optimizer of dtrepl; one below a class of a program's has that
+-- one's name (`label_as`), whose step has the label.
+function M.labelled(self, method)
+  local as = rawget(self, "label_as")
+  if as and method == "step" then return nil end
+  return M.label(as or getmetatable(self).__name, method)
 end
 
 -- Forget the gradients of all parameters (or make them zero).
