@@ -57,9 +57,9 @@ static size_t before_colour (const char *s, size_t n, size_t *colour) {
   *colour = 0;
   if (at + 1 >= n || s[at + 1] != '[')
     return at + 1 < n ? at + 1 : n;
-  while (i < n && (s[i] == ';' || (s[i] >= '0' && s[i] <= '9')))
+  while (i < n && s[i] >= ' ' && s[i] < '@')
     i++;
-  *colour = (i < n ? i + 1 : n) - at;
+  *colour = (i < n && s[i] >= '@' && s[i] <= '~' ? i + 1 : i) - at;
   return at;
 }
 

@@ -128,6 +128,12 @@ check "and leads to what was written" grep -q ones "$tmp/names/later"
 check "a long name" grep -q ones "$tmp/names/$long"
 check "rights of a record" test "$(stat -c %a "$tmp/names/kept.dtr")" = 600
 
+# A transcript leaves out what steers a terminal, whole, and nothing else.
+printf '%s\n' ":transcript $tmp/plain" 'print("\27[?25l1\27[2K2\27[38;5;9m3\27[0m")' \
+  'print("4\27[")' 'print("5\27[1")' 'print(6)' | "$DTREPL" -q -n 2 >"$out" 2>&1
+check "a plain transcript" test "$(grep -v '^dt>' "$tmp/plain" | tr '\n' ' ')" = \
+  "123 4 5 6 "
+
 # An editor that changes 5 into 8.
 printf '#!/bin/sh\nsed s/5/8/ "$1" >"$1.new" && mv "$1.new" "$1"\n' \
   >"$tmp/ed"
