@@ -28,7 +28,10 @@ end
 -- Was it, or its class, written in a program?  Classes of torch that are
 -- written in Python here say that they are torch's.
 local function is_own(v)
-  if V.is_function(v) then return V.type_name(v) == "function" end
+  if V.is_function(v) then
+    local kind = V.type_name(v)
+    return kind == "function" or kind == "method"
+  end
   if type(v) ~= "table" then return false end
   local class = rawget(v, "_class")
   local python = rawget(v, "__python")
