@@ -46,12 +46,17 @@ end
 
 -- holds(text, event, seen, scope): is the condition true where the program stands?
 -- `event`: its facts; `seen`: what Lua sees; `scope`: of the statement under way,
--- or nil.
+-- or nil.  False and the error where a name is nobody's: Lua would take it for nil.
 function M.holds(text, event, seen, scope)
+  local run, unknown = compile(text), false
   local vars = setmetatable({}, {__index = function (_, name)
-    return value_of(name, event, seen, scope)
+    local v = value_of(name, event, seen, scope)
+    unknown = unknown or v == nil
+    return v
   end})
-  return V.truth(compile(text)({vars = vars}))
+  local ok, v = pcall(function () return V.truth(run({vars = vars})) end)
+  if not ok and not unknown then error(v, 0) end
+  return ok and v, not ok and v or nil
 end
 
 return M

@@ -2,7 +2,8 @@
 ** bind/cond.c: conditions of breakpoints: expressions of Lua, or of Python
 ** (lua/torch/condition.lua), over the event and the variables of the script.
 ** In a program of Python they are first taken for Python's; what one language
-** does not read, or fails in, is tried in the other. */
+** does not read, or fails in, is tried in the other, but for names that are
+** nobody's. */
 #include <string.h>
 #include "bind/field.h"
 #include "bind/frame.h"
@@ -84,7 +85,7 @@ void dtL_push_event (lua_State *L, const DtEvent *e) {
 
 typedef struct Cond {
   const DtBreak *b;
-  bool yes;
+  bool yes, final;              /* `final`: no other language is tried */
 } Cond;
 
 static bool is_event_field (const char *name) {
@@ -180,8 +181,10 @@ static int run_python (lua_State *L) {
   push_seen(L, k->b, false);
   dtL_script_env(L);
   if (dtL_frames(L, &f, 1) != 1 || !dtL_frame_scope(L, &f)) lua_pushnil(L);
-  lua_call(L, 4, 1);
-  k->yes = lua_toboolean(L, -1);
+  lua_call(L, 4, 2);
+  k->final = !lua_isnil(L, -1);
+  if (k->final) return lua_error(L);
+  k->yes = lua_toboolean(L, -2);
   return 0;
 }
 
@@ -202,7 +205,7 @@ static bool in_python (lua_State *L) {
 ** a call of the main coroutine's would make that one the current. */
 bool dtL_cond (lua_State *L, const DtBreak *b, const DtEvent *e, DtBuf *why) {
   DtDebug *d = dt_debug_of(dtL_session(L));
-  Cond k = { b, false };
+  Cond k = { b, false, false };
   DtMute m;
   int top = lua_gettop(L);
   bool python;
@@ -215,7 +218,8 @@ bool dtL_cond (lua_State *L, const DtBreak *b, const DtEvent *e, DtBuf *why) {
   dtL_state(L)->judged = e;
   python = in_python(L);
   if (try_cond(L, python ? run_python : run_lua, &k) != LUA_OK &&
-      try_cond(L, python ? run_lua : run_python, &k) != LUA_OK) {
+      (k.final ||
+       try_cond(L, python ? run_lua : run_python, &k) != LUA_OK)) {
     dtL_error_text(L, top + 1, why);    /* what the program's own said */
     if (why->len == 0) dt_buf_add(why, "an error");
   }
