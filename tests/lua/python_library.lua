@@ -92,6 +92,9 @@ T.eq(reason "from nosuch import thing\nthing()", "absent")
 T.eq(reason "import weakref\nweakref.ref(print)", "absent")
 T.eq(reason "import sys\nsys.getsizeof(1)", "absent")
 T.eq(reason "import math\nmath.nosuch", "absent")
+for _, f in ipairs {"sqrt(2)", "exp(2)", "ln(2)", "power(2, Decimal('0.3'))"} do
+  T.eq(reason("from decimal import *\nContext(prec=10000)." .. f), "absent")
+end
 T.eq(reason "raise NotImplementedError('mine is not part of dtrepl')", "none")
 T.eq(reason "raise NotImplementedError", "none")
 if dt.world_size() > 1 then     -- a folder is written and read by all ranks

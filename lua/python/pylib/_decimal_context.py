@@ -4,7 +4,13 @@ import contextlib as _contextlib
 
 import decimal as _decimal
 from _decimal_signals import *
-from _decimal_signals import _SIGNALS, _SHOWN, _ROUNDINGS
+from _decimal_signals import _ORDER, _SIGNALS, _SHOWN, _ROUNDINGS
+
+
+_RANGES = {"Emin": (MIN_EMIN, 0, "valid range for Emin is [MIN_EMIN, 0]"),
+           "Emax": (0, MAX_EMAX, "valid range for Emax is [0, MAX_EMAX]"),
+           "capitals": (0, 1, "valid values for capitals are 0 or 1"),
+           "clamp": (0, 1, "valid values for clamp are 0 or 1")}
 
 
 class Context:
@@ -34,6 +40,8 @@ class Context:
         if name == "rounding" and value not in _ROUNDINGS:
             raise TypeError("valid values for rounding are:\n  ["
                             + ", ".join(_ROUNDINGS) + "]")
+        if name in _RANGES and not _RANGES[name][0] <= value <= _RANGES[name][1]:
+            raise ValueError(_RANGES[name][2])
         object.__setattr__(self, name, value)
 
     def __repr__(self):
@@ -63,12 +71,13 @@ class Context:
         return self.Emax - self.prec + 1
 
     def _raise(self, *names):
-        # What is told is the list of what the operation met.
-        for s in names:
-            kind = next(k for k in _SIGNALS if issubclass(s, k))
+        # What is told is the list of what the operation met and is trapped.
+        met = {(s if s in _SIGNALS else InvalidOperation): s for s in names}
+        for kind in met:
             self.flags[kind] = True
-            if self.traps[kind]:
-                raise kind(list(names))
+        trapped = [kind for kind in _ORDER if kind in met and self.traps[kind]]
+        if trapped:
+            raise trapped[0]([met[kind] for kind in trapped])
 
     def create_decimal(self, num="0"):
         return _decimal.Decimal(num, self)._fix(self)

@@ -28,6 +28,8 @@ def _exact_power(x, y, p):
         if n != 1:
             return None
         most = max(twos, fives) * -up
+        if most > 4 * p + 400:
+            return None
         n = 2 ** (most - twos * -up) * 5 ** (most - fives * -up)
         n, e = n, -e * -up - most
     elif up * len(str(n)) > 40 * p + 400:

@@ -25,6 +25,8 @@ def _format(self, spec):
         tail = "%" if kind == "%" else ""
     else:
         x, body = _body(x, kind or "", prec, comma)
+        if comma and zero and align == "=":
+            body = _filled(body, int(width or 0) - len(sign))
     body += tail
     return _padded(sign, body, fill, align, int(width or 0))
 
@@ -78,6 +80,19 @@ def _cut(x, n, rounding, exact):
     if len(str(d)) > n:
         d, exp = d // 10, exp + 1
     return _decimal._make(x._sign, d, exp)
+
+
+def _filled(body, width):
+    # Zeros in front, in groups of three.
+    n = next((i for i, c in enumerate(body) if c not in "0123456789,"),
+             len(body))
+    whole, rest = body[:n].replace(",", ""), body[n:]
+    while len(body) < width:
+        whole = "0" + whole
+        head = len(whole) % 3 or 3
+        body = ",".join([whole[:head], *(whole[i:i + 3] for i in range(
+            head, len(whole), 3))]) + rest
+    return body
 
 
 def _padded(sign, body, fill, align, width):

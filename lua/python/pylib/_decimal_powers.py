@@ -2,6 +2,7 @@
 """What decimal's numbers do beside the four operations."""
 import math as _math
 
+import _absent
 import decimal as _decimal
 from _decimal_context import Context, getcontext
 from _decimal_digits import _exact_power, _exp_digits, _ln_digits
@@ -21,6 +22,11 @@ class _Powers:
             return self._invalid(context)
         if other.is_infinite():
             return self._fix(context)
+        if not self._int or self.adjusted() - other.adjusted() < -1:
+            low = min(self._exp, other._exp)
+            return _decimal._make(self._sign, *self._at(low))._fix(context)
+        if self.adjusted() - other.adjusted() > context.prec:
+            return self._invalid(context, DivisionImpossible)
         ideal = min(self._exp, other._exp)
         a, b = self._at(ideal)[0], other._at(ideal)[0]
         q, r = divmod(a, b)
@@ -42,7 +48,8 @@ class _Powers:
         context, other = context or getcontext(), _decimal._value(other)
         if not self.is_finite():
             return self
-        if other._exp != 0:
+        most = 2 * (context.Emax + context.prec)
+        if other._exp != 0 or other._int > most:
             return self._invalid(context)
         moved = _decimal._make(self._sign, self._int, self._exp + int(other))
         return moved._fix(context)
@@ -56,14 +63,25 @@ class _Powers:
     def radix(self):
         return _decimal.Decimal(10)
 
+    def _places(self, other, context):
+        n, prec = int(other), context.prec
+        if not -prec <= n <= prec:
+            self._invalid(context)
+            return None, prec
+        return n, prec
+
     def shift(self, other, context=None):
-        n, prec = int(other), (context or getcontext()).prec
+        n, prec = self._places(other, context or getcontext())
+        if n is None:
+            return _decimal._NAN
         digits = str(self._int)
         digits = digits + "0" * n if n >= 0 else digits[:n] or "0"
         return _decimal._make(self._sign, int(digits[-prec:]), self._exp)
 
     def rotate(self, other, context=None):
-        n, prec = int(other), (context or getcontext()).prec
+        n, prec = self._places(other, context or getcontext())
+        if n is None:
+            return _decimal._NAN
         digits = str(self._int).rjust(prec, "0")[-prec:]
         n %= prec
         return _decimal._make(self._sign, int(digits[n:] + digits[:n]),
@@ -101,6 +119,7 @@ class _Powers:
         if self._sign:
             return self._invalid(context)
         prec = context.prec + 1
+        _limit(prec, 5000, "square root")
         n, e = self._int, self._exp
         length = len(str(n))
         if e & 1:
@@ -212,14 +231,14 @@ class _Powers:
 
     def _power(self, x, y, whole, sign, context):
         p = context.prec
+        far = _out_of_range(x, y, context)
+        if far is not None:
+            return _decimal._make(sign, far._int, far._exp)._fix(context)
         if whole and not y._sign:
             k = int(y)
             if k * len(str(x._int)) <= 40 * p + 400:
                 whole = _decimal._make(sign, x._int ** k, x._exp * k)
                 return whole._fix(context)
-        if abs(y.adjusted() + x.adjusted()) > 12:
-            raise InvalidOperation(
-                "a power of this size is not part of dtrepl")
         exact = _exact_power(x, y, p)
         if exact is not None:
             return _decimal._make(sign, *exact)._fix(context)
@@ -245,8 +264,38 @@ class _Powers:
         return other if other is NotImplemented else other ** self
 
 
+def _limit(prec, most, what):
+    if prec > most:
+        raise _absent.error(f"decimal: a {what} of more than {most} digits is "
+                            "not part of dtrepl")
+
+
+def _out_of_range(x, y, context):
+    # x ** y where it is too large, too small or too close to 1 to be worked
+    # out, as a number that rounds as it does; else None.
+    top = x.adjusted()
+    if -2 < top < 1:
+        one = 10 ** -x._exp
+        off = abs(x._int - one)
+        if not off:
+            return None
+        least = most = len(str(off)) - len(str(one))
+        least -= 1
+    else:
+        least, most = len(str(abs(top) - (top < 0))) - 1, len(str(abs(top) + 1))
+    grows = (top >= 0) != bool(y._sign)
+    if y.adjusted() + least > len(str(max(context.Emax, -context.Etiny()))):
+        return _decimal._make(0, 1, context.Emax + 1 if grows
+                              else context.Etiny() - 1)
+    p = context.prec
+    if y.adjusted() + most + 4 < -p - 1:
+        return _decimal._make(0, 10 ** (p + 1) + (1 if grows else -1), -p - 1)
+    return None
+
+
 def _sure(found, prec, context):
     # Digits until rounding cannot go the other way.
+    _limit(prec, 1000, "logarithm, exponential or root")
     digits = prec + 4
     while True:
         n, e = found(digits)

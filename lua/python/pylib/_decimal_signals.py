@@ -67,6 +67,8 @@ class FloatOperation(DecimalException, TypeError):
 
 _SIGNALS = (Clamped, InvalidOperation, DivisionByZero, Inexact, FloatOperation,
             Overflow, Rounded, Subnormal, Underflow)
+_ORDER = (InvalidOperation, FloatOperation, DivisionByZero, Overflow, Underflow,
+          Subnormal, Inexact, Rounded, Clamped)
 _SHOWN = (InvalidOperation, DivisionByZero, Overflow)
 _ROUNDINGS = (ROUND_UP, ROUND_DOWN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP,
               ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_05UP)

@@ -9,13 +9,17 @@ from collections import namedtuple as _namedtuple
 
 from _decimal_powers import _Powers
 from _decimal_signals import *
-from _decimal_signals import _round_up
+from _decimal_signals import _ROUNDINGS, _round_up
 from _decimal_context import (BasicContext, Context, DefaultContext,
                               ExtendedContext, getcontext, localcontext,
                               setcontext)
 
 DecimalTuple = _namedtuple("DecimalTuple", "sign digits exponent",
                            module="decimal")
+_ROUNDING_VALUES = """valid values for rounding are:
+  [ROUND_CEILING, ROUND_FLOOR, ROUND_UP, ROUND_DOWN,
+   ROUND_HALF_UP, ROUND_HALF_DOWN, ROUND_HALF_EVEN,
+   ROUND_05UP]"""
 _NUMBER = _re.compile(r"([-+])?(?:(?=\d|\.\d)(\d*)(?:\.(\d*))?(?:e([-+]?\d+))?"
                       r"|inf(inity)?|(s?)nan(\d*))", _re.I)
 
@@ -165,8 +169,7 @@ class Decimal(_Powers):
             raise ValueError("cannot convert NaN to integer")
         if self.is_infinite():
             raise OverflowError("cannot convert Infinity to integer")
-        n = (self._int * 10 ** self._exp if self._exp >= 0
-             else self._int // 10 ** -self._exp)
+        n = self._shifted(0, ROUND_DOWN)[0]
         return -n if self._sign else n
 
     __trunc__ = __int__
@@ -326,7 +329,7 @@ class Decimal(_Powers):
         found = [] if exact else [Inexact]
         if tiny:
             found = [Subnormal, *([] if exact else [Underflow]), *found]
-        context._raise(*found, Rounded)
+        context._raise(*found, Rounded, *([] if n else [Clamped]))
         return _make(self._sign, n, low)
 
     def _overflowed(self, context):
@@ -339,6 +342,8 @@ class Decimal(_Powers):
 
     def _shifted(self, exp, rounding):
         # The digits at that power of ten, and are they exact?
+        if not self._int:
+            return 0, True
         if self._exp >= exp:
             return self._int * 10 ** (self._exp - exp), True
         if exp - self._exp > len(str(self._int)) + 1:
@@ -352,6 +357,8 @@ class Decimal(_Powers):
     def quantize(self, exp, rounding=None, context=None):
         context, exp = context or getcontext(), _value(exp)
         rounding = rounding or context.rounding
+        if rounding not in _ROUNDINGS:
+            raise TypeError(_ROUNDING_VALUES)
         nan = self._nan(exp, context)
         if nan:
             return nan
@@ -664,8 +671,11 @@ def _read(self, text, context):
     sign = int(m[1] == "-")
     if m[2] is not None:
         part = m[3] or ""
-        return _set(self, sign, int(m[2] + part or "0"),
-                    int(m[4] or 0) - len(part))
+        _set(self, sign, int(m[2] + part or "0"), int(m[4] or 0) - len(part))
+        if MIN_ETINY <= self._exp and self.adjusted() <= MAX_EMAX:
+            return self
+        (context or getcontext())._raise(InvalidOperation)
+        return _set(self, 0, 0, "n")
     if m[7] is None:
         return _set(self, sign, 0, "F")
     return _set(self, sign, int(m[7] or 0), "N" if m[6] else "n")
