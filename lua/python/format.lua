@@ -395,7 +395,8 @@ local function conversion(x, flags, width, precision, kind, given)
         kind, V.type_name(x))
     end
   elseif FLOAT[kind] then
-    local special = type(x) == "table" and V.special(x, "__float__")
+    local special = type(x) == "table" and not big.is(x)
+      and (V.special(x, "__float__") or V.special(x, "__index__"))
     if special then x = special() end
     if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x) then
       util.raise("TypeError", "must be real number, not %s", V.type_name(x))

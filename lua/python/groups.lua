@@ -178,6 +178,9 @@ function M.part(e, c)
   return matched, rest ~= None and rest or nil
 end
 
+-- anew(e): `raise e` names the error, which so is one of its own.
+function M.anew(e) handed[e] = nil end
+
 -- The errors at the ends of a group's branches, put into a set.
 local function add_leaves(e, set)
   if not is_group(e) then

@@ -642,6 +642,7 @@ S["raise"] = function (n)
     end
     local err = exceptions.raised(value(env))
     err.frames = nil                  -- it is raised here, now
+    groups.anew(err)
     if cause then exceptions.set_cause(err, cause(env)) end
     exceptions.chain(err, exceptions.handled[1])
     error(err, 0)

@@ -54,3 +54,19 @@ class A:
 print(float(A()))
 try: raise ReferenceError("gone")
 except ReferenceError as e: print(e, ReferenceError.__mro__[1])
+
+
+def named_again():
+    # `raise e` is an error of its own; a bare raise is not.
+    try:
+        raise ExceptionGroup("g", [ValueError(1), TypeError(2), KeyError(3)])
+    except* ValueError as e:
+        raise e
+    except* TypeError:
+        raise
+
+
+try:
+    named_again()
+except ExceptionGroup as e:
+    print(e, [(x, x.exceptions) for x in e.exceptions])

@@ -22,3 +22,11 @@ for f in (lambda: uuid.UUID("x"), lambda: uuid.UUID(), lambda: setattr(uuid.UUID
     except (TypeError, ValueError) as e: print(type(e).__name__, e)
 import tempfile, pathlib
 d = pathlib.Path(tempfile.mkdtemp()); (d / "a.txt").write_text("x"); q = (d / "a.txt").rename(d / "b.tar.gz"); print(q.suffixes, q.exists(), q.replace(str(d / "c")).name)
+
+
+class Ordinal:
+    def __index__(self):
+        return 7
+
+
+print("%f %.2e %g" % (Ordinal(), Ordinal(), Ordinal()))
