@@ -33,6 +33,8 @@ static const struct { const char *name, *overload; char number; } counted[] = {
   {"nanmedian", "dim", '1'}, {"norm", "ScalarOpt_dim", '1'},
   {"norm", "ScalarOpt_dim_dtype", '3'}, {"norm", "ScalarOpt_dtype", '2'},
   {"pow", "Scalar", '2'}, {"pow", "Tensor_Tensor", '1'},
+  {"pow_", "Scalar", '0'}, {"pow_", "Tensor", '1'}, {"fill", "Tensor", '1'},
+  {"fill_", "Scalar", '2'}, {"fill_", "Tensor", '3'},
   {"prod", "dim_int", '1'}, {"remainder", "Tensor", '1'},
   {"round", "decimals", '1'}, {"rsub", "Scalar", '1'},
   {"scatter", "value", '1'}, {"squeeze", "dim", '1'}, {"squeeze", "dims", '2'},
