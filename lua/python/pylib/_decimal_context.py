@@ -98,7 +98,10 @@ class Context:
         return _decimal._value(a)._div(_decimal._value(b), self)
 
     def power(self, a, b, modulo=None):
-        return _decimal._value(a)._pow(_decimal._value(b), self)
+        a, b = _decimal._value(a), _decimal._value(b)
+        if modulo is not None:
+            return a._pow_modulo(b, _decimal._value(modulo), self)
+        return a._pow(b, self)
 
     def quantize(self, a, b):
         return _decimal._value(a).quantize(_decimal._value(b), context=self)

@@ -250,13 +250,26 @@ class _Powers:
         r = _sure(found, p, context)
         return _decimal._make(sign, r._int, r._exp)
 
+    def _pow_modulo(self, other, modulo, context):
+        # With the sign of the power, as a remainder of Decimal has it.
+        nan = self._nan(other, context) or modulo._nan(modulo, context)
+        if nan:
+            return nan
+        if not all(x.is_finite() and x == x.to_integral_value()
+                   for x in (self, other, modulo)):
+            return self._invalid(context)
+        x, y, m = int(self), int(other), int(modulo)
+        if y < 0 or not m or not (x or y) or abs(m) >= 10 ** context.prec:
+            return self._invalid(context)
+        return _decimal._make(1 if x < 0 and y & 1 else 0,
+                              pow(abs(x), y, abs(m)), 0)
+
     def __pow__(self, other, modulo=None):
         other = _decimal._other(other)
         if other is NotImplemented:
             return other
         if modulo is not None:
-            modulo = _decimal._value(modulo)
-            return _decimal.Decimal(pow(int(self), int(other), int(modulo)))
+            return self._pow_modulo(other, _decimal._value(modulo), getcontext())
         return self._pow(other, getcontext())
 
     def __rpow__(self, other):
