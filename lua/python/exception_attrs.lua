@@ -63,8 +63,17 @@ end
 
 -- The module that an import did not find, or found without the name.
 local function sought_module(e)
+  local given = rawget(e, "module_name")
+  if given ~= nil then return given end
   return not rawget(e, "args") and (e.message:match "^No module named '([^']+)'$"
     or e.message:match "^cannot import name '[^']*' from '([^']+)'$") or None
+end
+
+-- The words of an ImportError: its only argument.
+local function import_words(e)
+  local args = rawget(e, "args")
+  if not args then return e.message end
+  return args.n == 1 and args[1] or None
 end
 
 local fact = {
@@ -80,7 +89,15 @@ local fact = {
       or M.is_of(e, "NameError") and (rawget(e, "sought") or None)
       or M.is_of(e, "ImportError") and sought_module(e) or nil
   end,
-  msg = of_syntax "msg", lineno = of_syntax "lineno",
+  msg = function (e)
+    return M.is_of(e, "ImportError") and import_words(e) or of_syntax "msg"(e)
+  end,
+  path = function (e)
+    if not M.is_of(e, "ImportError") then return nil end
+    local v = rawget(e, "module_path")
+    return v == nil and None or v
+  end,
+  lineno = of_syntax "lineno",
   offset = of_syntax "offset", text = of_syntax "text",
   end_lineno = of_syntax "end_lineno", end_offset = of_syntax "end_offset",
   print_file_and_line = of_syntax "print_file_and_line",

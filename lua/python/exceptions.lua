@@ -108,6 +108,31 @@ local function tell_syntax(e, args)
     .. (where and " (" .. where .. ")" or "")
 end
 
+-- Keyword arguments that a class of exceptions takes, and where an error keeps them.
+local KEYWORDS <const> = {
+  ImportError = {name = "module_name", path = "module_path"},
+  AttributeError = {name = "sought", obj = "sought_in"},
+  NameError = {name = "sought"},
+}
+
+-- What BaseException.__init__ makes of keyword arguments: facts, or a TypeError.
+local function take_keywords(e, class, kw)
+  if not kw or kw.n == 0 then return end
+  local of, known
+  for name, row in pairs(KEYWORDS) do
+    if M.is_below(class, classes[name]) then of, known = name, row end
+  end
+  if not known then
+    util.raise("TypeError", "%s() takes no keyword arguments", class.__name__)
+  end
+  for name in V.each(kw) do
+    if not known[name] then
+      util.raise("TypeError", "'%s' is an invalid keyword argument for %s()", name, of)
+    end
+    e[known[name]] = V.dict_get(kw, name)
+  end
+end
+
 -- An instance: the engine's error, with Python's args.
 local function make(class, args)
   local system = of_system(class, args)
@@ -166,6 +191,8 @@ function M.define(name, bases, members, order)
     local init = M.member(class, "__init__")
     if init then
       V.call(init, V.list({e, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+    else
+      take_keywords(e, class, kw)
     end
     return e
   end
@@ -234,7 +261,7 @@ function M.field(e, name)
   return fields and fields[name]
 end
 
--- What every exception has by these names: f(e, args).
+-- What every exception has by these names: f(e, args, kw).
 of_all = {
   add_note = function (e, args)
     if type(V.unbox(args[1])) ~= "string" then
@@ -246,8 +273,9 @@ of_all = {
     notes[notes.n] = args[1]
     return dt.None
   end,
-  __init__ = function (e, args)
+  __init__ = function (e, args, kw)
     M.init(e, args)
+    take_keywords(e, M.class_of(e), kw)
     return dt.None
   end,
   __new__ = function (class, args) return make(class, args) end,
@@ -263,8 +291,8 @@ of_all = {
 -- and its arguments, or nil.
 function M.default(name)
   local f = of_all[name]
-  return f and V.builtin(function (a)
-    return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1))
+  return f and V.builtin(function (a, kw)
+    return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
   end, name)
 end
 
