@@ -59,9 +59,14 @@ end
 
 -- Raise the text of key `key` (src/compat/texts.def) in the words of the release
 -- that is followed, with its class there.  As many arguments as it has.
-function M.say(key, ...)
+function M.say(key, ...) return M.say_for(nil, key, ...) end
+
+-- The same with a reason, as raise_for() has it.
+function M.say_for(reason, key, ...)
   local class, text = dt._said(key, ...)
-  error(dt.error(codes[class] or "RUNTIME", text, class), 0)
+  local e = dt.error(codes[class] or "RUNTIME", text, class)
+  e.reason = reason
+  error(e, 0)
 end
 
 -- The same as raise() for code that decides by the error: `reason` is its field of that

@@ -32,7 +32,7 @@ local function class_mesh_dim(placements, dim)
     if p:is_shard(dim) then found[#found + 1] = i end
   end
   if #found ~= 1 then
-    util.say("LOSS_CLASS_DIM", dim, texts(placements), #found)
+    util.say_for("loss_parallel", "LOSS_CLASS_DIM", dim, texts(placements), #found)
   end
   for i, p in ipairs(placements) do
     if i ~= found[1] and not (p:is_shard() or p:is_replicate()) then
@@ -192,7 +192,7 @@ local function nll_loss(x, target, weight, reduction, ignored)
   end
   if reduction ~= 0 then
     if reduction == MEAN and mesh.ndim > 1 then
-      util.say("LOSS_MEAN_MESH", mesh.ndim)
+      util.say_for("loss_parallel", "LOSS_MEAN_MESH", mesh.ndim)
     end
     placements = output_placements(x.placements, mdim)
   end
