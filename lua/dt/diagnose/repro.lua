@@ -10,6 +10,8 @@ local releases = require "dt.diagnose.release"
 local beyond = require "dt.diagnose.beyond"
 local code = require "dt.diagnose.code"
 local compare = require "dt.diagnose.compare"
+local export = require "dt.diagnose.export"
+local read = require("dt.diagnose").read
 local noticed = require "dt.diagnose.noticed"
 local keywords = require "dt.diagnose.keywords"
 local own_program = require "dt.diagnose.own"
@@ -122,7 +124,7 @@ local function write(scenario, r, o)
 end
 
 -- Whether what was printed is the report's fault.
-local function judge(run, got, scene, r, read)
+local function judge(run, got, scene, r)
   run.raised = not got.repro.ok
   run.message = run.raised and compare.message(got.repro.text) or nil
   run.same_operator = not r.op or run.raised
@@ -322,7 +324,7 @@ local function no_operator(output)
 end
 
 -- One candidate under one release.
-local function run_candidate(tool, r, read, c, torch)
+local function run_candidate(tool, r, c, torch)
   local run = {tried = {}, torch = torch, device = c.device, ranks = c.ranks}
   for k, v in pairs(c.run) do run[k] = v end
   local text = c.script(torch)
@@ -338,7 +340,7 @@ local function run_candidate(tool, r, read, c, torch)
     run.why = how == "time" and "the repro took too long" or no_operator(output)
       or "the repro itself failed: " .. output:sub(1, 200):gsub("%s+", " ")
   else
-    judge(run, got, c.scene, r, read)
+    judge(run, got, c.scene, r)
     if run.own and not run.raised then run.noticed = noticed.read(output, run) end
   end
   return run, got
@@ -397,10 +399,10 @@ end
 -- One candidate, under the release the report says or the one whose words fit:
 -- the words are those of one release, and what raises in one may run in another.
 -- A program with values made up counts by the very words alone.
-local function reproduce(tool, r, read, c)
+local function reproduce(tool, r, c)
   local best, got
   for i, release in ipairs(releases_of(tool, r, c)) do
-    local run, one = run_candidate(tool, r, read, c, release)
+    local run, one = run_candidate(tool, r, c, release)
     if run.invented and run.match ~= "same" then
       run.reproduced, run.match = false, nil
     end
@@ -417,10 +419,10 @@ end
 
 -- Of several candidates the first that raises the very message, else the
 -- first that raises another form of it, else the last one's reason.
-local function best_of(tool, r, read, candidates)
+local function best_of(tool, r, candidates)
   local best
   for _, c in ipairs(candidates) do
-    local run, got = reproduce(tool, r, read, c)
+    local run, got = reproduce(tool, r, c)
     if not best or not best.run.reproduced or run.match == "same" then
       best = {run = run, got = got, candidate = c}
     end
@@ -473,7 +475,7 @@ end
 
 -- A report that prints no error and has its program: what that raises is read
 -- in its place.
-local function read_own_error(tool, r, read)
+local function read_own_error(tool, r)
   if #r.exceptions > 0 or r.class and r.confidence >= GUESS
     or r.text:find "%f[%w]%u%w*Error: " then        -- one in a comment, say
     return
@@ -627,14 +629,13 @@ local function is_another_fault(seen, run) return seen and run.raised end
 -- report's own program counts before a scene; the scene then only says what
 -- cures it.
 function M.run(tool, r)
-  local read = require("dt.diagnose").read
   tool = remembering(tool)
-  read_own_error(tool, r, read)
-  local own = best_of(tool, r, read, own_candidates(r))
+  read_own_error(tool, r)
+  local own = best_of(tool, r, own_candidates(r))
   local is_own = own ~= nil and own.run.reproduced
   local seen = own and #r.exceptions == 0 and not own.run.invented
     and own.run.noticed or nil
-  local best = best_of(tool, r, read, scene_candidates(r))
+  local best = best_of(tool, r, scene_candidates(r))
   local run = best and best.run or {reproduced = false}
   if best and best.got then try_fixes(tool, run, best.got, best.candidate, r) end
   run.noticed = seen
@@ -669,7 +670,7 @@ end
 
 -- The run as a script for PyTorch; nil and why there is none.
 function M.export(tool, run)
-  return require("dt.diagnose.export").python(run, function (lines, o)
+  return export.python(run, function (lines, o)
     return run_script(tool, table.concat(lines, "\n") .. "\n", o, true)
   end)
 end
