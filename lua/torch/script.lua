@@ -298,6 +298,14 @@ local function tell_chain(e)
   end
 end
 
+-- What a class with a __str__ of its own says of its error.
+local function tell_in_own_words(e)
+  local class = type(e) == "table" and rawget(e, "python")
+  if not class or not exceptions.member(class, "__str__") then return end
+  local ok, text = pcall(V.str, e)
+  e.message = ok and text or "<exception str() failed>"
+end
+
 -- A name that is not there, and one like it that is.
 local function tell_near(e)
   local hint = near.hint(e)
@@ -336,6 +344,7 @@ local function flushed(...)
        or e:find("string too large", 1, true)) then
       e = exceptions.exception(e)
     end
+    tell_in_own_words(e)
     tell_near(e)
     tell_chain(e)
     offer_recorder(e)

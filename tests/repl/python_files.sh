@@ -128,5 +128,10 @@ check "its first line" prints "python 2" told
 check "a name of Lua's" prints "lua	2" --python lines.lua
 check "its names are kept" eval 'printf "y + 1\n" >line; echo "y = 41" >>told
   "$DTREPL" -q -n 1 --python -i told <line 2>&1 | grep -qx 42'
+printf 'class E(Exception):\n    def __str__(self): return "own words"\nraise E(1, 2)\n' \
+  >own.py
+"$DTREPL" -n 2 own.py >out.txt 2>&1
+check "an error that nobody caught is told as its class prints it" \
+  grep -q 'E: own words$' out.txt
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
