@@ -46,7 +46,7 @@ local circles = {
 
 -- Requires inside functions hide circles: how many are left.  The number may
 -- only go down, and is written down when it does.
-local late_allowed <const> = 28
+local late_allowed <const> = 26
 
 local modules, files, late, bad = {}, 0, 0, 0
 
