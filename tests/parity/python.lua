@@ -420,9 +420,9 @@ check("a __del__ is told", code == 0 and out:find("dtrepl: D.__del__ is not "
   .. "called", 1, true) and select(2, out:gsub("E.__del__", "")) == 1, out)
 
 -- The language: what Python 3.11 printed for the same text is in .out; for those
--- that import torch it had PyTorch.  Under a sanitizer every tenth: it is Lua;
+-- that import torch it had PyTorch.  Under a sanitizer every twentieth: it is Lua;
 -- in the quick set every third.
-local every = os.getenv "DTREPL_SANITIZER" and 10
+local every = os.getenv "DTREPL_SANITIZER" and 20
   or os.getenv "DTREPL_QUICK" and 3 or 1
 local texts = {}
 for _, file in ipairs(dt._list_dir("tests/parity/language")) do

@@ -3,7 +3,7 @@
 # TEST: needs=torch timeout=900 tags=slow
 # Every script of tests/findings, as :export torch and :report write it where it
 # has ended or stopped: PyTorch raises the same error, or shows the numbers that
-# dtrepl had.  Every third one, as each starts PyTorch twice; EVERY=1 takes all.
+# dtrepl had.  Every fourth one, as each starts PyTorch twice; EVERY=1 takes all.
 here=$(cd "$(dirname "$0")/../.." && pwd)
 DTREPL=${DTREPL:-$here/build/dtrepl}
 PYTHON=${DTREPL_PYTHON:-python3}
@@ -17,7 +17,7 @@ names=$($cases cut "$tmp" $(for f in $files; do echo "tests/findings/$f.lua"; do
 list= count=0
 for n in $names; do
   count=$((count + 1))
-  [ $((count % ${EVERY:-3})) = 0 ] || continue
+  [ $((count % ${EVERY:-4})) = 0 ] || continue
   printf '%s\n' ":export torch $tmp/$n.py" ":report $tmp/$n.md" |
     "$DTREPL" -n 4 --trust -i "$tmp/$n.lua" > "$tmp/$n.log" 2>&1
   grep -q '^no case' "$tmp/$n.log" && continue

@@ -3,12 +3,12 @@
 # TEST: tags=quick,one_thread timeout=600
 # Programs that print the same here as under PyTorch 2.15, nearly all as under 2.13: tests/repl/prints
 # has each with what PyTorch printed (python3 X.py >X.out writes it again).  The
-# quick set runs every third one, a sanitizer every fifth.
+# quick set runs every third one, a sanitizer every tenth.
 here=$(cd "$(dirname "$0")" && pwd)
 DTREPL=${DTREPL:-$here/../../build/dtrepl}
 every=1
 [ -n "$DTREPL_QUICK" ] && every=3
-[ -n "$DTREPL_SANITIZER" ] && every=5
+[ -n "$DTREPL_SANITIZER" ] && every=10
 passed=0 failed=0 n=0
 for f in "$here"/prints/*.py; do
   n=$((n + 1))

@@ -3,8 +3,8 @@
 -- runs all of it, in the quick set every eighth of the traced programs.  A
 -- sanitizer is slower by ten to twenty times and asks another question, which a
 -- case answers as soon as it reaches the code: address and undefined run every
--- eighth program, the first case of each operator and every 8th of the rest;
--- thread every 32nd program, and no cases of one rank.
+-- sixteenth program, the first case of each operator and every 16th of the rest;
+-- thread every 64th program, and no cases of one rank.
 -- The choice depends on the data alone, so that a failure can be run again.
 
 local M = {}
@@ -12,8 +12,8 @@ local M = {}
 local sanitizer = os.getenv "DTREPL_SANITIZER"
 M.all = not sanitizer           -- every line of every file
 local thread = sanitizer and sanitizer:find "thread"
-local line_step = 8
-local file_step = thread and 32 or sanitizer and 8
+local line_step = 16
+local file_step = thread and 64 or sanitizer and 16
   or os.getenv "DTREPL_QUICK" and 8 or 1
 M.all_files = file_step == 1
 
