@@ -130,116 +130,90 @@ class Interpolation:
         return value
 
 
-class BasicInterpolation(Interpolation):
+class _References(Interpolation):
+    """What a sign and brackets name in a value is put in its place; the sign
+    twice is the sign."""
+
+    def before_get(self, parser, section, option, value, defaults):
+        out = []
+        self._put(parser, option, out, value, section, defaults, 1)
+        return "".join(out)
+
+    def before_set(self, parser, section, option, value):
+        rest = self._name.sub("", value.replace(2 * self._sign, ""))
+        if self._sign in rest:
+            raise ValueError(f"invalid interpolation syntax in {value!r} at "
+                             f"position {rest.find(self._sign)}")
+        return value
+
+    def _put(self, parser, option, out, rest, section, map, depth):
+        sign = self._sign
+        raw = parser.get(section, option, raw=True, fallback=rest)
+        if depth > MAX_INTERPOLATION_DEPTH:
+            raise InterpolationDepthError(option, section, raw)
+        while rest:
+            before, found, rest = rest.partition(sign)
+            out.append(before)
+            if not found:
+                return
+            if rest[:1] == sign:
+                out.append(sign)
+                rest = rest[1:]
+                continue
+            if rest[:1] != self._bracket:
+                raise InterpolationSyntaxError(
+                    option, section, f"{sign!r} must be followed by {sign!r} or "
+                    f"{self._bracket!r}, found: {sign + rest!r}")
+            m = self._name.match(sign + rest)
+            if m is None:
+                raise InterpolationSyntaxError(
+                    option, section, "bad interpolation variable reference "
+                    f"{sign + rest!r}")
+            text, rest = sign + rest, rest[m.end() - 1:]
+            value, *where = self._named(parser, option, section, map,
+                                        m.group(1), raw, text)
+            if sign in value:
+                self._put(parser, where[0], out, value, *where[1:], depth + 1)
+            else:
+                out.append(value)
+
+
+class BasicInterpolation(_References):
     """%(name)s in a value is the value of that option."""
+    _sign, _bracket = "%", "("
     _name = _re.compile(r"%\(([^)]+)\)s")
 
-    def before_get(self, parser, section, option, value, defaults):
-        out = []
-        self._put(parser, option, out, value, section, defaults, 1)
-        return "".join(out)
-
-    def before_set(self, parser, section, option, value):
-        rest = self._name.sub("", value.replace("%%", ""))
-        if "%" in rest:
-            raise ValueError(f"invalid interpolation syntax in {value!r} at "
-                             f"position {rest.find('%')}")
-        return value
-
-    def _put(self, parser, option, out, rest, section, map, depth):
-        raw = parser.get(section, option, raw=True, fallback=rest)
-        if depth > MAX_INTERPOLATION_DEPTH:
-            raise InterpolationDepthError(option, section, raw)
-        while rest:
-            before, sign, rest = rest.partition("%")
-            out.append(before)
-            if not sign:
-                return
-            if rest[:1] == "%":
-                out.append("%")
-                rest = rest[1:]
-                continue
-            if rest[:1] != "(":
-                raise InterpolationSyntaxError(
-                    option, section, "'%' must be followed by '%' or '(', "
-                    f"found: {'%' + rest!r}")
-            m = self._name.match("%" + rest)
-            if m is None:
-                raise InterpolationSyntaxError(
-                    option, section, "bad interpolation variable reference "
-                    f"{'%' + rest!r}")
-            name = parser.optionxform(m.group(1))
-            rest = rest[m.end() - 1:]
-            try:
-                value = map[name]
-            except KeyError:
-                raise InterpolationMissingOptionError(
-                    option, section, raw, name) from None
-            if "%" in value:
-                self._put(parser, option, out, value, section, map, depth + 1)
-            else:
-                out.append(value)
+    def _named(self, parser, option, section, map, path, raw, text):
+        name = parser.optionxform(path)
+        try:
+            return map[name], option, section, map
+        except KeyError:
+            raise InterpolationMissingOptionError(
+                option, section, raw, name) from None
 
 
-class ExtendedInterpolation(Interpolation):
+class ExtendedInterpolation(_References):
     """${name} and ${section:name} in a value are values of options."""
+    _sign, _bracket = "$", "{"
     _name = _re.compile(r"\$\{([^}]+)\}")
 
-    def before_get(self, parser, section, option, value, defaults):
-        out = []
-        self._put(parser, option, out, value, section, defaults, 1)
-        return "".join(out)
-
-    def before_set(self, parser, section, option, value):
-        rest = self._name.sub("", value.replace("$$", ""))
-        if "$" in rest:
-            raise ValueError(f"invalid interpolation syntax in {value!r} at "
-                             f"position {rest.find('$')}")
-        return value
-
-    def _put(self, parser, option, out, rest, section, map, depth):
-        raw = parser.get(section, option, raw=True, fallback=rest)
-        if depth > MAX_INTERPOLATION_DEPTH:
-            raise InterpolationDepthError(option, section, raw)
-        while rest:
-            before, sign, rest = rest.partition("$")
-            out.append(before)
-            if not sign:
-                return
-            if rest[:1] == "$":
-                out.append("$")
-                rest = rest[1:]
-                continue
-            if rest[:1] != "{":
-                raise InterpolationSyntaxError(
-                    option, section, "'$' must be followed by '$' or '{', "
-                    f"found: {'$' + rest!r}")
-            m = self._name.match("$" + rest)
-            if m is None:
-                raise InterpolationSyntaxError(
-                    option, section, "bad interpolation variable reference "
-                    f"{'$' + rest!r}")
-            path = m.group(1).split(":")
-            rest = rest[m.end() - 1:]
-            if len(path) > 2:
-                raise InterpolationSyntaxError(
-                    option, section, f"More than one ':' found: "
-                    f"{'$' + rest!r}")
-            its, name = section, parser.optionxform(path[-1])
-            try:
-                if len(path) == 1:
-                    value = map[name]
-                else:
-                    its = path[0]
-                    value = parser.get(its, name, raw=True)
-            except (KeyError, NoSectionError, NoOptionError):
-                raise InterpolationMissingOptionError(
-                    option, section, raw, ":".join(path)) from None
-            if "$" in value:
-                self._put(parser, name, out, value, its,
-                          dict(parser.items(its, raw=True)), depth + 1)
+    def _named(self, parser, option, section, map, path, raw, text):
+        path = path.split(":")
+        if len(path) > 2:
+            rest = text[self._name.match(text).end():]
+            raise InterpolationSyntaxError(
+                option, section, f"More than one ':' found: {rest!r}")
+        its, name = section, parser.optionxform(path[-1])
+        try:
+            if len(path) == 1:
+                value = map[name]
             else:
-                out.append(value)
+                its = path[0]
+                value = parser.get(its, name, raw=True)
+        except (KeyError, NoSectionError, NoOptionError):
+            raise InterpolationMissingOptionError(
+                option, section, raw, ":".join(path)) from None
+        return value, name, its, dict(parser.items(its, raw=True))
 
 
 class RawConfigParser(_Mapping):

@@ -9,3 +9,23 @@ for f in (lambda: c["nope"], lambda: c.get("train", "zz"), lambda: c.get("q", "z
 c["new"] = {"a": "1", "B": "2\n3"}; o = io.StringIO(); c.write(o); print(o.getvalue()); del c["new"]; print(c.sections(), c.remove_option("eval", "k"), c["eval"].get("k"), c["eval"].getint("k", 7), c.defaults())
 d = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation(), inline_comment_prefixes=("#",), allow_no_value=True); d.read_string("[p]\nhome=/h # c\n[q]\nx=${p:home}/y\nz=${x}!\nflag\n"); print(d["q"]["z"], d["q"]["flag"], dict(d["p"]), d.read("nofile"))
 d = configparser.RawConfigParser(); d.optionxform = str; d.read_dict({"A": {"Key": 1, "b": None}}); print(dict(d["A"]), d.items("A"))
+
+# References that are wrong, of both signs, and values that may not be set.
+for kind, text in (
+        (configparser.BasicInterpolation(), "[a]\nx=1\ny=%(x)s-%%\nz=%(w)s\nq=%x\n"
+         "r=%(x\nl=%(l)s\n"),
+        (configparser.ExtendedInterpolation(), "[a]\nx=1\ny=${x}-$$-${b:k}\nz=${w}\n"
+         "q=$x\nr=${x\nl=${l}\nm=${a:b:c}tail\n[b]\nk=${j}\nj=7\n")):
+    p = configparser.ConfigParser(interpolation=kind)
+    p.read_string(text)
+    for option in p.options("a"):
+        try:
+            print(option, p.get("a", option))
+        except configparser.Error as e:
+            print(type(e).__name__, e)
+    for value in ("%(x)s", "%", "$", "${x}", "a$$", "b%%"):
+        try:
+            p.set("a", "x", value)
+            print("set", value)
+        except ValueError as e:
+            print(e)
