@@ -42,13 +42,15 @@ const DtCollName *dt_coll_find (const char *name) {
 /* One collective under way. */
 typedef struct Coll {
   const char *name;             /* "all_reduce" */
-  const char *reduce;           /* "sum" or NULL */
+  DtRedOp op;                   /* of those that reduce, */
+  const char *reduce;           /* and its name: "sum", or NULL */
   const DtMesh *mesh;
   int mdim;
   int n, *ranks;
   int64_t bytes_in, bytes_out;
   const DtMeta *meta;           /* of the input; hashed for agreement */
   DtTensor *in;                 /* all_reduce: what this rank gives */
+  int from;                     /* broadcast: the member that gives */
   int root;                     /* that all must name, + 1; 0: none.  Hashed, too */
   DtTensor *pair[2];            /* what goes in and what comes out, of functional
                                 ** ones: lout of the event */
@@ -205,15 +207,34 @@ static DtStatus check_avg (DtSession *s, DtRedOp op, const DtTensor *t) {
   return DT_OK;
 }
 
+/* What a collective does with the bytes of one tensor, into those of another. */
+typedef DtStatus Move (DtCtx *cx, Coll *k, const DtTensor *c, void *out);
+
+/* From the first event to the last.  `c` and `res` stay the caller's. */
+static DtStatus coll_run (DtSession *s, Coll *k, const DtTensor *c, DtTensor *res,
+                          Move *move) {
+  void *p = NULL;
+  DtStatus st = coll_begin(s, k, moves_data(s, c));
+  if (st == DT_OK && moves_data(s, c)) {
+    st = out_ptr(s, res, &p);
+    if (st == DT_OK) st = move(s->cx, k, c, p);
+  }
+  return k->n > 0 ? coll_end(s, k, st) : st;
+}
+
 /* --- all_reduce --- */
+
+static DtStatus move_all_reduce (DtCtx *cx, Coll *k, const DtTensor *c, void *out) {
+  return dt_comm_all_reduce(cx, k->group, &k->info, &(DtReduction){
+    k->op, (DtDtype)c->m.dtype, dt_tensor_cdata(c), out, dt_meta_numel(&c->m) });
+}
 
 DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
                              DtRedOp op, DtTensor *in, DtTensor **out) {
   DtCtx *cx = s->cx;
   DtTensor *c = NULL, *res = NULL;
   DtStatus st;
-  void *p = NULL;
-  Coll k = { .name = names[ALL_REDUCE].name, .reduce = dt_redop_name(op), .mesh = m,
+  Coll k = { .name = names[ALL_REDUCE].name, .op = op, .reduce = dt_redop_name(op), .mesh = m,
              .mdim = mdim, .bytes_in = dt_meta_nbytes(&in->m),
              .bytes_out = dt_meta_nbytes(&in->m), .meta = &in->m, .in = in };
   DT_CHECK(cx, op < DT_NREDOPS, DT_E_RUNTIME, "Unrecognized reduce_op: %s",
@@ -223,14 +244,7 @@ DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
   st = dt_mv_empty(s, &c->m, c->m.ndim, c->m.shape, &res);
   k.pair[0] = c;
   k.pair[1] = res;
-  if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
-  if (st == DT_OK && moves_data(s, c)) {
-    st = out_ptr(s, res, &p);
-    if (st == DT_OK)
-      st = dt_comm_all_reduce(cx, k.group, &k.info, &(DtReduction){
-        op, (DtDtype)c->m.dtype, dt_tensor_cdata(c), p, dt_meta_numel(&c->m) });
-  }
-  if (k.n > 0) st = coll_end(s, &k, st);
+  if (st == DT_OK) st = coll_run(s, &k, c, res, move_all_reduce);
   dt_tensor_unref(cx, c);
   if (st != DT_OK) dt_tensor_unref(cx, res);
   else *out = res;
@@ -239,6 +253,11 @@ DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
 
 /* --- all_gather --- */
 
+static DtStatus move_all_gather (DtCtx *cx, Coll *k, const DtTensor *c, void *out) {
+  return dt_comm_all_gather(cx, k->group, &k->info, dt_tensor_cdata(c),
+                            (size_t)k->bytes_in, out);
+}
+
 DtStatus dt_coll_all_gather (DtSession *s, const DtMesh *m, int mdim,
                              int gather_dim, DtTensor *in, DtTensor **out) {
   DtCtx *cx = s->cx;
@@ -246,7 +265,6 @@ DtStatus dt_coll_all_gather (DtSession *s, const DtMesh *m, int mdim,
   int ndim = in->m.ndim > 0 ? in->m.ndim : 1;
   DtTensor *c = NULL, *res = NULL;
   DtStatus st;
-  void *p = NULL;
   int64_t nbytes = dt_meta_nbytes(&in->m);
   Coll k = { .name = names[ALL_GATHER].name, .mesh = m, .mdim = mdim,
              .bytes_in = nbytes, .bytes_out = nbytes * n, .meta = &in->m };
@@ -256,14 +274,7 @@ DtStatus dt_coll_all_gather (DtSession *s, const DtMesh *m, int mdim,
   st = dt_mv_empty(s, &c->m, ndim, shape, &res);
   k.pair[0] = c;
   k.pair[1] = res;
-  if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
-  if (st == DT_OK && moves_data(s, c)) {
-    st = out_ptr(s, res, &p);
-    if (st == DT_OK)
-      st = dt_comm_all_gather(cx, k.group, &k.info, dt_tensor_cdata(c),
-                              (size_t)nbytes, p);
-  }
-  if (k.n > 0) st = coll_end(s, &k, st);
+  if (st == DT_OK) st = coll_run(s, &k, c, res, move_all_gather);
   if (st == DT_OK) st = dt_mv_rejoin(s, res, n, gather_dim, out);
   dt_tensor_unref(cx, c);
   dt_tensor_unref(cx, res);
@@ -272,6 +283,12 @@ DtStatus dt_coll_all_gather (DtSession *s, const DtMesh *m, int mdim,
 
 /* --- reduce_scatter --- */
 
+static DtStatus move_reduce_scatter (DtCtx *cx, Coll *k, const DtTensor *c, void *out) {
+  return dt_comm_reduce_scatter(cx, k->group, &k->info, &(DtReduction){
+    k->op, (DtDtype)c->m.dtype, dt_tensor_cdata(c), out,
+    dt_meta_numel(&c->m) / k->n });
+}
+
 DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
                                  DtRedOp op, int scatter_dim, DtTensor *in,
                                  DtTensor **out) {
@@ -279,10 +296,9 @@ DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
   int64_t n = m->shape[mdim], shape[DT_MAX_NDIM];
   DtTensor *c = NULL, *res = NULL;
   DtStatus st;
-  void *p = NULL;
   int64_t nbytes = dt_meta_nbytes(&in->m);
-  Coll k = { .name = names[REDUCE_SCATTER].name, .reduce = dt_redop_name(op),
-             .mesh = m, .mdim = mdim, .bytes_in = nbytes,
+  Coll k = { .name = names[REDUCE_SCATTER].name, .op = op,
+             .reduce = dt_redop_name(op), .mesh = m, .mdim = mdim, .bytes_in = nbytes,
              .bytes_out = nbytes / n };
   DT_CHECK(cx, scatter_dim < in->m.ndim && in->m.shape[scatter_dim] % n == 0,
            DT_E_RUNTIME, "input dimension %d (%lld must be a multiple of "
@@ -297,14 +313,7 @@ DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
   st = dt_mv_empty(s, &c->m, in->m.ndim, shape, &res);
   k.pair[0] = c;
   k.pair[1] = res;
-  if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
-  if (st == DT_OK && moves_data(s, c)) {
-    st = out_ptr(s, res, &p);
-    if (st == DT_OK)
-      st = dt_comm_reduce_scatter(cx, k.group, &k.info, &(DtReduction){
-        op, (DtDtype)c->m.dtype, dt_tensor_cdata(c), p, dt_meta_numel(&res->m) });
-  }
-  if (k.n > 0) st = coll_end(s, &k, st);
+  if (st == DT_OK) st = coll_run(s, &k, c, res, move_reduce_scatter);
   dt_tensor_unref(cx, c);
   if (st != DT_OK) dt_tensor_unref(cx, res);
   else *out = res;
@@ -313,6 +322,11 @@ DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
 
 /* --- all_to_all: split along one dim, joined along another --- */
 
+static DtStatus move_all_to_all (DtCtx *cx, Coll *k, const DtTensor *c, void *out) {
+  return dt_comm_all_to_all(cx, k->group, &k->info, dt_tensor_cdata(c),
+                            (size_t)(k->bytes_in / k->n), out);
+}
+
 DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
                              int split_dim, int concat_dim, DtTensor *in,
                              DtTensor **out) {
@@ -320,7 +334,6 @@ DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
   int64_t n = m->shape[mdim];
   DtTensor *c = NULL, *res = NULL;
   DtStatus st;
-  void *p = NULL;
   int64_t nbytes = dt_meta_nbytes(&in->m);
   Coll k = { .name = names[ALL_TO_ALL].name, .mesh = m, .mdim = mdim,
              .bytes_in = nbytes, .bytes_out = nbytes };
@@ -330,18 +343,9 @@ DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
   DT_TRY(cx, dt_mv_unjoin(s, in, n, split_dim, &c));
   k.meta = &c->m;
   st = dt_mv_empty(s, &c->m, c->m.ndim, c->m.shape, &res);
-  if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
-  if (st == DT_OK && moves_data(s, c)) {
-    st = out_ptr(s, res, &p);
-    if (st == DT_OK)
-      st = dt_comm_all_to_all(cx, k.group, &k.info, dt_tensor_cdata(c),
-                              (size_t)(nbytes / n), p);
-  }
-  if (k.n > 0) st = coll_end(s, &k, st);
-  if (st == DT_OK) {
-    /* block i holds the piece from member i, stacked on dim 0 */
-    st = dt_mv_rejoin(s, res, n, concat_dim, out);
-  }
+  if (st == DT_OK) st = coll_run(s, &k, c, res, move_all_to_all);
+  /* block i holds the piece from member i, stacked on dim 0 */
+  if (st == DT_OK) st = dt_mv_rejoin(s, res, n, concat_dim, out);
   dt_tensor_unref(cx, c);
   dt_tensor_unref(cx, res);
   return st;
@@ -433,6 +437,11 @@ DtStatus dt_coll_all_to_all_v (DtSession *s, const DtMesh *m, int mdim,
 
 /* --- from one rank --- */
 
+static DtStatus move_broadcast (DtCtx *cx, Coll *k, const DtTensor *c, void *out) {
+  (void)c;                      /* the same */
+  return dt_comm_broadcast(cx, k->group, &k->info, out, (size_t)k->bytes_in, k->from);
+}
+
 static DtStatus check_root (DtSession *s, const DtMesh *m, int mdim, int root,
                             const char *what) {
   bool fake = s->comm != NULL && s->comm->vt->kind == DT_WORLD_FAKE;
@@ -446,21 +455,12 @@ static DtStatus check_root (DtSession *s, const DtMesh *m, int mdim, int root,
 
 DtStatus dt_coll_broadcast (DtSession *s, const DtMesh *m, int mdim, int root,
                             DtTensor *io) {
-  DtCtx *cx = s->cx;
-  DtStatus st;
-  void *p = NULL;
   int64_t nbytes = dt_meta_nbytes(&io->m);
   Coll k = { .name = names[C10D_BROADCAST].name, .mesh = m, .mdim = mdim,
              .bytes_in = nbytes, .bytes_out = nbytes, .meta = &io->m,
-             .pair = { io, io }, .root = root + 1 };
-  DT_TRY(cx, check_root(s, m, mdim, root, "broadcast"));
-  st = coll_begin(s, &k, moves_data(s, io));
-  if (st == DT_OK && moves_data(s, io)) {
-    st = out_ptr(s, io, &p);
-    if (st == DT_OK)
-      st = dt_comm_broadcast(cx, k.group, &k.info, p, (size_t)nbytes, root);
-  }
-  return k.n > 0 ? coll_end(s, &k, st) : st;
+             .pair = { io, io }, .from = root, .root = root + 1 };
+  DT_TRY(s->cx, check_root(s, m, mdim, root, "broadcast"));
+  return coll_run(s, &k, io, io, move_broadcast);
 }
 
 /* The pieces of the root, one after the other. */
