@@ -543,6 +543,10 @@ static DtStatus compare_replicas (DtVfCase *c) {
   return DT_OK;
 }
 
+/* gather_inputs and dt_vf_most are collectives: what leaves before one of them must
+** be alike on all ranks, as words, randomness and types are.  The worst of the ranks
+** counts for all; only then are the reasons looked for, the cause last, since it runs
+** the operator again. */
 static DtStatus run_case (DtVfCase *c) {
   DtSession *s = c->d->s;
   double kind;

@@ -474,6 +474,10 @@ static DtStatus cast_input (DtSession *s, DtVar *t, DtMesh *mesh,
                       t->spec->strided_is_order, spec);
 }
 
+/* The cast to forward_dtype comes before anything moves, as in PyTorch
+** (_redistribute.py:Redistribute.forward@2.13).  Placements that are there already
+** move nothing and are a node of the graph all the same.  Too few of them fail where
+** the plan is made: on the ranks of the mesh only. */
 static DtStatus redistribute_dist (DtSession *s, DtVar *t, DtMesh *mesh,
                                    int npl, const DtPlacement *given,
                                    DtDtype fwd, DtDtype bwd, DtVar **out) {

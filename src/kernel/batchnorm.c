@@ -50,6 +50,8 @@ static DtStatus optional (DtCtx *cx, const DtTensor *t, DtTensor **out) {
   return t == NULL ? DT_OK : dt_kernel_dense(cx, t, DT_F64, out);
 }
 
+/* Dense copies of all that is read, one buffer for a run of x and of grad, and `out`
+** itself where it is contiguous: else a tensor that is copied into it at the end. */
 static DtStatus cells_init (DtCtx *cx, Cells *s, const DtTensor *a,
                             const DtTensor *grad, const DtTensor *w,
                             const DtTensor *b, DtTensor *out) {

@@ -392,6 +392,8 @@ static DtStatus frac_check_python (DtMetaCall *c, const DtMeta *in,
   return DT_OK;
 }
 
+/* Two dims allow a pool as large as the input, three do not, and they look at the
+** depth, the width and only then the height: each as PyTorch's own function does. */
 static DtStatus frac_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0];
   int nd = ND;

@@ -362,6 +362,9 @@ static DtStatus back_zeros (DtKernelCall *c) {
   return DT_OK;
 }
 
+/* Of a transposed convolution (B_TURNED) the forward is the other's backward, so that
+** the gradient's sizes are those of the input there.  What out_mask leaves out has no
+** output. */
 static DtStatus back_kernel (DtKernelCall *c) {
   Conv v;
   bool turned = dt_arg_bool(c->args, B_TURNED);

@@ -415,6 +415,9 @@ static DtStatus check_weights (DtCtx *cx, const double *w, int64_t k,
   return DT_OK;
 }
 
+/* Without replacement, and for one draw, each weight is divided by a wait drawn from
+** an exponential distribution and the largest win; with it each draw is one uniform
+** number looked up in the running sum.  The generator ends where PyTorch's ends. */
 static DtStatus multinomial_kernel (DtKernelCall *c) {
   const DtMeta *m = &c->in[0]->m;
   int64_t k = m->shape[m->ndim - 1], n = dt_arg_int(c->args, 1);

@@ -349,6 +349,8 @@ static bool fills_complex (const DtMetaCall *c) {
   return v ? dt_dtype_is_complex((DtDtype)v->dtype)
            : dt_arg_scalar(c->args, 3).kind == DT_K_COMPLEX;
 }
+/* Fake tensors pass the checks of PyTorch's kernel and have those of its Python: the
+** same faults in other words. */
 static DtStatus fill_meta (DtMetaCall *c) {
   int d;
   const DtMeta *v = dt_in(c, 3);

@@ -474,6 +474,9 @@ static bool all_channels_last (const DtMetaCall *c, int n, const int *slot) {
   return true;
 }
 
+/* Empty tensors of one dim are passed over, whatever the others are: the first that
+** counts gives the shape, and all dims but `d` are held against it.  A fake call has
+** checks of its own first, in the order of PyTorch's Python. */
 static DtStatus cat_meta (DtMetaCall *c) {
   int slot[DT_MAX_OUTS], d = 0, n;
   const DtMeta *first = NULL;
