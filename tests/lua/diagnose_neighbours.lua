@@ -66,6 +66,28 @@ local told = {
   {"after redistribute: RuntimeError: view size is not compatible with input tensor's "
     .. "size and stride (at least one dimension spans across two contiguous subspaces)",
     "contiguous()"},
+  {"fsdp, single machine: inconsistent compute device and'device_id ' on rank 3: cuda:0 "
+    .. "vs cuda:3", "torch.cuda.set_device("},
+  {"RuntimeError: FSDP only supports single device modules but got params on "
+    .. "{device(type='cpu'), device(type='cuda', index=0)}", "device_id="},
+  {"RuntimeError: ``sharded_state_dict`` can only be used when parameters are flatten "
+    .. "and sharded.", "FULL_STATE_DICT"},
+  {"ValueError: FSDP auto wrapping requires modules to not already have FSDP applied but "
+    .. "found layers.0 in", "auto_wrap_policy=policy"},
+  {"RuntimeError: Found state_dict_type LOCAL_STATE_DICT. DeviceMesh is not compatible "
+    .. "with LOCAL_STATE_DICT.", "SHARDED_STATE_DICT"},
+  {"AssertionError: Cannot manually unshard parameters during forward/backward",
+    "summon_full_params(model)"},
+  {"AssertionError: Rank 1 has different values for step: 8016.0. Other ranks: 7870.0",
+    "if not skip"},
+  {"ValueError: Attempting to unscale FP16 gradients.", "model.float()"},
+  {"ValueError: There are param groups that have zero parameters. In such a case, DSD "
+    .. "only support exactly one param group with zero parameters.", 'if g["params"]'},
+  {"RuntimeError: All the parameters in the same parameter group should have the same "
+    .. "saved param_group value. But model.w.lr is 0.1 while other(s) is 0.01.",
+    "optimizer.param_groups"},
+  {"RuntimeError: `checkpoint_id` must be specified if storage_reader/storage_writer is "
+    .. "None.", "checkpoint_id="},
   {"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: train.py "
     .. "FAILED exitcode: 1, error_file: <N/A>", "@record"},
 }
@@ -171,6 +193,18 @@ T.ok(not r.class and r.neighbour, "one collective on all ranks")
 T.has(r.notes[1], "rank 0 in ALLREDUCE (number 305), rank 2 in ALLREDUCE")
 r = diagnose.read(WAITS:format(0, 0, 305))
 T.ok(not r.neighbour, "one rank alone tells nothing of the others")
+r = diagnose.read("FSDP2 + EP on 16 GPUs, it hangs at a random step: "
+  .. WAITS:format(3, 3, 12):gsub("ALLREDUCE", "ALLTOALL_BASE"))
+T.ok(r.neighbour and not r.class, "an all-to-all of experts")
+T.has(r.fixes[1].torch, "all_to_all_single(out_counts, in_counts")
+r = diagnose.read("FSDP run: " .. WAITS:format(3, 3, 12):gsub("ALLREDUCE",
+  "_ALLGATHER_BASE"))
+T.ok(r.neighbour and not r.class, "FSDP's own gather")
+T.has(r.fixes[1].torch, "DUMP_ON_TIMEOUT")
+-- the same, where the words speak for a class
+r = diagnose.read("torchtitan, MoE, expert_parallel_degree 8: "
+  .. WAITS:format(3, 3, 12):gsub("ALLREDUCE", "ALLTOALL_BASE"))
+T.has(r.fixes[1].torch, "all_to_all_single(out_counts, in_counts")
 r = diagnose.read "The weather is fine."
 T.ok(not r.neighbour and #r.fixes == 0, "nothing to say")
 

@@ -18,6 +18,7 @@ local evidence = require "dt.diagnose.evidence"
 local facts = require "dt.diagnose.facts"
 local neighbours = require "dt.diagnose.neighbours"
 local opnames = require "dt.diagnose.opnames"
+local prose = require "dt.diagnose.prose"
 local releases = require "dt.diagnose.release"
 local threads = require "dt.diagnose.threads"
 
@@ -361,7 +362,8 @@ function M.read(text)
     local what = r.framework and "a report of " .. r.framework
       .. "'s own parallelism" or r.neighbour and r.neighbour.about or r.foreign
     r.cause = what and "This reads like " .. what
-      .. ", not like a matter of distributed tensors."
+      .. (r.neighbour and r.foreign and prose.is_ours(r) and "."
+        or ", not like a matter of distributed tensors.")
       .. (r.neighbour and " " .. r.neighbour.cause or "") or nil
   end
   r.questions = questions_of(r, allows)

@@ -160,6 +160,39 @@ M.rows = {
         .. "dist.all_reduce(torch.ones(1, device=device))"},
    },
    ask = "Which rank of the group has no such line, and what does it print last?"},
+  {about = "an all-to-all of experts that some ranks did not come to",
+   only = {"Watchdog caught collective operation timeout", "~ALLTOALL|ALLTOALLV",
+     "~expert|moe|ep", "~fsdp|torchtitan|expert parallel|DeviceMesh"},
+   cause = "In an all-to-all each rank waits for rows of every other one: one rank is "
+     .. "not in this layer (no tokens, another number of microbatches, an error of its "
+     .. "own), or what it sends is not what the others expect.",
+   fixes = {
+     {"exchange the counts by an all-to-all of their own, with all ranks in it",
+      torch = "dist.all_to_all_single(out_counts, in_counts, group=ep_group)"},
+     {"let a rank without tokens go through the layer with no rows, and not around it",
+      torch = "y = experts(x)  # also when x.shape[0] == 0"},
+     {"let it say who came: the last collective of each rank",
+      torch = "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"},
+   },
+   ask = "Which rank of the group has no such line, and where is it?"},
+  {about = "a collective that FSDP waits in",
+   only = {"Watchdog caught collective operation timeout", "=fsdp",
+     "~_ALLGATHER_BASE|_REDUCE_SCATTER_BASE|ALLGATHER_BASE|REDUCE_SCATTER"},
+   cause = "FSDP gathers a unit's weights when its forward or backward begins, and "
+     .. "scatters its gradients after: all ranks have to run the same units as often. "
+     .. "One of them did not come, and the text does not say which.",
+   fixes = {
+     {"let it say who came: the last collective of each rank",
+      torch = "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"},
+     {"equal numbers of batches on all ranks", done = false,
+      torch = "DistributedSampler(data, drop_last=True)"},
+     {"run each unit on all ranks, on a dummy where a rank has nothing for it",
+      torch = "out = out + 0 * sum(p.sum() for p in unit.parameters())  "
+        .. "# inside unit.forward"},
+     {"save and evaluate on all ranks, and write on one",
+      torch = "sd = get_model_state_dict(model)  # not under `if rank == 0`"},
+   },
+   ask = "Which rank has no such line, and what was it doing: data, saving, a branch?"},
   {about = "a worker of vLLM that does not answer", others = true, exact = true,
    only = {"No available shared memory broadcast block found"},
    cause = "The engine waits for a worker that has not read its last message: it "
@@ -310,6 +343,72 @@ M.rows = {
       torch = "FSDP(model, device_mesh=mesh, "
         .. "sharding_strategy=ShardingStrategy.FULL_SHARD)"},
    }},
+  {about = "FSDP1's device", exact = true,
+   only = {"~inconsistent compute device", "!on meta", "!/rank %d+: meta"},
+   cause = "FSDP1 computes on the current device of the process, and that is another "
+     .. "than device_id, or than the one the module lies on.",
+   fixes = {
+     {"give each process its GPU before anything is moved there",
+      torch = 'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))'},
+     {"and FSDP the same one",
+      torch = "FSDP(model, device_id=torch.cuda.current_device())"},
+   },
+   ask = "Where does the module lie before it is wrapped? "
+     .. "(next(model.parameters()).device)"},
+  {about = "a module on several devices that FSDP1 wraps", exact = true,
+   only = {"~FSDP only supports single device modules|"
+     .. "To support a module with both CPU and GPU params|"
+     .. "The module has CPU parameters or buffers when"},
+   cause = "FSDP1 takes a module whose parameters and buffers lie on one device; some "
+     .. "are on the CPU or on another GPU still.",
+   fixes = {
+     {"let FSDP move them", done = false,
+      torch = "FSDP(model, device_id=torch.cuda.current_device())"},
+     {"no device_map when the model is loaded: it spreads the model by itself",
+      torch = "Model.from_pretrained(path)  # no device_map", only = {"device_map"}},
+   },
+   ask = "Which ones? (print({n: p.device for n, p in model.named_parameters()}))"},
+  {about = "FSDP1's sharded state dict", exact = true,
+   only = {"can only be used when parameters are flatten and sharded"},
+   cause = "With one rank in the shard group, or NO_SHARD, FSDP1 shards nothing, and "
+     .. "there is no sharded state dict.",
+   fixes = {
+     {"ask for the full one",
+      torch = "with FSDP.state_dict_type(model, StateDictType.FULL_STATE_DICT):\n"
+        .. "    sd = model.state_dict()"},
+     {"or leave FSDP out on one GPU",
+      torch = "if dist.get_world_size() > 1: model = FSDP(model)"},
+   }},
+  {about = "FSDP1 over modules that are wrapped already", exact = true,
+   only = {"FSDP auto wrapping requires modules to not already have FSDP applied"},
+   cause = "auto_wrap_policy wraps the submodules by itself, and some were wrapped "
+     .. "before, by hand or by an earlier call.",
+   fixes = {
+     {"one of the two: the policy alone", done = false,
+      torch = "model = FSDP(model, auto_wrap_policy=policy)  # nothing wrapped before"},
+     {"or no policy for what is wrapped by hand", torch = "model = FSDP(model)"},
+   }},
+  {about = "FSDP1's meshes", exact = true,
+   only = {"DeviceMesh is not compatible with LOCAL_STATE_DICT"},
+   cause = "Under a mesh FSDP1's state dict holds DTensors, and the local one knows "
+     .. "flat parameters only.",
+   fixes = {{"the sharded state dict", done = false,
+     torch = "FSDP.set_state_dict_type(model, StateDictType.SHARDED_STATE_DICT)"}}},
+  {about = "FSDP1's parameters inside its own forward or backward", exact = true,
+   only = {"Cannot manually unshard parameters during forward/backward"},
+   cause = "summon_full_params was entered while a unit runs, from a hook or from the "
+     .. "forward of a submodule.",
+   fixes = {{"enter it around the step, not inside",
+     torch = "with FSDP.summon_full_params(model):  # after backward()\n"
+       .. "    norms = {n: p.norm() for n, p in model.named_parameters()}"}}},
+  {about = "steps that the ranks did not take alike", exact = true,
+   only = {"/Rank %d+ has different values for [%w_]+: .-Other ranks:"},
+   cause = "FSDP1 gathers the optimizer state and finds another step count on this "
+     .. "rank: some ranks skipped a step, or took one more.",
+   fixes = {{"decide together whether a step is taken",
+     torch = "skip = torch.tensor(float(skip), device=device)\n"
+       .. "dist.all_reduce(skip, op=dist.ReduceOp.MAX)\n"
+       .. "if not skip: optimizer.step()"}}},
   {about = "FSDP1's private _unshard()", exact = true,
    only = {"'Stream' object has no attribute 'wait'", "_unshard"},
    cause = "A fault of the method itself: it waits for a stream where an event is "
@@ -492,6 +591,35 @@ M.rows = {
      .. "number has not.",
    fixes = {{"upgrade: 2.13 saves it"},
      {"or save it in one dimension", torch = "state[k] = v.reshape(1)"}}},
+  {about = "a GradScaler over float16 weights", others = true, exact = true,
+   only = {"Attempting to unscale FP16 gradients"},
+   cause = "The scaler wants float32 gradients: the weights themselves were loaded or "
+     .. "cast to float16, where only the computation should be.",
+   fixes = {
+     {"keep the weights in float32 and cast for the computation",
+      torch = "model = model.float()  # autocast or the wrapper's param_dtype casts"},
+     {"or bfloat16, which wants no scaler",
+      torch = "MixedPrecisionPolicy(param_dtype=torch.bfloat16)", only = {"=fsdp"}},
+   }},
+  {about = "an optimizer with a group of no parameters", exact = true,
+   only = {"/param groups? that ha[sv]e? zero parameters"},
+   cause = "The functions of distributed state dicts find a group by its parameters, "
+     .. "and this one has none on this rank.",
+   fixes = {{"leave empty groups out when the optimizer is made",
+     torch = 'torch.optim.AdamW([g for g in groups if g["params"]])'}}},
+  {about = "groups of an optimizer that were saved otherwise", exact = true,
+   only = {"should have the same saved param_group value"},
+   cause = "Parameters that share a group now were saved in groups with other values "
+     .. "(learning rate, weight decay).",
+   fixes = {{"make the groups as they were when it was saved, and load then",
+     torch = 'print([(g["lr"], len(g["params"])) for g in optimizer.param_groups])'}},
+   ask = "Which parameters are in which group, then and now?"},
+  {about = "a call of torch.distributed.checkpoint without a place", exact = true,
+   only = {"~Cannot detect which StorageReader or StorageWriter to use|"
+     .. "`checkpoint_id` must be specified if storage_reader"},
+   cause = "Neither a path nor a reader or writer was given.",
+   fixes = {{"give the folder",
+     torch = 'dcp.save(sd, checkpoint_id="ckpt/step1")'}}},
   {about = "a reference model that FSDP does not move",
    only = {"~on the same device|two devices", "=fsdp",
      "~ref_model|reference model|ref model|teacher"},
