@@ -39,6 +39,46 @@ local described = {
   {"optimizer-built-before-sharding",
     "I create AdamW right after the model and call fully_shard later. The "
     .. "weights do not change and the loss stays flat."},
+  {"fsdp-divergent-module-execution",
+    "Expert parallel run: as soon as an expert of one rank gets no token in a batch, "
+    .. "all ranks are stuck in the next step."},
+  {"argmax-local-index",
+    "torch.max(logits, dim=1) of a DTensor with Shard(1) returns incorrect indices, the "
+    .. "values are right."},
+  {"optimizer-built-before-sharding",
+    "opt = Adam(net.parameters()) stands before parallelize_module(net, mesh, plan), and "
+    .. "the loss is constant."},
+  {"global-shape-as-local",
+    "The offload hook calls torch.empty(p.shape) next to each DTensor shard; p.shape is "
+    .. "the shape of the whole, so it runs out of memory."},
+  {"collective-wrong-device",
+    "all_gather of a DTensor fails on rank 3, tensor not on the GPU of the group: it "
+    .. "never called set_device. The error says wrong device."},
+  {"devicemesh-pickle-version-skew",
+    "torch.load of a file from an older version: the DeviceMesh in it lacks an "
+    .. "attribute, AttributeError at first use."},
+  {"sharding-cache-growth",
+    "The lru_cache of DTensor's propagation gets an entry for every new length and is "
+    .. "never cleared, the job dies."},
+  {"tp-local-output-uneven",
+    "Tensor parallel of 6 over 16 features: outputs have different widths, the next "
+    .. "linear fails."},
+  {"nonlinear-on-partial",
+    "gelu is applied to a DTensor with Partial() before it was reduced, and activations "
+    .. "are wrong."},
+  {"invalid-mesh-dim-name",
+    "With tensor parallel alone our trainer fails: it asks for dp_shard_cp, an axis that "
+    .. "was never created."},
+  {"hidden-redistribution",
+    "CommDebugMode of a DTensor step shows an all-gather that I didn't write, which is "
+    .. "wrong."},
+  {"implicit-redistribution-forbidden",
+    "Our strict mode about redistribution refuses the matmul of two DTensors."},
+  {"fsdp2-usage",
+    "set_requires_gradient_sync(False) is left on for the last microbatch, the gradients "
+    .. "are not reduced and ranks differ."},
+  {"out-variant-kwarg-dtensor",
+    "torch.mul(a, b, out=buf), where only buf is a DTensor: it fails, found no mesh."},
   {"grad-norm-is-partial-dtensor",
     "With DTensor parameters clip_grad_norm_ returns a norm that gets smaller "
     .. "when I add GPUs."},

@@ -48,7 +48,8 @@ M.concepts = {
     .. "asserts|could not|couldn't|strange|gets smaller|gives only|"
     .. "much larger than|much worse|about half|half of what|half as|"
     .. "do not change|does not change|doesn't change|not learn|not train|"
-    .. "loss stays|stays flat|stays constant",
+    .. "loss stays|stays flat|stays constant|is constant|exactly constant|"
+    .. "finds no|not exist",
   -- What no announcement of a feature says.
   fault = "error|fails|failing|failed|failure|crash|=hang|=hangs|"
     .. "hanging|=hung|wrong|incorrect|"
@@ -61,7 +62,8 @@ M.concepts = {
     .. "is there a way|is it possible|will fully_shard|ask for it|"
     .. "which version|i'd like to see|question about|"
     .. "the documentation of|does fsdp2 also|any plans|thanks for the great",
-  fsdp = "fully_shard|fsdp|cpuoffloadpolicy|mixedprecisionpolicy",
+  fsdp = "fully_shard|fsdp|cpuoffloadpolicy|mixedprecisionpolicy|"
+    .. "set_requires_gradient_sync",
   tp = "tensor parallel|tensor-parallel|=tp|colwise|rowwise|"
     .. "parallelize_module|tp_plan",
   cp = "context_parallel|context parallel|ring attention|cp=|cp_size|"
@@ -78,7 +80,10 @@ M.concepts = {
     .. "watchdog",
   one_rank = "main process|rank 0 only|only on rank 0|only rank 0|rank == 0|"
     .. "rank zero|get_rank() == 0|get_rank()==0|is_main_process|on one rank only|only on one rank|"
-    .. "only in rank 0|on the first rank",
+    .. "only in rank 0|on the first rank|"
+    .. "rank 0 evaluates|rank 0 calls|rank 0 alone|"
+    .. "only the first rank|others have gone on|"
+    .. "other ranks have gone on",
   together = "full_tensor|state_dict|redistribute|all_gather|all-gather|"
     .. "barrier|all_reduce|all-reduce|save_pretrained|print|save",
   unlike = "another subgraph|different subgraph|other subgraph|"
@@ -95,12 +100,18 @@ M.concepts = {
     .. "exits the loop|exits early|exit the loop|finishes early|"
     .. "finishes its loop|leave the loop|empty shard|empty batch|empty data|"
     .. "runs out of|run out of|uneven number|unequal number|one rank more|"
-    .. "while the other|while others|other ranks are|another forward",
+    .. "while the other|while others|other ranks are|another forward|"
+    .. "not see any token|n't see any token|see no token|"
+    .. "sees no token|sends no token|receives no token|gets no token|"
+    .. "get no token|without tokens|used differently|take turns|"
+    .. "turns being used|gradients on some ranks",
   no_learning = "not learn|not train|never change|don't change|"
     .. "do not change|does not change|not updated|not being updated|"
     .. "loss stays|loss is flat|not decreas|not go down|weights stay|"
     .. "does not go down|not going down|never goes down|doesn't learn|"
-    .. "no progress in|constant loss|same loss|not change",
+    .. "no progress in|constant loss|same loss|not change|"
+    .. "exactly constant|stays constant|is constant|does not move|"
+    .. "doesn't move|never move",
   optimizer = "optimizer|=adam|adamw|=sgd",
   optimizer_state = "exp_avg|optimizer state|optim.step|optimizer.step|"
     .. "optimizer_state_dict|optim_state",
@@ -112,7 +123,8 @@ M.concepts = {
   too_low = "shrink|smaller|lower|too small|depends on the number|"
     .. "changes with the number|differs per rank|different on each|too low|"
     .. "is wrong|when i add gpus|not the same on|different on|each rank|"
-    .. "per rank|local|not equal|much smaller",
+    .. "per rank|local|not equal|much smaller|"
+    .. "halves|times as many gpus",
   counted_often = "counted|once per|inflated|overcount|over-count|too high|"
     .. "too large|tp_size times|tp times|double-count|duplicated|"
     .. "multiple times|several times|summed over tp",
@@ -122,7 +134,9 @@ M.concepts = {
     .. "process memory|ram usage|tracemalloc|gc.get_objects|"
     .. "memory of the process|process's memory|python objects|host side",
   grows = "grow|goes up|increas|leak|climb|rises|accumulat|rising|"
-    .. "more and more|every iteration|each iteration|never freed|unbounded",
+    .. "more and more|every iteration|each iteration|never freed|unbounded|"
+    .. "creep|never emptied|never evicted|never cleared|"
+    .. "entry for every|entry per",
   slow = "slow|overhead|idles|cpu-bound|cpu bound|latency|spends|"
     .. "takes longer|times longer|longer than|slower|time in|cpu time|"
     .. "bottleneck|launch bound|=idle|times faster|faster than|starved",
@@ -132,7 +146,8 @@ M.concepts = {
     .. "more memory than|memory is the same|memory than|as much memory|"
     .. "memory that i computed|no memory saving|does not save memory|halved|"
     .. "only half|less than expected|not sharded over all|more memory|"
-    .. "still replicat|is replicated|not drop|does not go down",
+    .. "still replicat|is replicated|not drop|does not go down|"
+    .. "memory is twice|twice what|memory than expected",
   two_dims = "2d mesh|2-d mesh|(replicate(), shard|two dimensions|dp and cp|"
     .. "two-dimensional|hsdp|(2, 4) mesh|(4, 2) mesh|(2, 2) mesh|2d|2-d|"
     .. "mesh_2d|two-d|(dp, cp)|dp_shard, cp|(2, |second dim",
@@ -171,7 +186,8 @@ M.concepts = {
     .. "missing|wrong|not reduced|too small|too large|scaled|incorrect|"
     .. "nobody sums|its own gradient|own gradient|not summed|not synchron|"
     .. "not averaged|drift|not the same|diverge|lost|differs|differ",
-  partial = "partial",
+  partial = "partial|"
+    .. "pending sum|pending reduction",
   forward_right = "forward is right|forward is correct|forward is fine|"
     .. "forward pass is right|forward pass is correct|forward matches|"
     .. "correct forward|forward correct|backward is wrong|"
@@ -227,11 +243,14 @@ M.concepts = {
   of_rank0 = "data of rank 0|rank 0's|from rank 0|overwritten|ignores what|"
     .. "all ranks end with|same as rank 0|other ranks|of rank 0|first rank|"
     .. "broadcast|scatter",
-  argmax = "argmax|argmin|topk",
+  argmax = "argmax|argmin|topk|"
+    .. "max.dim|min.dim|torch.max(|torch.min(|maximization",
   local_index = "below vocab|local ind|within the shard|wrong ind|all below|"
     .. "relative to the shard|vocab/tp|less than vocab|smaller than vocab|"
     .. "/ tp|/tp|local position|vocab_size /|wrong token|per shard|"
-    .. "in the shard",
+    .. "in the shard|"
+    .. "incorrect ind|indices are wrong|indices are local|"
+    .. "indices, not values|indices this|ids that are always",
   loss = "loss|cross_entropy|nll|=mean|crossentropy",
   weights = "ignore_index|ignored token|different number of ignored|"
     .. "padding token|token count|class weight|valid token|number of token|"
@@ -266,7 +285,9 @@ M.concepts = {
   unasked = "never call|although i|unexpected|nobody asked|not in my code|"
     .. "i did not|without any redistribute|hidden|never asked|"
     .. "no redistribute|not expect|surprising|extra|where does|"
-    .. "didn't write|did not write|who inserts",
+    .. "didn't write|did not write|who inserts|"
+    .. "did not write|didn't write|did not ask|didn't ask|"
+    .. "nobody wrote",
   unlike_shards = "shard(0) and|shard(1)|different placement|"
     .. "other placement|each add|each matmul|placements|another placement|"
     .. "sharded differently|shard(0) dtensor and",
@@ -302,7 +323,9 @@ M.concepts = {
     .. "op not registered|not registered for dtensor|op being missing|"
     .. "op is missing|op is not supported|missing op|missing operator|"
     .. "support for the op|"
-    .. "ops are supported",
+    .. "ops are supported|"
+    .. "nobody registered|not registered for dtensor|"
+    .. "to be sharded. do i",
   mask = "=mask|attn_mask|tril|attention mask|bias mask|=rope|cos and sin|"
     .. "position",
   several_meshes = "inconsistent device mesh|inconsistent mesh|the fsdp mesh|"
@@ -318,7 +341,8 @@ M.concepts = {
   sharded_dim = "sequence sharded|sharded dim|shard(1)|sharded on|sharded over|sharded along|"
     .. "the sharded|shard(2)|sequence dim",
   uneven_layers = "same reduction|reduction dim|last rank|not divisible|"
-    .. "does not divide|reduction size|uneven",
+    .. "does not divide|reduction size|uneven|"
+    .. "different widths|differ in width",
   col_row = "colwiseparallel|rowwiseparallel|colwise|rowwise",
   tied = "=tied|share their weight|shares its weight|shared weight|"
     .. "weight tying|same weight|tie_word|share the weight|share a weight|"
@@ -408,7 +432,9 @@ M.concepts = {
   async = "asynccollectivetensor|async_op|all_gather_tensor|asynchron|"
     .. "all_reduce_tensor|funcol",
   not_waited = "wait|garbage|data pointer|uninitial|nan|stale|too early|"
-    .. "random values|not ready",
+    .. "random values|not ready|"
+    .. "before the communication is done|before it is done|"
+    .. "before it has finished|has not finished",
   loss_parallel = "loss_parallel|loss parallel",
   symbolic = "symbolic size|symbolic shape|symint|unbacked|symbolic expr",
   shown = "displayed|logged|reported loss|printed loss|shown loss",
@@ -482,7 +508,9 @@ M.concepts = {
   too_few_ranks = "more ranks than|ranks and torchrun started|"
     .. "processes were started|only 4 gpu|only 8 gpu|only 2 gpu|not enough gpu|"
     .. "not enough ranks|fewer processes|fewer gpus than|exceeds the world|"
-    .. "larger than the world|bigger than the world",
+    .. "larger than the world|bigger than the world|"
+    .. "more processes than|than the job has|wants more ranks|"
+    .. "needs more ranks",
   sizes_apart = "shapes differ across|sizes differ across|shapes diverge|"
     .. "inconsistent size|requires equal sizes|equal sizes per|differ across "
     .. "ranks|chunk shapes|different shapes on|another shape on|"
@@ -532,6 +560,29 @@ M.concepts = {
     .. "one-element|torch.size([1])",
   same_everywhere = "same everywhere|regarded as|treated as repl|implicitly|"
     .. "replicated|taken as repl",
+  sharding_call = "parallelis|parallelize_module|fully_shard|"
+    .. "distribute_module|distribute_tensor",
+  starved = "not see any token|n't see any token|see no token|"
+    .. "sees no token|sends no token|receives no token|"
+    .. "receive no token|gets no token|get no token|got no token|"
+    .. "no token|zero tokens|without tokens",
+  allocates = "torch.empty|torch.zeros|allocat|out of memory|=oom",
+  off_device = "not on the device|not on device|wrong device|tensor not on",
+  lacks = "attributeerror|lacks an|lacks the|has no attribute",
+  prop_cache = "lru_cache|propagation cache|sharding cache|"
+    .. "propagate_op_sharding",
+  next_layer = "next linear|next layer|following linear|following layer|"
+    .. "second linear",
+  before_reduced = "before it was reduced|before it is reduced|not reduced yet|"
+    .. "not yet reduced|own addend|before the reduction",
+  never_made = "never made|was not created|never created|"
+    .. "not created because|was never built|not created when",
+  mesh_axis = "dp_cp|dp_shard_cp|dp_shard|=axis|mesh dim",
+  profile = "profil|commdebugmode|comm debug|comm_debug",
+  strict_redist = "explicitredistributioncontext|explicit redistribution|"
+    .. "implicit redistribution|about redistribution",
+  sync_setter = "set_requires_gradient_sync|set_is_last_backward|"
+    .. "set_requires_all_reduce",
   elsewhere = "vllm|sglang|deepspeed|megatron|tensorrt|lmdeploy|exllama|"
     .. "llama.cpp|colossal|ray train|mindspeed|gguf|ctranslate",
 }
@@ -695,6 +746,21 @@ M.rules = {
   {"fsdp2-full-state-dict-key", 0.57, "from_rank0 key_error loading"},
   {"one-element-implicit-replicate", 0.57,
    "dtensor one_element same_everywhere"},
+  {"optimizer-built-before-sharding", 0.57, "optimizer no_learning order_of_calls sharding_call"},
+  {"fsdp-divergent-module-execution", 0.57, "hang expert starved"},
+  {"global-shape-as-local", 0.55, "sizes whole allocates"},
+  {"collective-wrong-device", 0.57, "wrong_gpu communicates off_device"},
+  {"devicemesh-pickle-version-skew", 0.57, "mesh pickle version lacks"},
+  {"sharding-cache-growth", 0.57, "prop_cache grows"},
+  {"tp-local-output-uneven", 0.56, "uneven_layers next_layer refuses"},
+  {"nonlinear-on-partial", 0.56, "nonlinear before_reduced too_big"},
+  {"nonlinear-on-partial", 0.57, "partial nonlinear before_reduced"},
+  {"invalid-mesh-dim-name", 0.55, "mesh_axis never_made"},
+  {"hidden-redistribution", 0.56, "all_gather unasked profile"},
+  {"implicit-redistribution-forbidden", 0.57, "strict_redist refuses"},
+  {"fsdp2-usage", 0.57, "fsdp sync_setter nobody_sums"},
+  {"fsdp2-usage", 0.57, "sync_setter nobody_sums"},
+  {"out-variant-kwarg-dtensor", 0.56, "out_arg dtensor uncoll"},
 }
 
 return M
