@@ -214,7 +214,7 @@ end
 local descriptor_mt                 -- class.lua's
 function M.set_descriptor_mt(mt) descriptor_mt = mt end
 
-local OF_ONE_KIND = {type = true, ellipsis = true, slice = true,
+local OF_ONE_KIND = {type = true, ellipsis = true, slice = true, module = true,
   NotImplementedType = true}
 
 -- name_kind(name, class): the class of values of that kind.

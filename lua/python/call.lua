@@ -266,6 +266,7 @@ local function call_python(f, args, kw)
     end)
     g.func = f
     if f.cleans then watch(g) end
+    if f.async then return f.async(g, f) end
     return g
   end
   local signal, v = f.body(env)

@@ -11,6 +11,7 @@ local calls = require "python.call"
 local format = require "python.format"
 local ops = require "python.ops"
 local lexer = require "python.lexer"
+local later = require "python.later"
 local mapping = require "python.mapping"
 local target = require "python.target"
 local compiling = require "python.compile"
@@ -238,7 +239,12 @@ local function comprehension(n, emit)
   end
   for i, f in ipairs(n.fors) do
     f.iter.gone_through = true
-    fors[i] = {target = store(f.target, true), iter = compile(f.iter), ifs = {}}
+    fors[i] = {target = store(f.target, true), iter = compile(f.iter), ifs = {},
+      begin = f.async and later.iter or V.iter}
+    if f.async and not scope.in_async() then
+      lexer.refuse(n.line, "asynchronous comprehension outside of an asynchronous "
+        .. "function")
+    end
     for j, c in ipairs(f.ifs) do fors[i].ifs[j] = compile(c) end
   end
   local function turn(env, level, out, first)
@@ -247,7 +253,7 @@ local function comprehension(n, emit)
       emit(env, out)
       return
     end
-    local next = first or V.iter(f.iter(env))
+    local next = first or f.begin(f.iter(env))
     while true do
       local more, item = next()
       if not more then break end
@@ -259,12 +265,12 @@ local function comprehension(n, emit)
   end
   -- What is gone over first is made where the comprehension stands, and at once;
   -- the rest does not see the names of a class around it.
-  local outermost = fors[1].iter
+  local outermost, begin = fors[1].iter, fors[1].begin
   return function (env, out, first)
-    first = first or V.iter(outermost(env))
+    first = first or begin(outermost(env))
     turn({vars = {}, up = env.class and env.up or env, first = env.first,
       inner = true}, 1, out, first)
-  end, function (env) return V.iter(outermost(env)) end
+  end, function (env) return begin(outermost(env)) end
 end
 
 function X.listcomp(n)
@@ -283,19 +289,35 @@ end
 -- A generator expression makes its items one by one.
 function X.generator(n)
   local item = compile(n.item)
-  local run, begin = comprehension(n, function (env) yield(item(env)) end)
+  local awaits = later.awaits(n)
+  local give = awaits and later.give or yield
+  local run, begin = comprehension(n, function (env) give(item(env)) end)
   local full = scope.qualified "<genexpr>"
   return function (env)
     local first = begin(env)
     local g = calls.generate(function () run(env, nil, first) end)
     g.full = full
-    return g
+    return awaits and later.generator(g, {plain = "<genexpr>", name = full}) or g
   end
 end
 
 X["yield"] = function (n)
   local value = n.value and compile(n.value)
-  return function (env) return yield(value and value(env) or None) end
+  local give = scope.in_async() and later.give or yield
+  return function (env)
+    local v = None
+    if value then v = value(env) end
+    return give(v)
+  end
+end
+
+function X.await(n)
+  local value = compile(n.value)
+  if not scope.in_async() then
+    lexer.refuse(n.line, scope.in_function() and "'await' outside async function"
+      or "'await' outside function")
+  end
+  return function (env) return later.await(value(env)) end
 end
 
 function X.yield_from(n)

@@ -122,8 +122,10 @@ local expr, ternary, exprlist, target
 -- x for a in b if c ...: list of {target, iterable, conditions}
 local function comp_for(p)
   local fors = {}
-  while take(p, "for", "name") do
-    local f = {target = target(p)}
+  while word(p, "for") or word(p, "async") do
+    local later = take(p, "async", "name") or nil
+    expect(p, "for", "name")
+    local f = {target = target(p), async = later}
     expect(p, "in", "name")
     f.iter = P.or_(p)
     f.ifs = {}
@@ -181,7 +183,7 @@ local function arguments(p)
       refuse(p, "positional argument follows keyword argument unpacking")
     end
     a.value = expr(p)
-    if word(p, "for") then
+    if word(p, "for") or word(p, "async") then
       a.value = comprehension(p, "generator", {item = a.value})
       if #args > 0 or is(p, ",") then
         refuse_from(p, start, "Generator expression must be parenthesized")
@@ -325,7 +327,7 @@ end
 local function list_display(p)
   if take(p, "]") then return node(p, "list", {items = {}}) end
   local first = P.starred(p)
-  if word(p, "for") then
+  if word(p, "for") or word(p, "async") then
     local list = comprehension(p, "listcomp", {item = first})
     expect(p, "]")
     return list
@@ -343,7 +345,7 @@ local function brace_display(p)
   local key = not star and is(p, "*") and P.starred(p) or expr(p)
   if not star and not is(p, ":") then
     items[1] = key
-    if word(p, "for") then
+    if word(p, "for") or word(p, "async") then
       local set = comprehension(p, "setcomp", {item = key})
       expect(p, "}")
       return set
@@ -359,7 +361,7 @@ local function brace_display(p)
     return {key = k, value = expr(p)}
   end
   items[1] = pair(key, star)
-  if word(p, "for") then
+  if word(p, "for") or word(p, "async") then
     local dict = comprehension(p, "dictcomp", items[1])
     expect(p, "}")
     return dict
@@ -375,7 +377,7 @@ end
 local function paren(p)
   if take(p, ")") then return node(p, "tuple", {items = {}}) end
   local first = P.starred(p)
-  if word(p, "for") then
+  if word(p, "for") or word(p, "async") then
     local g = comprehension(p, "generator", {item = first})
     expect(p, ")")
     return g
@@ -415,9 +417,6 @@ local function atom(p)
   if t[2] == "{" then return brace_display(p) end
   if t[2] == "..." then return node(p, "ellipsis", {}) end
   p.i = p.i - 1
-  if t[2] == "await" then
-    refuse(p, "await is not known here", "NotImplementedError")
-  end
   return bad(p, "an expression expected")
 end
 
@@ -439,7 +438,9 @@ end
 local unary
 
 local function power(p)
-  local e = postfix(p)
+  local later, e = take(p, "await", "name"), nil
+  e = postfix(p)
+  if later then e = node(p, "await", {value = e}) end
   if take(p, "**") then
     return node(p, "binary", {op = "**", a = e, b = unary(p)})
   end
@@ -613,7 +614,6 @@ end
 
 function expr(p)
   if take(p, "yield", "name") then return yield(p) end
-  take(p, "await", "name")
   local e = ternary(p)
   if e.kind == "name" and take(p, ":=") then
     p.walrus = true

@@ -164,6 +164,7 @@ function M.inside(kind, name, n, f)
   if kind == "def" then
     current.names, current.globals = locals_of(n.params, n.body)
     current.body, current.params = n.body, n.params
+    current.async = n.async and true
   end
   local ok, v = pcall(f)
   current = outer
@@ -215,6 +216,9 @@ function M.in_class() return current ~= nil and current.class end
 
 -- Is a function being compiled, not a class or a module?
 function M.in_function() return current ~= nil and current.names ~= nil end
+
+-- Is an async def being compiled?
+function M.in_async() return current ~= nil and current.async end
 
 -- The names of the parameters of the function being compiled, or nil.
 function M.param_names()

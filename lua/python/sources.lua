@@ -39,10 +39,24 @@ local function dict_of(vars)
   return d
 end
 
+-- What a module's own __getattr__ gives for a name that it has not.
+local function asked(vars, name)
+  local f = rawget(vars, "__getattr__")
+  if not V.is_function(f) or type(name) ~= "string" then return nil end
+  local ok, v = pcall(V.call, f, V.list({name}, 1))
+  if ok then return v end
+  if not V.is_error_below(v, "AttributeError") then error(v, 0) end
+  return nil
+end
+
 -- of(env): an object that shows the names of a module's environment.
 function M.of(vars)
   return attrs.namespace(setmetatable({}, {__name = "module",
-    __index = function (_, name) return rawget(vars, name) end,
+    __index = function (_, name)
+      local v = rawget(vars, name)
+      if v == nil then v = asked(vars, name) end
+      return v
+    end,
     __newindex = function (_, name, v) vars[name] = v end,
     __pairs = function () return next, vars end,
     dict = function () return dict_of(vars) end,
@@ -94,9 +108,19 @@ local function run(name, text, file, package, tree)
   return module
 end
 
--- find(name): the module of that name, or nil where no text has it.
+-- new(name, doc): a module that a program makes (types.ModuleType).
+function M.new(name, doc)
+  local vars = {__name__ = name, __doc__ = doc, __package__ = dt.None,
+    __loader__ = dt.None, __spec__ = dt.None}
+  return M.of(vars)
+end
+
+-- find(name): the module of that name, or nil where no text has it and the
+-- program has put none into sys.modules.
 function M.find(name)
   if made[name] then return made[name] end
+  local put = V.dict_get(attrs.imported, name)
+  if put ~= nil then return put end
   if not tools then return nil end
   local parent, leaf = name:match("^(.*)%.([^.]+)$")
   local file, tree

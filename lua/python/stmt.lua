@@ -24,6 +24,7 @@ local exceptions = require "python.exceptions"
 local code = require "python.code"
 local lexer = require "python.lexer"
 local groups = require "python.groups"
+local later = require "python.later"
 local mapping = require "python.mapping"
 local protect = require "python.protect"
 local abandoned = require "python.abandoned"
@@ -238,12 +239,10 @@ local function doc_of(body)
     or nil
 end
 
--- Nothing runs beside the program: what is async is refused when it is called.
-local function refuse_async(name, line)
-  return function ()
-    util.refuse("line %d of the Python text: async "
-      .. "(%s) is not part of dtrepl: nothing runs beside the program", line,
-      name)
+-- async for and async with stand in an async def.
+local function check_async(n, what)
+  if n.async and not scope.in_async() then
+    lexer.refuse(n.line, ("'async %s' outside async function"):format(what))
   end
 end
 
@@ -272,12 +271,14 @@ S["def"] = function (n)
     return block(n.body)
   end)
   local params = make_params(n, bound)
-  if n.async then body, generator = refuse_async(name, n.line), false end
+  local async = n.async and (generator and later.generator or later.coroutine)
+  generator = generator or n.async and true
   local doc, cleans = doc_of(n.body), generator and has_cleanup(n.body)
   return function (env)
     local f = setmetatable({name = full, plain = name, params = params(env),
       body = body, env = env.class and env.up or env, generator = generator,
-      cleans = cleans, note = n.note, doc = doc, where = where, source = n},
+      cleans = cleans, note = n.note, doc = doc, where = where, source = n,
+      async = async or nil},
       V.func_mt)
     env_of.assign(env, name, decorate(env, f))
   end
@@ -469,14 +470,14 @@ local function loop_over_call(n, name)
 end
 
 S["for"] = function (n)
-  if n.async then return refuse_async("for", n.line) end
-  if n.iter.kind == "call" and n.iter.fn.name then
+  check_async(n, "for")
+  if not n.async and n.iter.kind == "call" and n.iter.fn.name then
     return loop_over_call(n, n.iter.fn.name)
   end
   n.iter.gone_through = true          -- a constant set needs no copy
   local iter = compile(n.iter)
-  local turns = loop(n, store(n.target))
-  return function (env) return turns(env, V.iter(iter(env))) end
+  local turns, begin = loop(n, store(n.target)), n.async and later.iter or V.iter
+  return function (env) return turns(env, begin(iter(env))) end
 end
 
 S["while"] = function (n)
@@ -495,8 +496,8 @@ S["while"] = function (n)
 end
 
 S["with"] = function (n)
-  if n.async then return refuse_async("with", n.line) end
-  local items = {}
+  check_async(n, "with")
+  local items, managers = {}, n.async and later or managers
   for i, item in ipairs(n.items) do
     items[i] = {f = compile(item.value),
       set = item.target and store(item.target)}

@@ -284,6 +284,12 @@ class ExitStack(AbstractContextManager):
             raise
 
 
-def asynccontextmanager(func):
-    raise _absent.error("contextlib.asynccontextmanager is not part of "
-                        "dtrepl: async is not")
+_ASYNC = ("AbstractAsyncContextManager", "AsyncContextDecorator",
+          "AsyncExitStack", "aclosing", "asynccontextmanager")
+
+
+def __getattr__(name):
+    if name in _ASYNC:
+        import _async_scopes
+        return getattr(_async_scopes, name)
+    raise AttributeError(f"module 'contextlib' has no attribute {name!r}")

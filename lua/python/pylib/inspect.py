@@ -313,12 +313,35 @@ def ismodule(object):
     return type(object).__name__ == "module"
 
 
+def _async_kind(obj):
+    is_bound, _ = _functions.bound_to(obj)
+    obj = obj.__func__ if is_bound else obj
+    return _functions.async_kind(getattr(obj, "func", obj))
+
+
 def iscoroutinefunction(obj):
-    return False
+    return _async_kind(obj) == "coroutine"
+
+
+def isasyncgenfunction(obj):
+    return _async_kind(obj) == "generator"
+
+
+def _is(object, name):
+    kind = type(object)
+    return kind.__name__ == name and kind.__module__ == "builtins"
 
 
 def iscoroutine(object):
-    return False
+    return _is(object, "coroutine")
+
+
+def isasyncgen(object):
+    return _is(object, "async_generator")
+
+
+def isawaitable(object):
+    return hasattr(type(object), "__await__")
 
 
 def isabstract(object):
@@ -385,4 +408,3 @@ stack = _refused("stack", "frames are not kept")
 trace = _refused("trace", "frames are not kept")
 getmodule = _refused("getmodule", "nothing is known of it")
 isframe = _refused("isframe", "frames are not kept")
-isawaitable = _refused("isawaitable", "nothing runs beside the program")

@@ -9,6 +9,8 @@ local aliases = require "python.aliases"
 local attrs = require "python.attrs"
 local classes = require "python.class"
 local keywords = require "python.keywords"
+local later = require "python.later"
+local sources = require "python.sources"
 local tools = require "python.std.tools"
 require "python.std.typing"
 
@@ -44,9 +46,14 @@ provide("_functions", namespace {
   stub = builtin(function (a) return stub_of(a[1]) end, "stub"),
   parameters = builtin(parameters, "parameters"),
   is_generator = builtin(function (a)
-    return getmetatable(a[1]) == V.func_mt and V.truth(rawget(a[1],
-      "generator") or false)
+    return getmetatable(a[1]) == V.func_mt and rawget(a[1], "async") == nil
+      and V.truth(rawget(a[1], "generator") or false)
   end, "is_generator"),
+  -- "coroutine" or "generator" for an async def, None for others
+  async_kind = builtin(function (a)
+    local made = getmetatable(a[1]) == V.func_mt and rawget(a[1], "async")
+    return made and (made == later.generator and "generator" or "coroutine") or None
+  end, "async_kind"),
   wrapped = builtin(function (a)
     return V.is_function(a[1]) and rawget(a[1], "__wrapped__") or None
   end, "wrapped"),
@@ -96,6 +103,21 @@ tools.module("types", {
     return b
   end,
 })
+
+-- The class of modules, whose calls make one that has nothing yet.
+local module_type = builtin(function (a, kw)
+  local name, doc = a[1] or kw and V.dict_get(kw, "name"), a[2] or kw and V.dict_get(kw, "doc")
+  if type(V.unbox(name)) ~= "string" then
+    util.raise("TypeError", name == nil
+      and "module() missing required argument 'name' (pos 1)"
+      or "module() argument 'name' must be str, not %s", V.type_name(name))
+  end
+  return sources.new(name, doc == nil and None or doc)
+end, "module")
+module_type.__qualname__ = "module"
+module_type.test = function (v) return V.type_name(v) == "module" end
+attrs.name_kind("module", module_type)
+attrs.module("types").ModuleType = module_type
 
 -- Classes of what brackets and | make of types.
 local typing_alias = builtin(function ()
