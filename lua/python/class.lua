@@ -598,6 +598,9 @@ function M.make(name, bases, members, fields, noted, kw, by)
   end
   for _, b in ipairs(bases) do
     local data = M.native_base and M.native_base(b)
+    if data and class.__native and class.__native ~= data then
+      util.raise("TypeError", "multiple bases have instance lay-out conflict")
+    end
     if data then class.__native = data end
   end
   class.__python, class.__fields, class.__notes = true, noted, noted.notes
@@ -615,6 +618,9 @@ function M.make(name, bases, members, fields, noted, kw, by)
   if members.__slots__ ~= nil then M.set_slots(class, members.__slots__, members) end
   class.__qualname = members.__qualname__ or noted.full or name
   class.__bases, members.__qualname__ = is_meta and named or bases, nil
+  if V.is_function(members.__class_getitem__) then   -- a class method without a word
+    members.__class_getitem__ = descriptor("classmethod", members.__class_getitem__)
+  end
   fill(class, members)
   if class.__del__ ~= nil then class.__has_del = true end
   if members.__getattribute__ ~= nil then M.watches = true end

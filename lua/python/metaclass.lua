@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local aliases = require "python.aliases"
 local builtin_names = require "python.builtin_names"
 local calls = require "python.call"
 local attrs = require "python.attrs"
@@ -252,6 +253,9 @@ function M.of_type(name) return of_type[name] end
 -- class above has it: type's; nil when self is no class of one or type has no
 -- such name.
 function M.above(self, name)
+  if name == "__class_getitem__" and type(self) == "table" and self.__generic then
+    return V.builtin(function (a) return aliases.generic(self, a[1]) end, name)
+  end
   local f = of_type[name]
   if not f or not (of(self) or is(self)) then return nil end
   if name == "__new__" or name == "__prepare__" then return f end

@@ -4,9 +4,9 @@
 What is logged goes to the stream of the handler; a program without a handler
 sees warnings and errors as their bare text.
 """
-import _absent
 import _frames
 import os
+import string
 import sys
 import time
 import traceback
@@ -19,6 +19,9 @@ DEBUG = 10
 NOTSET = 0
 
 BASIC_FORMAT = "%(levelname)s:%(name)s:%(message)s"
+_BASIC = {"%": ("%(message)s", BASIC_FORMAT),
+          "{": ("{message}", "{levelname}:{name}:{message}"),
+          "$": ("${message}", "${levelname}:${name}:${message}")}
 raiseExceptions = True
 _started = time.time()
 lastResort = None
@@ -93,23 +96,25 @@ class LogRecord:
 
 class Formatter:
     default_time_format = "%Y-%m-%d %H:%M:%S"
+    default_msec_format = "%s,%03d"
 
-    def __init__(self, fmt=None, datefmt=None, style="%", validate=True):
-        if style not in ("%", "{", "$"):
+    def __init__(self, fmt=None, datefmt=None, style="%", validate=True, *,
+                 defaults=None):
+        if style not in _BASIC:
             raise ValueError("Style must be one of: %,{,$")
-        if style == "$":
-            raise _absent.error("logging.Formatter: style '$' is not "
-                                "part of dtrepl")
-        self._fmt = fmt or ("{message}" if style == "{" else "%(message)s")
+        self._fmt = fmt or _BASIC[style][0]
         self.datefmt = datefmt
         self.style = style
+        self._defaults = defaults
 
     def formatTime(self, record, datefmt=None):
         when = time.localtime(record.created)
         if datefmt:
             return time.strftime(datefmt, when)
         text = time.strftime(self.default_time_format, when)
-        return "%s,%03d" % (text, record.msecs)
+        if self.default_msec_format:
+            text = self.default_msec_format % (text, record.msecs)
+        return text
 
     def formatException(self, info):
         return "".join(traceback.format_exception(*info)).rstrip("\n")
@@ -117,16 +122,34 @@ class Formatter:
     def usesTime(self):
         return "asctime" in self._fmt
 
+    def formatStack(self, stack_info):
+        return stack_info
+
+    def formatMessage(self, record):
+        facts = record.__dict__
+        if self._defaults:
+            facts = {**self._defaults, **facts}
+        try:
+            if self.style == "{":
+                return self._fmt.format(**facts)
+            if self.style == "$":
+                return string.Template(self._fmt).substitute(facts)
+            return self._fmt % facts
+        except KeyError as e:
+            raise ValueError("Formatting field not found in record: %s" % e)
+
     def format(self, record):
         record.message = record.getMessage()
         if self.usesTime():
             record.asctime = self.formatTime(record, self.datefmt)
-        if self.style == "{":
-            text = self._fmt.format(**record.__dict__)
-        else:
-            text = self._fmt % record.__dict__
-        if record.exc_info:
-            text = text + "\n" + self.formatException(record.exc_info)
+        text = self.formatMessage(record)
+        if record.exc_info and not record.exc_text:
+            record.exc_text = self.formatException(record.exc_info)
+        if record.exc_text:
+            text = text.removesuffix("\n") + "\n" + record.exc_text
+        if record.stack_info:
+            text = text.removesuffix("\n") + "\n" + self.formatStack(
+                record.stack_info)
         return text
 
 
@@ -207,6 +230,19 @@ class Handler(Filterer):
     def close(self):
         pass
 
+    def createLock(self):
+        pass
+
+    def handleError(self, record):
+        """Says what went wrong in emit(); the program goes on."""
+        if not raiseExceptions or sys.stderr is None:
+            return
+        sys.stderr.write("--- Logging error ---\n" + traceback.format_exc()
+                         + "Call stack:\n"
+                         + "".join(traceback.format_stack())
+                         + "Message: %r\nArguments: %s\n" % (record.msg,
+                                                             record.args))
+
 
 class StreamHandler(Handler):
     terminator = "\n"
@@ -231,22 +267,38 @@ class StreamHandler(Handler):
             self.stream.flush()
 
     def emit(self, record):
-        self.stream.write(self.format(record) + self.terminator)
+        try:
+            self.stream.write(self.format(record) + self.terminator)
+            self.flush()
+        except Exception:
+            self.handleError(record)
 
 
 class FileHandler(StreamHandler):
     def __init__(self, filename, mode="a", encoding=None, delay=False,
                  errors=None):
-        super().__init__(open(filename, mode, encoding=encoding))
         self.baseFilename = os.path.abspath(filename)
-        self.mode = mode
+        self.mode, self.encoding, self.errors = mode, encoding, errors
+        self.delay = delay
+        super().__init__()
+        self.stream = None if delay else self._open()
+
+    def _open(self):
+        return open(self.baseFilename, self.mode, encoding=self.encoding)
+
+    def emit(self, record):
+        if self.stream is None:
+            self.stream = self._open()
+        super().emit(record)
 
     def __repr__(self):
         return "<%s %s (%s)>" % (type(self).__name__, self.baseFilename,
                                  getLevelName(self.level))
 
     def close(self):
-        self.stream.close()
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None
 
 
 class NullHandler(Handler):
@@ -439,8 +491,9 @@ def basicConfig(**kwargs):
     if handlers is None:
         handlers = [FileHandler(filename, mode) if filename
                     else StreamHandler(stream)]
-    basic = "{levelname}:{name}:{message}" if style == "{" else BASIC_FORMAT
-    formatter = Formatter(form or basic, dates, style)
+    if style not in _BASIC:
+        raise ValueError("Style must be one of: %s" % ",".join(_BASIC))
+    formatter = Formatter(form or _BASIC[style][1], dates, style)
     for handler in handlers:
         if handler.formatter is None:
             handler.setFormatter(formatter)

@@ -439,3 +439,32 @@ def escape(pattern):
         return "".join(["\\" + c if c in _SPECIAL else c for c in pattern])
     text = str(pattern, "latin-1")
     return escape(text).encode("latin-1")
+
+
+class Scanner:
+    """scan(text): what each phrase's action makes of its matches, in turn."""
+
+    def __init__(self, lexicon, flags=0):
+        self.lexicon = lexicon
+        self._phrases = [(compile(phrase, flags), action)
+                         for phrase, action in lexicon]
+        self.match = None
+
+    def _next(self, string, at):
+        for phrase, action in self._phrases:
+            found = phrase.match(string, at)
+            if found:
+                return found, action
+        return None, None
+
+    def scan(self, string):
+        result, at = [], 0
+        while True:
+            self.match, action = self._next(string, at)
+            if self.match is None or self.match.end() == at:
+                return result, string[at:]
+            if callable(action):
+                action = action(self, self.match.group())
+            if action is not None:
+                result.append(action)
+            at = self.match.end()

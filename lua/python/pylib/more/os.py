@@ -3,6 +3,10 @@
 import _absent
 import os as _os
 
+SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
+extsep, curdir, pardir, pathsep, altsep = ".", ".", "..", ":", None
+defpath, devnull, name = "/bin:/usr/bin", "/dev/null", "posix"
+
 
 class PathLike:
     """Its subclasses give a text by __fspath__; pathlib's paths are some."""
