@@ -10,6 +10,7 @@ local attrs = require "python.attrs"
 local env_of = require "python.env"
 local free = require "python.free"
 local scope = require "python.scope"
+local sources = require "python.sources"
 
 -- The environment of a function around f that holds the name, or nil.
 local function holder(f, name)
@@ -94,16 +95,25 @@ code_mt.__tostring = function (c)
   return ("<code object %s, line %s>"):format(c.co_name, c.co_firstlineno)
 end
 
+-- The line of the first decorator, else of the function itself.
+local function first_line(n, line)
+  local first = n.decorators and n.decorators[#n.decorators]
+  return first and first.line or n.first or line or n.line or 1
+end
+
 local function code(f)
   local names, count = parameters(f)
   local n = f.source
   local file, line = (rawget(f, "where") or ""):match("^(.*):(%d+)$")
+  local module = f.env
+  while module and module.up do module = module.up end
+  file = file or module and rawget(module.vars, "__file__")
   return attrs.namespace(setmetatable({of = f, names = names,
     body = n.kind == "lambda" and {n.body} or n.body,
     co_name = rawget(f, "plain") or f.name, co_qualname = f.name,
     co_argcount = count.plain, co_posonlyargcount = count.positional,
-    co_kwonlyargcount = count.keyword, co_filename = file or "<string>",
-    co_firstlineno = tonumber(line) or n.line or n.first or 1}, code_mt))
+    co_kwonlyargcount = count.keyword, co_filename = file and sources.path(file) or "<string>",
+    co_firstlineno = first_line(n, tonumber(line))}, code_mt))
 end
 
 -- f.__defaults__ = (…): those of the last parameters; None: there are none.

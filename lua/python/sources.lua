@@ -63,6 +63,19 @@ function M.of(vars)
     all = function () return vars end}))
 end
 
+-- path(file): the file's whole path, as Python calls the files of a program; in
+-- the sandbox, where the working folder has no name, what it is called.
+function M.path(file)
+  local folder = dt._folder()
+  if not folder or file:find("^[/<=]") then return file end
+  local parts = {}
+  for part in (folder .. "/" .. file):gmatch "[^/]+" do
+    if part == ".." then parts[#parts] = nil
+    elseif part ~= "." then parts[#parts + 1] = part end
+  end
+  return "/" .. table.concat(parts, "/")
+end
+
 -- The text of a module, its name there, and whether it is a package.
 local function part_of_dtrepl(name)
   name = "py:" .. name
@@ -93,7 +106,7 @@ local function run(name, text, file, package, tree)
   local vars = env.vars
   vars.__name__, vars.__doc__ = name, dt.None
   vars.__package__ = package and name or name:match("^(.*)%.[^.]+$") or ""
-  if file then vars.__file__ = file end
+  if file then vars.__file__ = M.path(file) end
   local module = M.of(vars)
   made[name] = module
   attrs.provide(name, module)

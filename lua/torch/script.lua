@@ -256,7 +256,7 @@ function M.environment(file, ...)
   abandoned.begin()
   local env = names.environment(tell_missing_import)
   env.vars.__name__ = "__main__"
-  env.vars.__file__, env.vars.__doc__ = file, None
+  env.vars.__file__, env.vars.__doc__ = sources.path(file), None
   sources.begin()
   V.dict_set(attrs.imported, "__main__", sources.of(env.vars))
   testing.begin(env.vars)

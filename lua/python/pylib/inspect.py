@@ -394,17 +394,17 @@ def currentframe():
     return sys._getframe()     # the library has no frames
 
 
-def _refused(name, why):
-    def f(*args, **kwargs):
-        raise _absent.error(f"inspect.{name} is not part of dtrepl: {why}")
-    return f
+_SOURCE = ("findsource", "FrameInfo", "getblock", "getcomments",
+           "getfile", "getmodule", "getmodulename", "getsource",
+           "getsourcefile", "getsourcelines", "isframe", "istraceback",
+           "stack")
 
 
-getsource = _refused("getsource", "a function's text is not kept")
-getsourcelines = _refused("getsourcelines", "a function's text is not kept")
-getsourcefile = _refused("getsourcefile", "a function's file is not kept")
-getfile = _refused("getfile", "a function's file is not kept")
-stack = _refused("stack", "frames are not kept")
-trace = _refused("trace", "frames are not kept")
-getmodule = _refused("getmodule", "nothing is known of it")
-isframe = _refused("isframe", "frames are not kept")
+def __getattr__(name):
+    if name in _SOURCE:
+        import _inspect_source
+        return getattr(_inspect_source, name)
+    if name in ("trace", "getinnerframes", "getouterframes", "getargvalues",
+                "getclosurevars", "getattr_static"):
+        raise _absent.error(f"inspect.{name} is not part of dtrepl")
+    raise AttributeError(f"module 'inspect' has no attribute {name!r}")

@@ -9,12 +9,18 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local protect = require "python.protect"
 local eval = require "python.eval"
+local sources = require "python.sources"
 local env_of = require "python.env"
 
 -- The function's environment of one of a comprehension in it.
 local function of_function(env)
   while env.inner do env = env.up end
   return env
+end
+
+-- The file of a statement's function, as Python calls it.
+local function file_of(info)
+  return sources.path((info.source:gsub("^@", "", 1)))
 end
 
 -- caller(n): the file, line and name of the function that stands n calls above
@@ -31,7 +37,7 @@ local function caller(a)
       left = left - 1
       if left == 0 then
         local called = rawget(last, "name")
-        return V.tuple {(info.source:gsub("^@", "", 1)), info.currentline,
+        return V.tuple {file_of(info), info.currentline,
           called and called:match("[^.]+$") or "<module>"}
       end
     end
@@ -101,13 +107,22 @@ local function line_of(file, n)
   return held[2][n] or dt.None
 end
 
+-- text(file): the text of a file of the program by its path, or None.
+local function text_of(a)
+  for file, text in pairs(eval.texts) do
+    if file == a[1] or sources.path(file) == a[1] then return text end
+  end
+  return dt.None
+end
+
 -- The rows as tuples of file, line, name and text, outermost first; from
 -- `first`, the outermost.
 local function tuples(rows, first)
   local out = {}
   for i = first, 1, -1 do
     local r = rows[i]
-    out[#out + 1] = V.tuple {r.file, r.line, r.name, line_of(r.file, r.line)}
+    out[#out + 1] = V.tuple {sources.path(r.file), r.line, r.name,
+      line_of(r.file, r.line)}
   end
   return V.list(out)
 end
@@ -159,7 +174,8 @@ local FACT <const> = {
   end,
   f_code = function (r)
     return attrs.namespace(setmetatable({co_name = r.name,
-      co_qualname = rawget(r.env, "name") or r.name, co_filename = r.file},
+      co_qualname = rawget(r.env, "name") or r.name,
+      co_filename = sources.path(r.file)},
       {__name = "code", __index = function (_, name)
         if type(name) == "string" and name:find("^co_") then
           util.refuse("%s of a frame's code is not part of dtrepl", name)
@@ -199,7 +215,7 @@ local function get_frame(a)
 end
 attrs.provide("_frames", attrs.namespace {
   caller = V.builtin(caller, "caller"), of = V.builtin(of, "of"),
-  stack = V.builtin(stack, "stack"),
+  stack = V.builtin(stack, "stack"), text = V.builtin(text_of, "text"),
   keep = V.builtin(function ()
     protect.set_tracer(note)
     return dt.None
