@@ -144,6 +144,10 @@ static void buffer_met (DtDiag *g, const DtVar *v) {
   if (b) b->nwrites = 0;
 }
 
+/* Two kinds of readers: what takes the numbers out (item, printing) remembers where
+** they went, what computes with a buffer that was written remembers its value then,
+** to be held against the other ranks' at the end.  In a graph, a buffer that was not
+** written is only marked as kept. */
 static void on_buffer_read (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
   const bool numbers = takes_numbers(e);

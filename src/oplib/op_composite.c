@@ -211,6 +211,8 @@ static DtStatus flatten_decomp (DtDecompCall *c) {
   return finish(c, reshape(c, c->in[0], n, shape));
 }
 
+/* One size may be -1.  Of sizes with a zero nothing is inferred: 0 elements do not
+** tell how many. */
 static DtStatus unflatten_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   int64_t part[DT_MAX_NDIM], shape[DT_MAX_NDIM], prod = 1;

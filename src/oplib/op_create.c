@@ -132,6 +132,8 @@ static DtDtype arange_type (const DtMetaCall *c, DtDtype dflt) {
   return t < 0 ? dflt : op_dtype_or(c->args, t, dflt);
 }
 
+/* The size is counted in double, which is what PyTorch does unless all are integers
+** or the result is int64: there it is exact, also beyond 2^53. */
 static DtStatus arange_meta (DtMetaCall *c) {
   DtScalar s, e, st;
   arange_args(c->op, c->args, &s, &e, &st);

@@ -522,6 +522,9 @@ static DtStatus raise_no_chain (DtDecompCall *c, int i) {
                   op_shape_text(&a).s, op_shape_text(&b).s);
 }
 
+/* Vectors at both ends become matrices and lose the dim again at the end.  p[] are
+** the sizes of the chain: of two it is mm, of three the cheaper bracket, of more
+** the cheapest by the usual table. */
 static DtStatus multi_dot (DtDecompCall *c, int n, DtHandle **h) {
   int64_t p[CHAIN_MAX + 1], shape[2];
   int ns = 0;

@@ -90,6 +90,8 @@ static DtStatus nll_allows (DtKernelCall *c, const DtTensor *x,
   return DT_OK;
 }
 
+/* Each loss is rounded to float32 before it is summed in double.  An ignored target
+** has neither loss nor weight, so that a mean over none is nan, as in PyTorch. */
 static DtStatus nll_kernel (DtKernelCall *c) {
   DtTensor *x = c->in[0], *t = dt_kin(c, 1), *w = dt_kin(c, 2);
   int nd = x->m.ndim, red = (int)dt_arg_int(c->args, 3);

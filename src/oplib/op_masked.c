@@ -296,6 +296,8 @@ static DtStatus put_meta (DtMetaCall *c) {
            (long long)dt_meta_numel(s), (long long)dt_meta_numel(x));
   return op_meta_same(c);
 }
+/* All three as one dim each, so that it is a scatter; indices are checked before
+** anything is written. */
 static DtStatus put_kernel (DtKernelCall *c) {
   DtTensor *a = NULL, *ix = NULL, *s = NULL, *flat[3] = { NULL, NULL, NULL };
   DtTensor *x = dt_kin(c, 1), *src = dt_kin(c, 2);

@@ -243,6 +243,8 @@ static DtStatus check_counted (DtMetaCall *c, const DtMeta *m, const DtMeta *w,
                           m->shape + m->ndim - k) : DT_OK;
 }
 
+/* The saved mean and rstd have the sizes of the dims that stay, and the accumulating
+** dtype only where the weight is float32. */
 static DtStatus norm_meta (DtMetaCall *c) {
   int64_t shape[DT_MAX_NDIM], one[DT_MAX_NDIM];
   const DtMeta *m = c->in[0], *w = dt_in(c, c->op->row[LN_W]);

@@ -30,6 +30,7 @@ static DtStatus place_dtype (DtMetaCall *c, const char *kernel, bool bools) {
   return DT_OK;
 }
 
+/* kthvalue has k before its dim: OD_DIM 2 tells it from median and mode. */
 static DtStatus place_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
   int d, at = c->op->row[OD_DIM];

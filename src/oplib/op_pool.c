@@ -430,6 +430,8 @@ static DtStatus two (DtDecompCall *c, int64_t a, int64_t b, DtValue *out) {
   return DT_OK;
 }
 
+/* As a pool of two dims whose first has the size 1: kernel, stride and dilation 1
+** there, padding 0.  The stride is the kernel's size unless it is given. */
 static DtStatus pool1_decomp (DtDecompCall *c) {
   static const char *const what[] = { "kernel_size", "stride", "padding",
                                       "dilation" };
