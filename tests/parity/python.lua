@@ -118,9 +118,9 @@ for _, case in ipairs {
     true) or not case[2] and not asked), out)
 end
 
-out, code = text("import inspect\nif not inspect.isframe(int): print('no')\n")
+out, code = text("import inspect\nif not inspect.getclosurevars(int): print('no')\n")
 check("a question that nobody answers", code == 1 and out:find(
-  "inspect.isframe is not part of dtrepl", 1, true), out)
+  "inspect.getclosurevars is not part of dtrepl", 1, true), out)
 out, code = text("import torch\nprint(open('x'))\nimport os\nos.system('ls')\n")
 check("no files, no processes", code == 1, out)
 
