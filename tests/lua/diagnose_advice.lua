@@ -33,6 +33,25 @@ text, code, r = first_fix("AutoModel.from_pretrained under torchrun: "
 T.eq(r.class.id, "tp-plan-unmatched")
 T.has(code, "env -u WORLD_SIZE")
 
+-- The names that a message refuses and lists are those of the fix.
+local NAMES <const> = "KeyError: \"Invalid mesh_dim_names ('%s',) specified. Valid "
+  .. "mesh_dim_names are [%s].\""
+text, code = first_fix(NAMES:format("dp_shard_cp", "'dp_replicate', 'dp_shard', 'cp'"))
+T.has(text, "create the flattened axis")
+T.eq(code, 'mesh["dp_shard", "cp"]._flatten("dp_shard_cp")')
+text, code = first_fix(NAMES:format("dp_shard_cp", "'tp'"))
+T.has(text, "of size 1")
+T.eq(code, 'init_device_mesh("cuda", (1, *mesh.shape), mesh_dim_names=("dp_shard_cp", '
+  .. '"tp"))')
+text, code, r = first_fix("KeyError: (\"Mesh dimension 'ep' does not exist.\", \"Available "
+  .. "mesh dimensions are: mesh_dim_names=('dp_shard_mod_ep', 'dp_shard_in_ep')\")")
+T.eq(code, 'mesh["dp_shard_in_ep"]._flatten("ep")')
+T.eq(r.fixes[2].torch, 'mesh["dp_shard_mod_ep"]  # or mesh["dp_shard_in_ep"]')
+text, code = first_fix("KeyError: Invalid mesh_dim_names specified, our mesh is 2-D")
+T.has(code, '_flatten("dp_shard_cp")')
+text, code = first_fix("aten.max.dim of a DTensor that is sharded gives wrong indices")
+T.eq(code, "x.redistribute(placements=[Replicate()]).max(...)")
+
 -- A part of nothing, one collective of unlike sizes, a warning only, no kernel.
 text, code, r = first_fix("FSDP2 and float8, 128 GPUs\n  File \"torchao/float8/"
   .. "float8_utils.py\", line 102, in tensor_to_amax\nRuntimeError: max(): Expected "

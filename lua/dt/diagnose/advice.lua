@@ -188,7 +188,9 @@ local function candidates(r, allows)
   local list, alone = {}, false
   local function add(fixes)
     for _, f in ipairs(fixes) do
-      if not is_among(list, f) and allows(f) then list[#list + 1] = f end
+      if not is_among(list, f) and allows(f) and (not f.made or f.made(r) ~= nil) then
+        list[#list + 1] = f
+      end
     end
   end
   for _, row in ipairs(particular.of(r.class.id)) do
@@ -227,8 +229,11 @@ local function upgrade_of(r, release)
   return {}, false
 end
 
--- A fix in the report's words.
+-- A fix in the report's words.  What is made for this very report (`made`) needs no
+-- names put in.
 local function in_words(r, f, own)
+  local made = f.made and f.made(r)
+  if made then return {text = f[1], fixed_in = f.fixed_in, torch = made} end
   return {text = f[1], fixed_in = f.fixed_in,
     lua = with_operator(names.put(f.lua, own, f.x), r.op, f.examples),
     torch = rewritten(f, line_read(r)) or f.adds and names.own_call(r, f.adds)

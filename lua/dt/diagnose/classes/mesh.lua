@@ -2,6 +2,8 @@
 -- dt/diagnose/classes/mesh.lua: meshes, redistribution, distributing, views
 -- and operators over them.  The form of a class: classes/mixed.lua.
 
+local axes = require "dt.diagnose.axes"
+
 local MISSING = "does not have a sharding strategy registered"
 local MIXED = "got mixed torch.Tensor and DTensor"
 
@@ -59,10 +61,13 @@ return {
      .. "flattened one whose size would be 1, or asks a sub-mesh instead of "
      .. "the root.",
    fixes = {
-     {"create the flattened axis before use",
+     {"create the flattened axis before use", made = axes.joined,
       lua = 'mesh[{"dp_shard", "cp"}]:_flatten("dp_shard_cp")',
       torch = 'mesh["dp_shard", "cp"]._flatten("dp_shard_cp")'},
-     {"ask for one of the names the message lists, on the root mesh"},
+     {"make the mesh with that dimension too, of size 1 where nothing is split over "
+        .. "it", made = axes.with_dimension},
+     {"ask for one of the names the message lists, on the root mesh",
+      made = axes.listed},
      {"do not enable FSDP when the whole world is tensor parallel"},
    },
    ask = {"How is the mesh created, with which names and sizes?"}},

@@ -11,13 +11,14 @@
 --   "/pattern"   this Lua pattern matches the report, put on one line
 -- A question of `ask` is a text, or {text, only=}.
 -- A fix is {text, fixed_in=, lua=, torch=, only=, rewrite=, adds=, x=, done=,
--- examples=}; it and the sentences of `causes` are said when all conditions in
+-- examples=, made=}; it and the sentences of `causes` are said when all conditions in
 -- `only` hold.  In place of `torch` stands the line of the report that reads a
 -- number, where one was found, with the first of `rewrite`'s pairs that is in it
 -- exchanged; or else the report's own call of one of adds.calls, with the keywords
 -- that it lacks.  `x` is what the code calls the report's tensor, if not x.  `done`
 -- is the pattern that shows it was done, or false where no text does.  `examples` are
--- calls in the code that give way to the report's operator.
+-- calls in the code that give way to the report's operator.  `made` is a function of the
+-- reading: the code for this report, false for what stands here, nil to say nothing.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
 local MISSING = "does not have a sharding strategy registered"

@@ -120,7 +120,7 @@ return {
    cause = "Indices of each shard were returned or reduced as if they were "
      .. "global.",
    fixes = {{"gather first: the index then counts in the whole dimension",
-       lua = 'x:redistribute(mesh, "R"):argmax(-1)',
+       examples = {"argmax(-1)"}, lua = 'x:redistribute(mesh, "R"):argmax(-1)',
      torch = "x.redistribute(placements=[Replicate()]).argmax(-1)"},
      {"upgrade: argmax gives global indices there", fixed_in = "2.11"}},
    ask = {}},

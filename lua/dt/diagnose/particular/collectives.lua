@@ -124,6 +124,7 @@ return {
      .. "it wants one size on all of them.",
    fixes = {
      {"agree on the largest size, and fill up to it",
+      only = {"!~text-only|text only|without image|no image|no picture"},
       torch = "n = torch.tensor(x.size(0), device=x.device)\n"
         .. "dist.all_reduce(n, op=dist.ReduceOp.MAX)\n"
         .. "x = torch.cat([x, x.new_zeros(n.item() - x.size(0), *x.shape[1:])])"},
