@@ -92,7 +92,8 @@ typedef enum DtReduce {
   DT_NREDUCE
 } DtReduce;
 /* Reduce the dims whose bit is set in `dims`; `out` has those dims kept with
-** size 1 or removed (both accepted).  Sums are pairwise in a fixed order. */
+** size 1 or removed (both accepted).  Sums are in a fixed order, those and
+** means of f32 and f64 in PyTorch's. */
 DtStatus dt_k_reduce (DtCtx *cx, DtReduce f, const DtScalar *p,
                       const DtTensor *a, uint32_t dims, DtTensor *out);
 /* Value and index of the extreme along `dim` (either output may be NULL);

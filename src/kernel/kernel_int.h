@@ -55,6 +55,12 @@ DtStatus dt_kernel_data (DtCtx *cx, DtTensor *out, void **data, int nin,
 ** factor in PyTorch's order.  Local.  Errors: META_NO_DATA, NOMEM. */
 DtStatus dt_k_product_narrow (DtCtx *cx, const DtTensor *a, uint32_t dims,
                               DtTensor *out);
+/* Is this reduction one of dt_cascade_sum's?  Pure. */
+bool dt_cascades (DtReduce f, DtDtype in, DtDtype out);
+/* A sum or mean of f32 or f64, to the bit as PyTorch's.  Local.  Errors:
+** META_NO_DATA, NOMEM. */
+DtStatus dt_cascade_sum (DtCtx *cx, DtReduce f, const DtTensor *a,
+                         uint32_t dims, DtTensor *out);
 /* A contiguous tensor of `dtype` with the values of `t`: `t` itself with a
 ** new reference when it is one already.  Caller owns a reference. */
 DtStatus dt_kernel_dense (DtCtx *cx, const DtTensor *t, DtDtype dtype,

@@ -55,6 +55,15 @@ typedef struct DtRedPass {
   void *acc;
 } DtRedPass;
 
+/* Sums of floats in PyTorch's order (cascade.c): for j < n1, to out[j] is added
+** the sum of in[i, j], i < n0.  Strides in bytes. */
+typedef struct DtCascade {
+  DtDtype t;                    /* F32 or F64 */
+  char *out;
+  const char *in;
+  int64_t n0, n1, in0, in1, out1;
+} DtCascade;
+
 /* ---- the table ---- */
 
 typedef struct DtLoops {
@@ -66,6 +75,7 @@ typedef struct DtLoops {
   void (*store) (DtClass c, const void *src, DtDtype t, void *dst,
                  int64_t stride, int64_t n);
   void (*reduce) (const DtRedPass *pass);
+  void (*cascade) (const DtCascade *c);
   /* out[n] = softmax or log_softmax of x[n], which may be the same; `t`: the
   ** type PyTorch keeps the sum in. */
   void (*softmax_f32) (bool log_form, DtDtype t, const float *x, float *out,

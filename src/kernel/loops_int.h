@@ -16,6 +16,7 @@
 #include "kernel/math_int.h"
 #include "kernel/convert_int.h"
 #include "kernel/reduce_int.h"
+#include "kernel/cascade_int.h"
 #include "kernel/softmax_int.h"
 #include "kernel/softmax_bf16_int.h"
 #include "kernel/random_int.h"
@@ -23,7 +24,7 @@
 #include "kernel/pw_bf16_int.h"
 
 const DtLoops DT_LEVEL(dt_loops) = {
-  &DT_LEVEL(dt_pw_f32), &pw_bf16, run_load, run_store, reduce_pass,
+  &DT_LEVEL(dt_pw_f32), &pw_bf16, run_load, run_store, reduce_pass, cascade,
   softmax_line_f32, softmax_line_bf16, random_normal, random_uniform_f32
 };
 

@@ -305,6 +305,8 @@ DtStatus dt_k_reduce (DtCtx *cx, DtReduce f, const DtScalar *p,
   int64_t count[DT_MAX_NDIM] = {0};
   if (f == DT_RED_PROD && (out->m.dtype == DT_F16 || out->m.dtype == DT_BF16))
     return dt_k_product_narrow(cx, a, dims, out);
+  if (dt_cascades(f, (DtDtype)a->m.dtype, (DtDtype)out->m.dtype))
+    return dt_cascade_sum(cx, f, a, dims, out);
   DT_TRY(cx, dt_kernel_data(cx, out, &o, 1, &a, &in));
   if (o == NULL) return DT_OK;
   job_init(&j, f, p, a, dims, out);
