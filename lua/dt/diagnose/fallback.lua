@@ -439,17 +439,19 @@ local function partly(s, r)
   return asked > 0 and held / asked * s.score or 0, held, open
 end
 
--- Of each class the sign that holds most: {[id] = {id=, score=, held=,
--- decides=, order=}}.
-local function best_signs(self, r)
+-- Of each class, or of those in `wanted`, the sign that holds most: {[id] = {id=,
+-- score=, held=, decides=, order=}}.
+local function best_signs(self, r, wanted)
   local best = {}
   for _, s in ipairs(self.signs) do
-    local score, held, open = partly(s, r)
-    local class = self.classes[s.class]
-    local b = best[class.id]
-    if not b or score > b.score then
-      best[class.id] = {id = class.id, score = score, held = held,
-        decides = open, order = s.class}
+    local id = self.classes[s.class].id
+    if not wanted or wanted[id] then
+      local score, held, open = partly(s, r)
+      local b = best[id]
+      if not b or score > b.score then
+        best[id] = {id = id, score = score, held = held, decides = open,
+          order = s.class}
+      end
     end
   end
   return best
@@ -470,23 +472,31 @@ end
 
 local LISTED <const>, SOME <const> = 3, 0.02 -- classes, and their least share
 
+-- The classes whose reports are most like this one, with what would decide.
+local function by_ranking(self, r, ranked)
+  local wanted, list = {}, {}
+  for i = 1, math.min(LISTED, #ranked.list) do
+    wanted[ranked.list[i].id] = ranked.list[i].share >= SOME or nil
+  end
+  local best = best_signs(self, r, wanted)
+  for i = 1, math.min(LISTED, #ranked.list) do
+    local c = ranked.list[i]
+    if wanted[c.id] then
+      list[#list + 1] = {id = c.id, score = c.share,
+        decides = (best[c.id] or {}).decides}
+    end
+  end
+  return list
+end
+
 -- Up to three classes: {id=, score=, decides=}.  Those whose reports are most
 -- like this one, if it reads like one of ours or names what is ours, else
 -- those some of whose conditions hold.
 function M.nearest(self, r)
-  local best, out = best_signs(self, r), {}
-  local list = by_conditions(best)
-  local ranked = ranking(r)
-  if (ranked.ours > 0 or prose.is_ours(r)) and #ranked.facts.list >= FEW then
-    list = {}
-    for i = 1, math.min(LISTED, #ranked.list) do
-      local c = ranked.list[i]
-      if c.share >= SOME then
-        local b = best[c.id] or {}
-        list[#list + 1] = {id = c.id, score = c.share, decides = b.decides}
-      end
-    end
-  end
+  local ranked, out = ranking(r), {}
+  local like = (ranked.ours > 0 or prose.is_ours(r)) and #ranked.facts.list >= FEW
+  local list = like and by_ranking(self, r, ranked)
+    or by_conditions(best_signs(self, r))
   for i = 1, math.min(LISTED, #list) do
     local n = list[i]
     out[i] = {id = n.id, score = math.floor(n.score * 100 + 0.5) / 100,

@@ -11,15 +11,28 @@ local claims = require "dt.diagnose.claims"
 local LIMIT = 60000
 local FORM <const> = 400        -- letters in which a form shows
 
+local alternatives = {}
+
+-- A concept's alternatives, read once: what is shown, and the pattern of a whole word.
+local function alternatives_of(concept)
+  local list = alternatives[concept]
+  if not list then
+    list = {}
+    for text in claims.concepts[concept]:gmatch "[^|]+" do
+      local word = text:match "^=(.*)$"
+      list[#list + 1] = {word or text, word and "%f[%w]" .. word .. "%f[^%w]"}
+    end
+    alternatives[concept] = list
+  end
+  return list
+end
+
 -- Where a concept stands: its first alternative in the text, or false.
 local function look(low, concept)
-  for alternative in claims.concepts[concept]:gmatch "[^|]+" do
-    local word = alternative:match "^=(.*)$"
-    if word then
-      local at = low:find("%f[%w]" .. word .. "%f[^%w]")
-      if at then return word end
-    elseif low:find(alternative, 1, true) then
-      return alternative
+  for _, alternative in ipairs(alternatives_of(concept)) do
+    local text, pattern = alternative[1], alternative[2]
+    if low:find(text, 1, true) and (not pattern or low:find(pattern)) then
+      return text
     end
   end
   return false
@@ -48,13 +61,20 @@ local function claimed_text(r)
   return flat:lower()
 end
 
+local known = setmetatable({}, {__mode = "k"})  -- by the report's text
+
 -- Which concepts occur in the report: a function of their names.
 local function concepts_of(r)
-  local low, seen = claimed_text(r), {}
-  return function (concept)
-    if seen[concept] == nil then seen[concept] = look(low, concept) end
-    return seen[concept]
-  end, seen
+  local k = known[r.doc]
+  if not k then
+    local low, seen = claimed_text(r), {}
+    k = {seen = seen, has = function (concept)
+      if seen[concept] == nil then seen[concept] = look(low, concept) end
+      return seen[concept]
+    end}
+    known[r.doc] = k
+  end
+  return k.has, k.seen
 end
 
 -- The concepts that occur in a report: {[name] = the words}; and "ours",
