@@ -79,6 +79,11 @@ local described = {
     .. "are not reduced and ranks differ."},
   {"out-variant-kwarg-dtensor",
     "torch.mul(a, b, out=buf), where only buf is a DTensor: it fails, found no mesh."},
+  {"to-local-grad-placement",
+    "expert_parallel on two ranks: the loss is correct, the router's gradient is not, it "
+    .. "is wrong on both."},
+  {"dispatch-overhead",
+    "CPU latency makes our wrapper on FSDP2 slower than FSDP1, which should not be."},
   {"grad-norm-is-partial-dtensor",
     "With DTensor parameters clip_grad_norm_ returns a norm that gets smaller "
     .. "when I add GPUs."},

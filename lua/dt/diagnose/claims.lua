@@ -49,6 +49,7 @@ M.concepts = {
     .. "much larger than|much worse|about half|half of what|half as|"
     .. "do not change|does not change|doesn't change|not learn|not train|"
     .. "loss stays|stays flat|stays constant|is constant|exactly constant|"
+    .. "slower than|"
     .. "finds no|not exist",
   -- What no announcement of a feature says.
   fault = "error|fails|failing|failed|failure|crash|=hang|=hangs|"
@@ -191,7 +192,8 @@ M.concepts = {
   forward_right = "forward is right|forward is correct|forward is fine|"
     .. "forward pass is right|forward pass is correct|forward matches|"
     .. "correct forward|forward correct|backward is wrong|"
-    .. "backward pass is wrong|only the backward|never see|never gets",
+    .. "backward pass is wrong|only the backward|never see|never gets|"
+    .. "loss is correct|loss is right|loss matches|loss agrees",
   own_part = "rank-local|local contribution|only its own contribution|"
     .. "instead of the sum|own part of the gradient|partial contribution|"
     .. "contribution of its own shard|not summed across|not summed over",
@@ -517,7 +519,8 @@ M.concepts = {
     .. "shapes of the ranks|sizes of the ranks",
   cpu_bound = "cpu bottleneck|cpu-bottleneck|cpu-bound|cpu bound|"
     .. "gpu is mostly idle|gpu mostly idle|gpu is idle|gpu idles|gpu starves|"
-    .. "cpu overhead|launch-bound|launch bound|host-bound|is cpu time",
+    .. "cpu overhead|launch-bound|launch bound|host-bound|is cpu time|"
+    .. "cpu latency|launch latency",
   no_tokens = "zero tokens|no valid token|no unmasked|all labels|"
     .. "all the labels|completely masked|fully masked|masked out|"
     .. "every label|no label|nothing to average|mean over nothing|"
@@ -761,6 +764,7 @@ M.rules = {
   {"fsdp2-usage", 0.57, "fsdp sync_setter nobody_sums"},
   {"fsdp2-usage", 0.57, "sync_setter nobody_sums"},
   {"out-variant-kwarg-dtensor", 0.56, "out_arg dtensor uncoll"},
+  {"to-local-grad-placement", 0.56, "expert gradient forward_right incomplete"},
 }
 
 return M

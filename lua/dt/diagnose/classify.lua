@@ -80,7 +80,7 @@ end
 local function one(set, text)
   local key = clean.squash(text)
   if key == "dtensor" then return names_dtensor end
-  if #key < SHORT and text:find "^[%%%+%*/<>] ?%w" then
+  if text:find "^[%%%+%*/<>] ?%w" then
     -- "% cp" is an operator before a name: the name alone says nothing
     local literal = text:lower()
     return function (r)
