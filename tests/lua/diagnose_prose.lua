@@ -115,6 +115,8 @@ for _, c in ipairs(described) do
 end
 
 for _, text in ipairs {
+  "With tensor parallel and context parallel, changing TP/CP sizes changed the effective "
+    .. "scale of the aux loss per token.",
   "My DTensor training hangs.",
   "How do I use fully_shard with AdamW?",
   "The oven is stuck and grows hot; memory of its main process leaks.",
