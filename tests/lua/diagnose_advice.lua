@@ -52,6 +52,13 @@ T.has(code, '_flatten("dp_shard_cp")')
 text, code = first_fix("aten.max.dim of a DTensor that is sharded gives wrong indices")
 T.eq(code, "x.redistribute(placements=[Replicate()]).max(...)")
 
+-- A warning of the log is no reason why nothing can be run.
+r = diagnose.read("[rank0]:[W327 01:28:07.95 ProcessGroupNCCL.cpp:5138] Guessing device ID.\n"
+  .. "[rank0]: _pickle.UnpicklingError: Weights only load failed.\n[rank0]: "
+  .. "WeightsUnpickler error: Unsupported global: GLOBAL torch.distributed.tensor."
+  .. "placement_types._StridedShard was not an allowed global by default.")
+T.has(require("dt.diagnose.beyond").why(r), "reader of pickles")
+
 -- A part of nothing, one collective of unlike sizes, a warning only, no kernel.
 text, code, r = first_fix("FSDP2 and float8, 128 GPUs\n  File \"torchao/float8/"
   .. "float8_utils.py\", line 102, in tensor_to_amax\nRuntimeError: max(): Expected "

@@ -60,18 +60,37 @@ local rows = {
     "it takes a file that another release wrote, or its reader of pickles"},
 }
 
--- Why nothing can be run for `r`, or nil; and whether that is mended since, so
--- that a program which runs here says something.
-function M.why(r)
-  local flat = r.doc.flat
+-- The row whose words are in `text`, and the words; `flat` is the whole report.
+local function row_in(text, flat)
   for _, row in ipairs(rows) do
     local may = not row.with or flat:find(row.with, 1, true)
     for _, words in ipairs(may and row[1] or {}) do
-      if flat:find(words, 1, true) then
-        return ("cannot be raised here: %s (\"%s\")"):format(row[2], words),
-          row.older
-      end
+      if text:find(words, 1, true) then return row, words end
     end
+  end
+end
+
+-- The report without the warnings of torch's log ("[W327 01:28:07 ...] ..."), which
+-- tell of what goes on.
+local function without_warnings(r)
+  local kept = {}
+  for _, line in ipairs(r.doc.lines) do
+    if not line:find "%[W%d+ " then kept[#kept + 1] = line end
+  end
+  return #kept < #r.doc.lines and table.concat(kept, " ") or r.doc.flat
+end
+
+-- Why nothing can be run for `r`, or nil; and whether that is mended since, so
+-- that a program which runs here says something.  What is raised goes before what
+-- stands around it.
+function M.why(r)
+  local raised = {}
+  for i, e in ipairs(r.exceptions) do raised[i] = e.class .. ": " .. e.message end
+  local flat = r.doc.flat
+  local row, words = row_in(table.concat(raised, " "), flat)
+  if not row then row, words = row_in(without_warnings(r), flat) end
+  if row then
+    return ("cannot be raised here: %s (\"%s\")"):format(row[2], words), row.older
   end
 end
 
