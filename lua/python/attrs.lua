@@ -21,6 +21,7 @@ local dunder = require "python.dunder"
 local foreign = require "python.foreign"
 local object = require "python.object"
 local near = require "python.near"
+local settled = require "python.settled"
 
 local M = {}
 local None = dt.None
@@ -571,7 +572,7 @@ local meta                          -- metaclass.lua, a layer above
 function M.set_meta(t) meta = t end
 
 -- v.name
-function M.get(v, name)
+M.get = settled.over(function (v, name)
   if name == "__class__" then
     local own = V.is_object(v) and rawget(v, "_class")
     if own and own.__class__ ~= nil and object.is_plain_class(own) then
@@ -583,7 +584,7 @@ function M.get(v, name)
     return meta.get(v, name)
   end
   return M.get_of_class(v, name)
-end
+end)
 
 -- What a named tuple's class has from the class that stands for it among bases.
 local OF_RECORD <const> = {__new__ = true, _replace = true, _asdict = true,
@@ -1017,6 +1018,7 @@ M.imported = V.dict()               -- sys.modules
 -- Say what a module is called; of several names it shows the last.
 function M.provide(name, t)
   modules[name] = t
+  settled.module(t)
   module_name[t] = name
   local mt = getmetatable(t)
   if mt == nil then
@@ -1068,6 +1070,7 @@ function M.load(name)
   if package ~= nil and m ~= nil and rawget(package, leaf) ~= m then
     parts[package] = parts[package] or {}
     parts[package][leaf] = m
+    settled.module(package)
   end
 end
 

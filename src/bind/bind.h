@@ -90,8 +90,8 @@ typedef struct DtBind {
   void (*on_raised) (lua_State *L);     /* an error (at 1) that nobody caught,
                                         ** where it is raised */
   void *stop_ud;
-  const struct DtEvent *judged;         /* the event that a condition is asked
-                                        ** about, or NULL */
+  struct DtJudged *judged;              /* what a condition is asked about
+                                        ** (cond.c), or NULL */
   DtPrintOpts print;    /* dt.set_printoptions; as the person set them */
   bool print_set;
   int handler;          /* registry reference of dt.debug.run's, or NOREF */

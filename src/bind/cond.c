@@ -88,6 +88,20 @@ typedef struct Cond {
   bool yes, final;              /* `final`: no other language is tried */
 } Cond;
 
+/* Where a condition is asked, while it is.  `told`: the event was made a table,
+** which the registry has.  Environments are made once and look here. */
+typedef struct DtJudged {
+  const DtEvent *e;
+  int64_t hits;
+  bool found, told;             /* `found`: a frame of the script */
+  DtTop top;
+} DtJudged;
+
+static const char key_event[] = "dt.condition.event";
+static const char key_facts[] = "dt.condition.facts";
+static const char key_names[] = "dt.condition.names";
+static const char key_holds[] = "dt.condition.holds";
+
 static bool is_event_field (const char *name) {
   static const char *const fields[] = {
     "kind", "seq", "depth", "file", "line", "module", "backward", "op", "text",
@@ -100,37 +114,78 @@ static bool is_event_field (const char *name) {
   return false;
 }
 
-/* __index of a condition's environment: the event, then the frame.  Upvalues:
-** the event as a table, once something of it was asked; hits; the frame. */
-static int cond_index (lua_State *L) {
-  if (lua_type(L, 2) == LUA_TSTRING && is_event_field(lua_tostring(L, 2))) {
-    if (lua_isnil(L, lua_upvalueindex(1))) {
-      const DtEvent *e = dtL_state(L)->judged;
-      if (e) dtL_push_event(L, e);
-      else lua_newtable(L);
-      lua_pushvalue(L, lua_upvalueindex(2));
-      lua_setfield(L, -2, "hits");
-      lua_replace(L, lua_upvalueindex(1));
-    }
-    lua_pushvalue(L, 2);
-    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+static void push_told (lua_State *L, DtJudged *j) {
+  if (!j->told) {
+    if (j->e) dtL_push_event(L, j->e);
+    else lua_newtable(L);
+    dtL_set_int(L, "hits", j->hits);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, key_event);
+    j->told = true;
   }
+  lua_rawgetp(L, LUA_REGISTRYINDEX, key_event);
+}
+
+/* What conditions ask most costs no table of all that an event has. */
+static bool push_quick (lua_State *L, const DtJudged *j, const char *name) {
+  const DtEvent *e = j->e;
+  if (e == NULL) return false;
+  if (strcmp(name, "seq") == 0) lua_pushinteger(L, e->seq);
+  else if (strcmp(name, "line") == 0) lua_pushinteger(L, e->line);
+  else if (strcmp(name, "hits") == 0) lua_pushinteger(L, j->hits);
+  else if (strcmp(name, "backward") == 0) lua_pushboolean(L, e->backward);
+  else if (strcmp(name, "op") == 0 && e->op && e->op->sig)
+    lua_pushstring(L, e->op->sig->full);
+  else if (strcmp(name, "module") == 0 && e->module)
+    lua_pushstring(L, e->module);
+  else return false;
+  return true;
+}
+
+/* Push what the event says of the name at 2; false, and nothing is pushed: none. */
+static bool push_fact (lua_State *L) {
+  DtJudged *j = dtL_state(L)->judged;
+  if (j == NULL || lua_type(L, 2) != LUA_TSTRING ||
+      !is_event_field(lua_tostring(L, 2))) return false;
+  if (push_quick(L, j, lua_tostring(L, 2))) return true;
+  push_told(L, j);
   lua_pushvalue(L, 2);
-  lua_gettable(L, lua_upvalueindex(3));
+  if (lua_rawget(L, -2) != LUA_TNIL) return true;
+  lua_pop(L, 2);
+  return false;
+}
+
+/* __index of facts: the event alone. */
+static int facts_index (lua_State *L) {
+  return push_fact(L);
+}
+
+/* __index of names: the event, then the frame, then what the prompt sees. */
+static int names_index (lua_State *L) {
+  DtJudged *j = dtL_state(L)->judged;
+  if (push_fact(L)) return 1;
+  if (j && j->found && lua_type(L, 2) == LUA_TSTRING &&
+      dtL_top_variable(L, &j->top, lua_tostring(L, 2))) return 1;
+  dtL_push_prompt_env(L);
+  lua_pushvalue(L, 2);
+  lua_gettable(L, -2);
   return 1;
 }
 
-/* Push that environment; without a frame the event alone. */
-static void push_seen (lua_State *L, const DtBreak *b, bool frame) {
+/* Push the environment kept under `key`; one that was written to is left. */
+static void push_seen (lua_State *L, const char *key, lua_CFunction index) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) == LUA_TTABLE) {
+    lua_pushnil(L);
+    if (!lua_next(L, -2)) return;
+    lua_pop(L, 2);
+  }
+  lua_pop(L, 1);
   lua_newtable(L);
   lua_createtable(L, 0, 1);
-  lua_pushnil(L);
-  lua_pushinteger(L, b->hits + 1);
-  if (frame) dtL_script_env(L);
-  else lua_newtable(L);
-  lua_pushcclosure(L, cond_index, 3);
+  lua_pushcfunction(L, index);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, key);
 }
 
 static int load_lua (lua_State *L, const char *cond) {
@@ -158,7 +213,7 @@ static void push_lua (lua_State *L, const char *cond) {
 static int run_lua (lua_State *L) {
   Cond *k = (Cond *)lua_touserdata(L, 1);
   push_lua(L, k->b->cond);
-  push_seen(L, k->b, true);
+  push_seen(L, key_names, names_index);
   if (lua_setupvalue(L, -2, 1) == NULL) lua_pop(L, 1);
   lua_call(L, 0, 1);
   k->yes = lua_toboolean(L, -1);
@@ -175,12 +230,16 @@ static void push_python (lua_State *L, const char *name) {
 
 static int run_python (lua_State *L) {
   Cond *k = (Cond *)lua_touserdata(L, 1);
-  DtLuaFrame f;
-  push_python(L, "holds");
+  DtJudged *j = dtL_state(L)->judged;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, key_holds) != LUA_TFUNCTION) {
+    push_python(L, "holds");
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, key_holds);
+  }
   lua_pushstring(L, k->b->cond);
-  push_seen(L, k->b, false);
-  dtL_script_env(L);
-  if (dtL_frames(L, &f, 1) != 1 || !dtL_frame_scope(L, &f)) lua_pushnil(L);
+  push_seen(L, key_facts, facts_index);
+  push_seen(L, key_names, names_index);
+  if (!j->found || !dtL_top_scope(L, &j->top)) lua_pushnil(L);
   lua_call(L, 4, 2);
   k->final = !lua_isnil(L, -1);
   if (k->final) return lua_error(L);
@@ -195,10 +254,28 @@ static int try_cond (lua_State *L, lua_CFunction run, Cond *k) {
   return lua_pcall(L, 1, 0, 0);
 }
 
-static bool in_python (lua_State *L) {
-  DtLuaFrame f;
-  if (dtL_state(L)->ref_py[0] == 0) return false;       /* none was read yet */
-  return dtL_frames(L, &f, 1) == 1 && f.scope != NULL;
+static bool is_python (lua_State *L, DtJudged *j) {
+  if (dtL_state(L)->ref_py[0] == 0 || !j->found) return false;  /* none was read */
+  if (!dtL_top_scope(L, &j->top)) return false;
+  lua_pop(L, 1);
+  return true;
+}
+
+/* What is asked from now on; gives what was before. */
+static DtJudged *judge (lua_State *L, DtJudged *j) {
+  DtBind *b = dtL_state(L);
+  DtJudged *outer = b->judged;
+  b->judged = j;
+  return outer;
+}
+
+static void try_both (lua_State *L, Cond *k, bool python, DtBuf *why) {
+  int top = lua_gettop(L);
+  if (try_cond(L, python ? run_python : run_lua, k) == LUA_OK ||
+      (!k->final && try_cond(L, python ? run_lua : run_python, k) == LUA_OK))
+    return;
+  dtL_error_text(L, top + 1, why);      /* what the program's own said */
+  if (why->len == 0) dt_buf_add(why, "an error");
 }
 
 /* What the condition computes leaves no trace.  It runs where the script does:
@@ -206,24 +283,23 @@ static bool in_python (lua_State *L) {
 bool dtL_cond (lua_State *L, const DtBreak *b, const DtEvent *e, DtBuf *why) {
   DtDebug *d = dt_debug_of(dtL_session(L));
   Cond k = { b, false, false };
+  DtJudged j, *outer;
   DtMute m;
   int top = lua_gettop(L);
-  bool python;
   DtError saved = d->s->cx->err;
   if (!lua_checkstack(L, 24)) return false;
   memset(&d->s->cx->err, 0, sizeof d->s->cx->err);
   dt_buf_init(&d->s->cx->err.message, d->s->cx);
   dt_buf_init(&d->s->cx->err.explain, d->s->cx);
   dt_debug_mute(d, &m);
-  dtL_state(L)->judged = e;
-  python = in_python(L);
-  if (try_cond(L, python ? run_python : run_lua, &k) != LUA_OK &&
-      (k.final ||
-       try_cond(L, python ? run_lua : run_python, &k) != LUA_OK)) {
-    dtL_error_text(L, top + 1, why);    /* what the program's own said */
-    if (why->len == 0) dt_buf_add(why, "an error");
-  }
-  dtL_state(L)->judged = NULL;
+  j.e = e;
+  j.hits = b->hits + 1;
+  j.told = false;
+  j.found = dtL_top(L, &j.top);
+  outer = judge(L, &j);
+  try_both(L, &k, is_python(L, &j), why);
+  (void)judge(L, outer);
+  if (outer) outer->told = false;
   dt_debug_unmute(d, &m);
   lua_settop(L, top);
   dt_error_clear(d->s->cx);
@@ -243,10 +319,12 @@ static int read_python (lua_State *L) {
 bool dtL_cond_reads (lua_State *L, const char *expr, DtBuf *why) {
   int top = lua_gettop(L);
   bool lua = load_lua(L, expr) == LUA_OK, python;
+  DtJudged j;
   lua_pushcfunction(L, read_python);
   lua_pushstring(L, expr);
   python = lua_pcall(L, 1, 0, 0) == LUA_OK;
-  if (!lua && !python && in_python(L)) {
+  j.found = dtL_top(L, &j.top);
+  if (!lua && !python && is_python(L, &j)) {
     dt_buf_add(why, "the condition is no expression of Python: ");
     dtL_error_text(L, -1, why);
   } else if (!lua && !python) {

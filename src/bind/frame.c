@@ -194,29 +194,57 @@ static bool set_python (lua_State *L, lua_State *co, const char *name) {
   return true;
 }
 
+bool dtL_top_variable (lua_State *L, DtTop *t, const char *name) {
+  lua_State *co = t->co;
+  int i;
+  if (!lua_checkstack(co, 8)) return false;
+  if (dtL_py_scope(co, &t->ar)) return push_python(L, co, name);
+  i = find_local(co, &t->ar, name);
+  if (i > 0) {
+    lua_getlocal(co, &t->ar, i);
+    move_to(co, L);
+    return true;
+  }
+  lua_getinfo(co, "f", &t->ar);
+  i = find_upvalue(co, name);
+  if (i > 0) {
+    lua_getupvalue(co, -1, i);
+    lua_remove(co, -2);
+    move_to(co, L);
+    return true;
+  }
+  lua_pop(co, 1);
+  return false;
+}
+
+bool dtL_top_scope (lua_State *L, DtTop *t) {
+  if (!lua_checkstack(t->co, 8) || !dtL_py_scope(t->co, &t->ar)) return false;
+  move_to(t->co, L);
+  return true;
+}
+
+static bool find_top (lua_State *co, DtTop *t) {
+  int level;
+  t->co = co;
+  for (level = 0; lua_getstack(co, level, &t->ar); level++) {
+    lua_getinfo(co, "Sl", &t->ar);
+    if (is_script(&t->ar)) return true;
+  }
+  return false;
+}
+
+bool dtL_top (lua_State *L, DtTop *t) {
+  DtBind *b = dtL_state(L);
+  lua_State *co = dtL_running(L);
+  return find_top(co, t) || (co != b->L && find_top(b->L, t));
+}
+
 /* Push the variable; false when the frame has none of this name. */
 static bool push_variable (lua_State *L, const DtLuaFrame *f,
                            const char *name) {
-  lua_Debug ar;
-  int i;
-  if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar)) return false;
-  if (dtL_py_scope(f->co, &ar)) return push_python(L, f->co, name);
-  i = find_local(f->co, &ar, name);
-  if (i > 0) {
-    lua_getlocal(f->co, &ar, i);
-    move_to(f->co, L);
-    return true;
-  }
-  lua_getinfo(f->co, "f", &ar);
-  i = find_upvalue(f->co, name);
-  if (i > 0) {
-    lua_getupvalue(f->co, -1, i);
-    lua_remove(f->co, -2);
-    move_to(f->co, L);
-    return true;
-  }
-  lua_pop(f->co, 1);
-  return false;
+  DtTop t;
+  t.co = f->co;
+  return find_frame(f, &t.ar) && dtL_top_variable(L, &t, name);
 }
 
 /* Set it to the value on the top (popped when it was set). */
@@ -246,14 +274,19 @@ static bool set_variable (lua_State *L, const DtLuaFrame *f,
   return done;
 }
 
+void dtL_push_prompt_env (lua_State *L) {
+  if (lua_getfield(L, LUA_REGISTRYINDEX, key_env) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_pushglobaltable(L);
+}
+
 /* Upvalue 1: the frame. */
 static int env_index (lua_State *L) {
   DtLuaFrame *f = (DtLuaFrame *)lua_touserdata(L, lua_upvalueindex(1));
   if (lua_type(L, 2) == LUA_TSTRING &&
       push_variable(L, f, lua_tostring(L, 2)))
     return 1;
-  lua_getfield(L, LUA_REGISTRYINDEX, key_env);
-  if (!lua_istable(L, -1)) lua_pushglobaltable(L);
+  dtL_push_prompt_env(L);
   lua_pushvalue(L, 2);
   lua_gettable(L, -2);
   return 1;
@@ -264,8 +297,7 @@ static int env_newindex (lua_State *L) {
   lua_settop(L, 3);
   if (lua_type(L, 2) == LUA_TSTRING && set_variable(L, f, lua_tostring(L, 2)))
     return 0;
-  lua_getfield(L, LUA_REGISTRYINDEX, key_env);
-  if (!lua_istable(L, -1)) lua_pushglobaltable(L);
+  dtL_push_prompt_env(L);
   lua_insert(L, 2);
   lua_settable(L, 2);
   return 0;
@@ -287,21 +319,10 @@ void dtL_frame_env (lua_State *L, const DtLuaFrame *f) {
   lua_setmetatable(L, -2);
 }
 
-bool dtL_frame_scope (lua_State *L, const DtLuaFrame *f) {
-  lua_Debug ar;
-  if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar) ||
-      !dtL_py_scope(f->co, &ar)) return false;
-  move_to(f->co, L);
-  return true;
-}
-
 void dtL_script_env (lua_State *L) {
   DtLuaFrame f;
   if (dtL_frames(L, &f, 1) == 1) dtL_frame_env(L, &f);
-  else {
-    lua_getfield(L, LUA_REGISTRYINDEX, key_env);
-    if (!lua_istable(L, -1)) { lua_pop(L, 1); lua_pushglobaltable(L); }
-  }
+  else dtL_push_prompt_env(L);
 }
 
 /* The value on the top is called `s`: into the table at `t`, and once into its

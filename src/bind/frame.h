@@ -34,8 +34,15 @@ int dtL_frame_count (lua_State *L);
 /* Push a table through which the frame's locals, then its upvalues, then
 ** what the prompt sees are read and written. */
 void dtL_frame_env (lua_State *L, const DtLuaFrame *f);
-/* Push the scope of a frame of Python; false, and nothing is pushed, of Lua. */
-bool dtL_frame_scope (lua_State *L, const DtLuaFrame *f);
+/* The innermost frame of the script, valid while its function is under way:
+** without names and places it costs little. */
+typedef struct DtTop { lua_State *co; lua_Debug ar; } DtTop;
+/* False: nothing of the script runs. */
+bool dtL_top (lua_State *L, DtTop *t);
+/* Push a variable of it; false, and nothing is pushed: it has none of the name. */
+bool dtL_top_variable (lua_State *L, DtTop *t, const char *name);
+/* Push its scope of Python; false, and nothing is pushed: it is Lua's. */
+bool dtL_top_scope (lua_State *L, DtTop *t);
 /* Push the environment of the innermost frame of the script. */
 void dtL_script_env (lua_State *L);
 /* Lines of Python at the prompt see this frame's scope; NULL: none.  Raises on
@@ -47,8 +54,9 @@ void dtL_frame_select (lua_State *L, const DtLuaFrame *f);
 void dtL_frame_locals (lua_State *L, const DtLuaFrame *f);
 
 /* The environment of prompt lines, used where a frame has no such name; set
-** by the shell (a table on the top, popped). */
+** by the shell (a table on the top, popped).  Globals where none was set. */
 void dtL_set_prompt_env (lua_State *L);
+void dtL_push_prompt_env (lua_State *L);
 /* And the table of the prompt's locals (popped), which the registry has, too. */
 #define DTL_PROMPT_LOCALS "dt.prompt.locals"
 void dtL_set_prompt_locals (lua_State *L);

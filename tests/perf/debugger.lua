@@ -56,6 +56,32 @@ cost = more(function ()
 end, function () dt.debug.delete() end)
 say("breakpoint_not_hit", cost / 20 * 1000, "ns", "50")
 
+-- Conditions that ask for the rank, of Lua and of Python, false every time.
+local py = require "torch"
+local env = py.environment()
+env.vars.x, env.vars.y = x, y
+py.run("import torch\nimport torch.distributed as dist\nrank = dist.get_rank()\n"
+  .. "def ops(n):\n    for _ in range(n):\n        torch.mul(x, y)\n", env, "bench.py")
+
+-- Microseconds that a condition adds to an operator of run().
+local function condition(run, cond)
+  local best = {math.huge, math.huge}
+  dt.debug.run(function ()
+    for turn = 1, TURNS do
+      local which = turn % 2 + 1
+      if which == 2 then dt.debug.breakpoint("op aten.mul if " .. cond) end
+      best[which] = math.min(best[which], time(run))
+      dt.debug.delete()
+    end
+  end, function () return "continue" end)
+  return (best[2] - best[1]) / OPS * 1e6
+end
+say("condition_of_lua", condition(function () ops(OPS) end,
+  "dt.rank() == 1 and seq > 0"), "us", "10")
+say("condition_of_python", condition(function ()
+  py.run("ops(" .. OPS .. ")", env, "bench.py")
+end, "rank == 1 or dist.get_rank() == 1"), "us", "10")
+
 dt.debug.recording{on = true, ring = 10000}
 ops(10001)
 local r = dt.debug.recording()
