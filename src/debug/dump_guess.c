@@ -53,6 +53,16 @@ static int find_guess (const char *label) {
   return -1;
 }
 
+/* Its n elements, if they may lie side by side: gradients of FSDP2 are views of
+** one buffer.  Where they do not, what is guessed is wrong and nobody keeps it. */
+static bool read_elements (const DtRecVar *in, size_t n, Operand *x) {
+  size_t all = in->block->nbytes / sizeof *x->v;
+  if (in->block->nbytes % sizeof *x->v != 0 || n > all || in->offset < 0 ||
+      (uint64_t)in->offset > all - n) return false;
+  x->v = (const float *)in->block->data + in->offset;
+  return true;
+}
+
 static bool read_operand (const DtRecOp *r, const DtValue *v, size_t n,
                           Operand *x) {
   const DtRecVar *in;
@@ -66,10 +76,7 @@ static bool read_operand (const DtRecOp *r, const DtValue *v, size_t n,
   if (v->u.slot < 0 || v->u.slot >= r->nin) return false;
   in = &r->in[v->u.slot];
   if (in->none || in->block == NULL || in->meta->dtype != DT_F32) return false;
-  if (in->block->nbytes == n * sizeof(float)) {
-    x->v = (const float *)in->block->data;
-    return true;
-  }
+  if (read_elements(in, n, x)) return true;
   if (in->block->nbytes != sizeof x->k) return false;
   memcpy(&x->k, in->block->data, sizeof x->k);
   return true;
