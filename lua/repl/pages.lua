@@ -127,11 +127,17 @@ local spelled = {
   {"library%.", "library."}, {"testing%.", "testing."},
 }
 
+-- Placements as tensors show them: P(sum).
+local short <const> = {S = "Shard", _S = "_StridedShard", P = "Partial",
+  R = "Replicate"}
+
 -- The pages on a name as it is asked for ("dt.rank", "x:to_local",
 -- "torch.nn.Linear"): one given by its place, else all of its last word.
 local function found(what)
   load_pages()
   if pages[what] then return {what} end
+  local placed = short[what:match("^(_?[SPR])%b()$") or what]
+  if pages[placed] then return {placed} end
   local word = last(what)
   if not word then return {} end
   for _, place in ipairs(spelled) do

@@ -189,10 +189,34 @@ local local_part = args.def("compute_local_shape_and_global_offset",
     return V.tuple {V.tuple {table.unpack(size)},
       V.tuple {table.unpack(offset)}}
   end)
+
+-- What the engine does where it would move a tensor by itself: nothing, raise
+-- where data are sent, raise always, warn, warn always.
+local function watch(enable, strict, mode)
+  if mode ~= "raise" and mode ~= "warn" then
+    util.raise("RuntimeError", "Invalid mode %s", V.str(mode))
+  end
+  if enable == false then return 0 end
+  return (mode == "warn" and 3 or 1) + (strict and 1 or 0)
+end
+
+local explicit = args.def("ExplicitRedistributionContext",
+  {"enable?", "strict?", "mode?"}, function (a)
+    local how = watch(a.enable, a.strict, a.mode == nil and "raise" or a.mode)
+    local before
+    return namespace(setmetatable({
+      __enter__ = function (s)
+        before = dt._set_explicit_redist(how)
+        return s
+      end,
+      __exit__ = function () dt._set_explicit_redist(before) end,
+    }, {__name = "ExplicitRedistributionContext"}))
+  end)
+
 for _, path in ipairs {"torch.distributed.tensor._utils",
   "torch.distributed._tensor._utils"} do
   provide(path, namespace {compute_local_shape_and_global_offset = local_part,
-    compute_local_shape = builtin(function (a)
+    ExplicitRedistributionContext = explicit, compute_local_shape = builtin(function (a)
       return V.call(local_part, a)[1]
     end, "compute_local_shape")})
 end

@@ -520,7 +520,8 @@ local function asked_of(asked, name)
 end
 
 -- environment([tell]): a fresh environment with everything a program may name
--- without import; tell(name) hears of each name that Python would not find.
+-- without import; tell(name) hears of each name that Python would not find, once
+-- unless it says false.
 function M.environment(tell)
   dt._set_warn_random(true)             -- a Python program is told as there
   local asked, told = {}, {}
@@ -533,8 +534,7 @@ function M.environment(tell)
     if name == "math" then v = attrs.module "math" end     -- read by who names it
     if v == nil then v = attrs.anywhere(name) end
     if v ~= nil and tell and not told[name] then
-      told[name] = true
-      tell(name)
+      told[name] = tell(name) ~= false
     end
     return v
   end, {asked = asked})

@@ -221,7 +221,7 @@ end
 -- what it did not define.
 function M.own(path)
   env = env or session()
-  local v = value_of(stopped() or env, path)
+  local v = script.looked_up(value_of, stopped() or env, path)
   if v == nil or not is_own(v) or not (V.is_function(v) or type(v) == "table"
      and V.type_name(v) == "type") then
     return nil
@@ -258,7 +258,7 @@ function M.complete(path, prefix)
   elseif not path:find("^[%a_]") then
     return out
   else
-    local v = value_of(scope, path)
+    local v = script.looked_up(value_of, scope, path)
     if v == nil then return out end
     for _, name in ipairs(V.call(builtins.names.dir, V.list {v})) do
       found[name] = true

@@ -231,11 +231,23 @@ local function provide(argv)
 end
 
 
--- Snippets of reports leave imports out; PyTorch would have raised.
+-- Snippets of reports leave imports out; PyTorch would have raised.  `looking`:
+-- the prompt only looks a name up, for its help or behind Tab.
+local looking = false
 local function tell_missing_import(name)
+  if looking then return false end
   if dt.rank() ~= 0 then return end
   builtins.write_error(("note: '%s' is used without an import; Python raises "
     .. "NameError: name '%s' is not defined\n"):format(name, name))
+end
+
+-- looked_up(f, ...) -> f(...), which runs no line of a program.
+function M.looked_up(f, ...)
+  looking = true
+  local ok, v = pcall(f, ...)
+  looking = false
+  if not ok then error(v, 0) end
+  return v
 end
 
 sources.set_tools {

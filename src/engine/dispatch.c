@@ -91,15 +91,18 @@ static DtStatus dispatch_plain (DtSession *s, const DtCall *c,
 
 /* --- distributed --- */
 
-/* ExplicitRedistributionContext: may this input be moved silently? */
-static DtStatus observe_redist (DtSession *s, const DtOpDef *op,
-                                const DtArgs *args, const DtUnwrapped *u,
+/* ExplicitRedistributionContext: may this input be moved silently?  Where the
+** decision was found (`hit`), PyTorch has no schema to show, but the operator.
+** Source: torch/distributed/tensor/_dispatch.py:
+** OpDispatcher.redistribute_local_args@2.15. */
+static DtStatus observe_redist (DtSession *s, const DtCall *c,
+                                const DtUnwrapped *u, bool hit,
                                 const DtSpec *src, const DtSpec *dst) {
   DtCtx *cx = s->cx;
   DtStatus st;
   DtBuf b;
   double cost = 0;
-  bool strict = s->explicit_redist == 2;
+  bool strict = s->explicit_redist == 2 || s->explicit_redist == 4;
   if (s->explicit_redist == 0) return DT_OK;
   if (!strict) {
     DT_TRY(cx, dt_cost_redistribute(cx, s->planner,
@@ -109,10 +112,11 @@ static DtStatus observe_redist (DtSession *s, const DtOpDef *op,
   }
   dt_buf_init(&b, cx);
   dt_buf_add(&b, "Implicit redistribution occurred for ");
-  dt_prop_schema_str(op, args, u->spec, &b);
+  if (hit) dt_buf_add(&b, c->op->sig->full);
+  else dt_prop_schema_str(c->op, c->args, u->spec, &b);
   dt_buf_add(&b, " while ExplicitRedistributionContext was active");
   st = dt_buf_ok(&b);
-  if (st == DT_OK && s->explicit_redist == 3)
+  if (st == DT_OK && s->explicit_redist >= 3)
     dt_session_warn(s, dt_buf_str(&b));
   else if (st == DT_OK)
     st = dt_raise(cx, DT_E_IMPLICIT, "%s", dt_buf_str(&b));
@@ -120,13 +124,13 @@ static DtStatus observe_redist (DtSession *s, const DtOpDef *op,
   return st;
 }
 
-static DtStatus move_inputs (DtSession *s, const DtOpDef *op,
-                             const DtArgs *args, const DtUnwrapped *u,
-                             const DtProp *p, Locals *l) {
+static DtStatus move_inputs (DtSession *s, const DtCall *c,
+                             const DtUnwrapped *u, const DtProp *p, bool hit,
+                             Locals *l) {
   for (int i = 0; i < l->nin && i < p->nin; i++) {
     DtTensor *moved;
     if (!p->moved[i] || p->in[i] == NULL || u->spec[i] == NULL) continue;
-    DT_TRY(s->cx, observe_redist(s, op, args, u, u->spec[i], p->in[i]));
+    DT_TRY(s->cx, observe_redist(s, c, u, hit, u->spec[i], p->in[i]));
     DT_TRY(s->cx, dt_redist_local(s, l->in[i], u->spec[i], p->in[i], true, i,
                                   &moved));
     locals_own(l, i, moved);
@@ -143,7 +147,7 @@ static DtStatus tell_prop (DtSession *s, const DtCall *c, const DtProp *p,
 
 /* The local part on a rank of the mesh. */
 static DtStatus run_member (DtSession *s, const DtCall *c,
-                            const DtUnwrapped *u, const DtProp *p,
+                            const DtUnwrapped *u, const DtProp *p, bool hit,
                             DtResults *out) {
   Locals l;
   DtRngRegion rng = { .on = false };
@@ -151,7 +155,7 @@ static DtStatus run_member (DtSession *s, const DtCall *c,
   const DtOpDef *lop = p->op ? p->op : c->op;
   DtStatus st = locals_init(s, &l, c->op, c->nin, c->in);
   if (st == DT_OK && p->needs_redist)
-    st = move_inputs(s, c->op, c->args, u, p, &l);
+    st = move_inputs(s, c, u, p, hit, &l);
   if (st == DT_OK && (c->op->flags & DT_OP_RANDOM) && c->nin > 0)
     st = dt_rng_region_begin(s, c->op, u->spec[0], &rng);
   if (st == DT_OK)
@@ -221,7 +225,7 @@ DtStatus dt_dispatch_specs (DtSession *s, const DtCall *c,
   if (!hit) dt_warn_called(s, c->op, c->args);
   if (dt_session_heard(s)) st = tell_prop(s, c, p, hit);
   if (st == DT_OK)
-    st = u->mesh->member ? run_member(s, c, u, p, out)
+    st = u->mesh->member ? run_member(s, c, u, p, hit, out)
                          : run_outside(s, c, p, out);
   for (; nwarn > 0; nwarn--) dt_unwrap_warn(s);
   dt_prop_unref(s->cx, p);

@@ -32,7 +32,8 @@ struct DtSession {
   bool marked;                  /* some tensor was marked (marks.c) */
   bool warn_all;                /* a text said before is said again */
   bool warn_random;             /* random operators without a tracker warn */
-  int explicit_redist;          /* 0 off, 1 raise, 2 raise strict, 3 warn */
+  int explicit_redist;          /* 0 off, 1 raise, 2 raise strict, 3 warn,
+                                ** 4 warn strict */
   bool backward;                /* inside backward */
   bool create_graph;            /* whose own operators are recorded */
   DtNodeFn node_seen;           /* sees each node that ran backwards */

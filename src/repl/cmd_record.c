@@ -145,8 +145,10 @@ static DtStatus write_part (const Saving *s, bool anew) {
 /* Rank 0 makes the file, with its part, behind which others pack theirs. */
 static DtStatus write_first (Saving *s) {
   DtCtx *cx = s->r->cx;
-  DT_CHECK(cx, !dt_dump_is_other(s->name), DT_E_IO, "%s is there and holds no "
-           "record; give a name of its own", s->name);
+  const char *other = dt_dump_is_other(s->name) ? s->name
+    : dt_dump_is_other(s->path) ? s->path : NULL;
+  DT_CHECK(cx, other == NULL, DT_E_IO, "%s is there and holds no "
+           "record; give a name of its own", other);
   DT_TRY(cx, dt_dump_pack(cx, &s->part, NULL, 0));
   s->packed = true;
   s->len[0] = s->part.len;
@@ -186,7 +188,8 @@ static DtStatus name_file (const Saving *s, DtStatus st) {
   if (s->path == s->name || s->me != 0)
     return st;
   if (st != DT_OK) {
-    (void)remove(s->path);
+    if (s->packed)              /* else it is not ours */
+      (void)remove(s->path);
     return st;
   }
   struct stat old;              /* rights stay what they are */

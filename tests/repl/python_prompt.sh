@@ -8,6 +8,10 @@ cd "$tmp" || exit 1
 term_open 100 40
 line "$DTREPL -q --python -n 2"
 wait_for "py>"
+line "?nn.Embedding"
+wait_for "padding_idx"
+check "help is no use of a name" \
+  test -z "$(screen | grep 'without an import')"
 line "import torch"
 line "for i in range(2):"
 wait_for "..>"

@@ -238,6 +238,12 @@ printf '\011' | dd of=bad.dtr bs=1 seek=16 conv=notrunc 2>/dev/null
 is "another version" 1 "is a record of version 9" -n 4 --open bad.dtr
 echo "hello, this is a text" >text.dtr
 is "no record" 1 "is no record of dtrepl" --open text.dtr
+cp text.dtr b.dtr.part
+input=':record save b.dtr\n'
+is "another's file beside it" 1 "b.dtr.part is there and holds no record" -n 1
+is "which stays" 1 "is no record of dtrepl" --open b.dtr.part
+rm b.dtr.part
+input=
 is "no file" 1 "cannot read none.dtr" --open none.dtr
 is "no place to write" 1 "cannot write" --record no/such/x.dtr loop.lua
 is "no files in the sandbox" 1 "sandbox" --sandbox --open a.dtr

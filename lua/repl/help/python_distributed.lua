@@ -53,6 +53,15 @@ return {
    "dist.all_gather_single(output, input), dist.reduce_scatter_single(output, input)",
    "all_gather_into_tensor and reduce_scatter_tensor by their newer names.",
    "dist.all_gather_single(torch.ones(dist.get_world_size()), torch.ones(1))"},
+  {"torch.distributed.tensor._utils.ExplicitRedistributionContext",
+   "with ExplicitRedistributionContext(enable=True, strict=False, mode=\"raise\"): …",
+   "Inside, an operator that would move a DTensor by itself raises (mode=\"warn\": warns); "
+   .. "strict: also where no data are sent.", "from torch.distributed.tensor._utils "
+   .. "import ExplicitRedistributionContext"},
+  {"DistributedDataParallel.no_sync", "with model.no_sync(): …",
+   "Inside, backward adds gradients up on each rank; the next one outside averages "
+   .. "the sums. Of fully_shard: model.set_requires_gradient_sync(False).",
+   "torch.nn.parallel.DistributedDataParallel"},
   {"torch.distributed.monitored_barrier", "dist.monitored_barrier()",
    "barrier, that names the ranks which do not come. Here every divergence is named.",
    "dist.monitored_barrier()"},
