@@ -427,12 +427,24 @@ attributes.tensor_method.wait = function (t)
   end
   return wait(t)
 end
+-- Since 2.15: the results of a collective of several tensors.
+local function wait_tensors(a)
+  local list = a[1]
+  if list == nil or list.n == 0 then
+    util.raise("RuntimeError", "wait_tensors requires at least one tensor")
+  end
+  local out = {}
+  for i = 1, list.n do out[i] = is_async(list[i]) and wait(list[i]) or list[i] end
+  return V.list(out, list.n)
+end
 M.funcol = space({AsyncCollectiveTensor = args.class("AsyncCollectiveTensor",
   {__module__ = "torch.distributed._functional_collectives", test = is_async}),
   wait_tensor = builtin(function (a, kw)
     local t = call(collective.functional.wait_tensor, a, kw)
     return is_async(t) and wait(t) or t
-  end, "wait_tensor")},
+  end, "wait_tensor"),
+  wait_tensors = dt._switch("EXTREMA_BACKWARD") ~= 0
+    and builtin(wait_tensors, "wait_tensors") or nil},
   collective.functional,
   distributed.functional)
 -- type() of one that nobody has waited for; to print it is to wait for it.
@@ -506,6 +518,7 @@ for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functiona
 end
 
 require("torch.functions").provide(M.torch)
+require("torch.removed").provide(M.torch)
 require("torch.more").provide(M.torch)
 arrays.provide(M.torch)
 require("torch.functorch").provide(M.torch)

@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local autograd = require "dt.autograd"
 local checkpoint = require "dt.checkpoint"
+local reduced = require "dt.distributed.reduced"
 
 local M = {}
 
@@ -582,10 +583,7 @@ local function exchange_autograd(t, out_splits, in_splits, group)
 end
 
 -- What a collective's gradient goes through.
-local mirror = {all_reduce = "all_reduce", all_gather = "reduce_scatter",
-  reduce_scatter = "all_gather"}
-local full_names = {all_reduce = "all_reduce",
-  reduce_scatter = "reduce_scatter_tensor"}
+local mirror = {all_gather = "reduce_scatter", reduce_scatter = "all_gather"}
 local moving
 
 local function bare(kind, t, group, o)
@@ -603,12 +601,18 @@ local function differentiable(kind, t, group, o)
       "GeneratedBackwardFor__c10d_functional__wrap_tensor_autograd_default")
     function moving.forward(ctx, x, kind_, group_, o_)
       ctx.kind, ctx.group, ctx.o = kind_, group_, o_
-      return bare(kind_, x, group_, o_)
+      local out = bare(kind_, x, group_, o_)
+      if reduced.keeps(kind_, o_.op) then ctx:save_for_backward(x, out) end
+      return out
     end
     function moving.backward(ctx, g)
-      if ctx.o.op and ctx.o.op ~= "sum" then
-        util.raise("RuntimeError", "%s backward only supports 'sum' "
-          .. "reduction, got '%s'", full_names[ctx.kind], ctx.o.op)
+      if ctx.kind == "all_reduce" then
+        return reduced.backward(ctx, g, function (t_, op)
+          return bare("all_reduce", t_, ctx.group, {op = op})
+        end)
+      elseif ctx.o.op and ctx.o.op ~= "sum" then
+        util.raise("RuntimeError", "reduce_scatter_tensor backward only supports "
+          .. "'sum' reduction, got '%s'", ctx.o.op)
       end
       return bare(mirror[ctx.kind], g:contiguous(), ctx.group, {op = "sum",
         dim = ctx.o.dim})

@@ -286,6 +286,9 @@ function T._setitem(t, index, value)
       value = dt.tensor(value, {dtype = t.dtype})
     end
     op.index_put_(view, tensors, value)
+  elseif util.is_tensor(value) and value.ndim == 0 and view.ndim > 0
+     and value.device == "cpu" then
+    op.fill_(view, value)
   elseif util.is_tensor(value) then
     op.copy_(view, value.is_dtensor and value or spread(value, view))
   else
