@@ -456,7 +456,8 @@ const DtCmd dt_cmds_break[] = {
    "Stop at breakpoint N only where EXPR is true; without EXPR, always.\n"
    "Example: :condition 1 bytes > 4096", cmd_condition},
   {"ignore", "breakpoints", 0, "N COUNT",
-   "Pass over the next COUNT hits of breakpoint N.\n"
+   "Pass over the next COUNT hits of breakpoint N: where it has a condition,\n"
+   "those at which that is true, as in gdb.\n"
    "Example: :ignore 1 10", cmd_ignore},
   {"commands", "breakpoints", DT_CMD_TEXT_OF, "N [LINE [;; LINE]...]",
    "Lines to run at breakpoint N, as if typed.\n"
