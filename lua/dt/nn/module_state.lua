@@ -72,7 +72,21 @@ local function quoted_text(s)
   return q .. s:gsub("\\", "\\\\"):gsub("\n", "\\n") .. q
 end
 
-local function load_one(name, p, value, assign)
+-- Put `value` in the place of parameter or buffer `p` of module `m`: an optimizer that
+-- holds `p` does not see it.  What is there now.
+local function put(m, name, p, value)
+  local at = m:get_submodule(name:match("^(.*)%.[^.]+$") or "")
+  if p.is_parameter and not value.is_parameter then
+    value = dt._make_param(value, p.requires_grad)
+  elseif p.is_parameter then
+    value.requires_grad = p.requires_grad
+  end
+  at[name:match("[^.]+$")] = value
+  return value
+end
+
+-- What is wrong with it; or nil, and the tensor that the module has now.
+local function load_one(m, name, p, value, assign)
   if #value.shape ~= #p.shape or value.shape ~= p.shape then
     return ("size mismatch for %s: copying a param with shape %s from "
       .. "checkpoint, the shape in current model is %s."):format(name,
@@ -80,7 +94,7 @@ local function load_one(name, p, value, assign)
   end
   local ok, err = pcall(function ()
     local guard <close> = dt.no_grad()          -- luacheck: ignore guard
-    if assign then dt._set_data(p, value) else p:copy_(value) end
+    return assign and put(m, name, p, value) or p:copy_(value)
   end)
   if not ok then
     return ("While copying the parameter named \"%s\", whose dimensions in "
@@ -89,6 +103,7 @@ local function load_one(name, p, value, assign)
       tostring(value.shape), quoted_text(type(err) == "table" and err.message
       or tostring(err)))
   end
+  return nil, err
 end
 
 local function quoted(names)
@@ -163,12 +178,13 @@ function M.load(m, state, kw, members)
     if value == nil then
       missing[#missing + 1] = item[1]
     else
-      errors[#errors + 1] = load_one(item[1], item[2], value, kw.assign)
+      local text, now = load_one(m, item[1], item[2], value, kw.assign)
+      errors[#errors + 1] = text
       if not kw.assign then
         loaded.look_at_meta(item[1], item[2], "load_state_dict")
       end
-      dt._loaded(item[2])
-      dt._restored(item[2], item[1])
+      dt._loaded(now or item[2])
+      dt._restored(now or item[2], item[1])
     end
   end
   for _, name in ipairs(util.sorted_keys(state)) do

@@ -60,6 +60,13 @@ function M.assign(p, m, name)
   end
 end
 
+-- The parameter that the script put in the place of `p`; nil: none, or `p` is there again.
+function dt._put_for(p)
+  local was = replaced[p]
+  local now = was and was.assigned and was.place[1]._parameters.map[was.place[2]]
+  return now ~= p and now or nil
+end
+
 -- Names of the parameters of `module` that have more than one, by tensor:
 -- a list of {{module, name, path}, ...}.  A wrapping call begins.
 function M.of(module)

@@ -208,6 +208,20 @@ local function check_written(group, active)
   end
 end
 
+-- A parameter without a gradient: does its module have another one now, which has a
+-- gradient and is not the optimizer's?
+local function look_for_newer(self, p)
+  local now = dt._put_for and dt._put_for(p)
+  if not (now and now.grad) then return end
+  for _, group in ipairs(self.param_groups) do
+    for _, q in ipairs(group.params) do
+      if q == now then return end
+    end
+  end
+  dt._finding("STALE_PARAM", p, "it has no gradient; its module has another parameter "
+    .. "in its place, which has one and is not the optimizer's", "optimizer.step")
+end
+
 -- One step; `closure`, if given, computes the loss again and returns it.
 function Optimizer:step(closure)
   local label <close> = M.labelled(self, "step")        -- luacheck: ignore
@@ -225,6 +239,8 @@ function Optimizer:step(closure)
       elseif dt._was_source(p) then
         dt._finding("STALE_PARAM", p, "it has no gradient; a distributed "
           .. "tensor was made from it", "optimizer.step")
+      else
+        look_for_newer(self, p)
       end
     end
     n = n + #active
