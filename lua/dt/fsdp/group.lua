@@ -111,6 +111,7 @@ function Group:unshard(backward)
   if self.state == "unsharded" or self.pending then return end
   if backward and self.unshard_in_backward == false then return end
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  for _, p in ipairs(self.params) do p:look_again() end
   local mesh, mdim = self.info.mesh, self.info.shard_mdim
   if not mdim or alone(self, mesh, mdim) then
     self.pending = {}

@@ -229,6 +229,12 @@ function Param:reset()
   dt._set_data(self.sharded, self:wrap(part))
 end
 
+-- A state was loaded with assign: the module has another parameter now.
+function Param:look_again()
+  if self.state == "sharded" and
+     self.module._parameters.map[self.name] ~= self.sharded then self:reset() end
+end
+
 -- A distributed tensor around a local shard.
 function Param:wrap(own)
   return dt._wrap_local(own, self.mesh, self.placements, self.global_shape,

@@ -8,6 +8,7 @@ from torch.distributed.checkpoint.state_dict import (StateDictOptions,
                                                      get_state_dict)
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import distribute_tensor
 
 dist.init_process_group("gloo")
 mesh = init_device_mesh("cpu", (2,))
@@ -30,4 +31,10 @@ for options in (StateDictOptions(),
         model(torch.ones(2, 4))
     state, _ = get_state_dict(model, optimizer, options=options)
     print(len(state), [t.dtype for t in state.values()][:1])
+# A state that is put in the place of the parameters counts from the next forward on.
+model.reshard()
+new = {name: nn.Parameter(distribute_tensor(torch.full(p.shape, 0.5), mesh, p.placements))
+       for name, p in model.named_parameters()}
+model.load_state_dict(new, assign=True)
+print(model(torch.ones(2, 4)).sum().item(), model[0].weight is new["0.weight"])
 dist.destroy_process_group()
