@@ -280,8 +280,8 @@ static void report_claim (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
   dt_buf_init(&b, g->s->cx);
   dt_buf_add(&b, c->what);
   if (c->fact[0].same) dt_buf_add(&b, ": bitwise the same on ranks ");
-  else dt_buf_add(&b, ": ranks with the same data: ");
-  add_groups(c, hash, &b);
+  else if (!c->lagging) dt_buf_add(&b, ": ranks with the same data: ");
+  if (!c->lagging) add_groups(c, hash, &b);
   if (!b.oom)
     dt_diag_put_for(g, &f, c->fix ? c->fix : f.op, c->npl, c->pl, c->subject,
                     dt_buf_str(&b));
@@ -332,7 +332,7 @@ static bool is_paired (const uint64_t *hash, int n) {
 /* Do all facts hold?  `hash`: room for the first one's of each rank, 0 of those that
 ** do not claim it. */
 static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
-                         const char **at, uint64_t *hash) {
+                         const char **at, uint64_t *hash, uint64_t (*all)[DT_FACTS]) {
   bool equal[DT_FACTS] = { true, true, true, true, true, true };
   uint64_t first[DT_FACTS], h[DT_FACTS];
   int i, k, said = 0;
@@ -351,6 +351,7 @@ static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
       if (h[k] != first[k]) equal[k] = false;
     }
     hash[i] = h[0];
+    memcpy(all[i], h, (size_t)c->nfact * sizeof *h);
     said++;
   }
   if (c->some && (said < 2 || (c->some == DT_SOME_NOT_ALL && said == c->nrank)))
@@ -361,6 +362,7 @@ static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
   if (!advised) c->fix = NULL;
   if (c->lone > 0 && !is_lone(hash, c->nrank, c->lone - 1)) return;
   if (c->paired && !is_paired(hash, c->nrank)) return;
+  if (c->lagging && !dt_diag_is_lagging(all, c->nrank, c->nfact)) return;
   if (!c->quiet && !c->mute) report_claim(g, c, hash);
 }
 
@@ -439,14 +441,16 @@ static void sort_findings (DtDiag *g) {
 
 void dt_diag_judge (DtDiag *g, int n, const char *const *text) {
   uint64_t *hash = DT_NEWN(g->s->cx, uint64_t, MAX_GROUP);
+  uint64_t (*all)[DT_FACTS] = dt_alloc(g->s->cx, MAX_GROUP * sizeof *all);
   const char **at = DT_NEWN(g->s->cx, const char *, n);
   int i;
-  if (hash == NULL || at == NULL) dt_error_clear(g->s->cx);
+  if (hash == NULL || all == NULL || at == NULL) dt_error_clear(g->s->cx);
   else excuse_lines(g, n, text);
-  for (i = 0; hash && at && i < g->nclaim; i++)
+  for (i = 0; hash && all && at && i < g->nclaim; i++)
     if (g->claim[i].sums) judge_sums(g, &g->claim[i], n, text);
-    else judge_claim(g, &g->claim[i], n, text, at, hash);
+    else judge_claim(g, &g->claim[i], n, text, at, hash, all);
   dt_free(g->s->cx, hash);
+  dt_free(g->s->cx, all);
   dt_free(g->s->cx, at);
   dt_diag_unclaim(g);
   sort_findings(g);

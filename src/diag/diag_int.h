@@ -318,6 +318,10 @@ void dt_diag_same_part (DtDiag *g, const DtEvent *e);
 /* rules_stale.c.  An all_gather of `mine` gave `out`, or a piece of it.  Local. */
 void dt_diag_stale_gathered (DtDiag *g, const DtVar *mine, const DtVar *out);
 void dt_diag_stales_free (DtDiag *g);
+/* rules_lag.c.  Claims that no rank has the batches that another had before.  Local. */
+void dt_diag_lagging (DtDiag *g);
+/* Are the facts of all ranks but one, so many steps later, the first of another? */
+bool dt_diag_is_lagging (uint64_t (*hash)[DT_FACTS], int nrank, int nfact);
 /* rules_noise.c.  A raw collective takes `in`.  Local. */
 void dt_diag_noise_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 /* Are they random numbers, or made of them and numbers alone?  Pure. */

@@ -1012,6 +1012,7 @@ void dt_diag_train (DtDiag *g) {
   dt_diag_modes(g);
   if (owns_some(g)) claim_clip_of_stages(g);
   same_batch(g);
+  dt_diag_lagging(g);
   dt_diag_factors(g);
 }
 

@@ -72,6 +72,7 @@ extern const DtDiagRule dt_rules_padded[];
 extern const DtDiagRule dt_rules_drift[];
 extern const DtDiagRule dt_rules_groups[];
 extern const DtDiagRule dt_rules_stale[];
+extern const DtDiagRule dt_rules_lag[];
 extern const DtDiagRule dt_rules_noise[];
 extern const DtDiagRule dt_rules_reorder[];
 extern const DtDiagRule dt_rules_perm[];
@@ -291,6 +292,7 @@ typedef struct DtClaim {
                                 ** line does not hold */
   bool paired;                  /* the ranks must form groups of equal size, more
                                 ** than one each, that hold the same data */
+  bool lagging;                 /* a rank's later facts must be the first of another */
   bool sums;                    /* the facts are numbers: rules_adjoint.c */
   bool by_lse;                  /* dropped when a log-sum-exp is used */
   bool untrained;               /* dropped when the program trains: samples are
@@ -522,6 +524,15 @@ typedef struct DtBuffer {
 enum { DT_LOWS = 8 };
 typedef struct DtLow { int64_t storage; int count; int64_t version; double sum; } DtLow;
 
+/* Hashes of the targets that losses of the first steps are made with; 0: they come again,
+** or are all the same. */
+enum { DT_TARGETS = 8 };
+typedef struct DtTargets {
+  int n; uint64_t hash[DT_TARGETS];
+  DtOrigin at;                  /* the first such loss */
+  const char *name;
+} DtTargets;
+
 /* Gradients that fully_shard's units are about to reduce. */
 typedef struct DtBatch {
   DtMesh *mesh; int mdim;       /* over which; owned, NULL: none yet */
@@ -658,6 +669,9 @@ struct DtDiag {
   int64_t updates; const char *update_file; int update_line;    /* of parameters;
                                 ** the last */
   int nlow; DtLow low[DT_LOWS];
+  DtTargets targets;
+  int64_t scaled_last; double scaled_by;        /* in place, by a number; a storage */
+  int stood_still;              /* averages that are rounded to what they were */
   int nflat; DtFlat flat[DT_FLATS];
   DtIdSet sent_some; DtOrigin sent_at;  /* broadcast within a group of some ranks */
   int sender;                   /* 1 + the rank that sent an updated parameter */
