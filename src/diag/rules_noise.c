@@ -15,7 +15,8 @@ enum { NOISES = 256 };
 
 typedef enum Met {
   MET_NOTHING,                  /* the numbers themselves, or a function of them */
-  MET_ALIKE,                    /* mixed with another tensor, element by element */
+  MET_PART,                     /* mixed with a part that each rank has of its own, */
+  MET_ALIKE,                    /* with another tensor, element by element */
   MET_WEIGHT,                   /* ... then with a part of a weight */
   MET_GRADIENT,                 /* a gradient times them */
   MET_OTHER                     /* as MET_WEIGHT, the other one being the noise */
@@ -27,7 +28,7 @@ typedef struct Noise {
   uint64_t drawn, with;         /* values: of the numbers, of what they met, */
   bool either;                  /* which was drawn, too: either may be the noise */
   bool one;                     /* a single number: only a promise tells of it */
-  DtOrigin at;                  /* there */
+  DtOrigin at, begun;           /* there; where they were drawn */
   const char *name, *met_name;  /* theirs there, of what they met (interned) */
 } Noise;
 
@@ -97,6 +98,8 @@ static void on_drawn (DtDiag *g, const DtEvent *e) {
       !dt_dtype_is_float((DtDtype)v->local->m.dtype)) return;
   if (!dropout) {
     to = fresh;
+    to.begun = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
+                           .seq = e->seq };
     to.one = dt_meta_numel(&v->local->m) == 1;
     to.drawn = to.one ? dt_diag_hash(v->local, false) : dt_diag_sample(v->local);
     put_noise(g, v, &to);
@@ -112,10 +115,11 @@ static void mixed (DtDiag *g, const DtEvent *e, int at, const DtVar *v) {
   const DtVar *out = e->out[0];
   const Noise *w = find_noise(g, e->in[at]);
   Noise to;
-  if (!is_plain(v) || dt_diag_place(g, v) || g->s->backward ||
+  if (!is_plain(v) || g->s->backward ||
       !dt_meta_same_shape(&v->local->m, &out->local->m)) return;
-  to = noise_met(g, e, w, MET_ALIKE, e->in[at], v);
+  to = noise_met(g, e, w, dt_diag_place(g, v) ? MET_PART : MET_ALIKE, e->in[at], v);
   to.either = find_noise(g, v) != NULL;
+  if (to.met == MET_PART) to.drawn = dt_diag_sample(e->in[at]->local);  /* a piece of it */
   put_noise(g, out, &to);
 }
 
@@ -140,7 +144,7 @@ static void passed (DtDiag *g, const DtEvent *e, int at) {
   Noise to = *w;
   const Met was = w->met;
   int others = 0;
-  if (was == MET_GRADIENT) return;
+  if (was == MET_GRADIENT || (was == MET_PART && e->nin > 1)) return;
   for (int i = 0; i < e->nin; i++) {
     const DtVar *v = e->in[i];
     if (i == at || v == NULL || v->local->storage->id == to.storage) continue;
@@ -180,14 +184,26 @@ static void claim_own (DtDiag *g, const DtRecRaw *raw, const Noise *w, uint64_t 
                       "summed; what was drawn");
 }
 
+/* Parts of rows or columns were mixed with numbers that are the same on all ranks, and
+** are then said to be those of one tensor.  A batch may have them: dimension 0. */
+static void repeated (DtDiag *g, const DtSpec *s, int m, const Noise *w) {
+  const DtFact facts[2] = { { true, w->drawn }, { false, w->with } };
+  const DtEvent at = dt_diag_origin(w->begun.line > 0 ? &w->begun : &w->at, "from_local");
+  if (!dt_pl_is_shard(s->pl[m]) || s->pl[m].dim == 0 || s->mesh->shape[m] < 2) return;
+  dt_diag_claim_all(g, &at, DT_FIND_ID_SAME_NOISE, s->mesh, m, MET_PART, 2, facts, w->name,
+                    "it meets a part on each rank; what was drawn");
+}
+
 /* What is the same on all ranks was mixed with numbers of each one's own, and is then
 ** said to be Replicate. */
 static void promised (DtDiag *g, const DtEvent *e) {
   const DtSpec *s = e->nout > 0 && e->out[0] ? e->out[0]->spec : NULL;
   const Noise *w = e->nin > 0 ? find_noise(g, e->in[0]) : NULL;
-  if (s == NULL || w == NULL || w->met != MET_ALIKE || w->at.line == 0 ||
-      e->status != DT_OK || e->backward) return;
-  for (int m = 0; m < s->npl && m < s->mesh->ndim; m++) {
+  if (s == NULL || w == NULL || (w->met != MET_ALIKE && w->met != MET_PART) ||
+      w->at.line == 0 || e->status != DT_OK || e->backward) return;
+  for (int m = 0; m < s->npl && m < s->mesh->ndim && w->met == MET_PART; m++)
+    repeated(g, s, m, w);
+  for (int m = 0; m < s->npl && m < s->mesh->ndim && w->met == MET_ALIKE; m++) {
     const DtFact facts[2] = { { false, w->drawn }, { true, w->with } };
     const DtEvent at = dt_diag_origin(&w->at, "from_local");
     if (!dt_pl_is_replicate(s->pl[m]) || s->mesh->shape[m] < 2) continue;
