@@ -230,6 +230,20 @@ static void on_local_reduction (DtDiag *g, const DtEvent *e, uint32_t dims) {
     if (e->out[i]) made_by(put_partial(g, e->out[i], DT_FATE_ALONE), e);
 }
 
+/* One row of a table gets no gradient.  Of a table that is cut into parts, each rank
+** leaves out a row of its own where all count it alike. */
+static void row_left_out (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = dt_diag_place(g, e->in[0]);
+  const int64_t row = e->args->n > 2 && dt_arg_is_number(e->args, 2)
+                      ? dt_arg_int(e->args, 2) : -1;
+  if (row < 0 || w == NULL || w->kind != DT_PLACE_PART || w->dim != 0 ||
+      !e->in[0]->requires_grad) return;
+  const DtFact facts[2] = { { true, (uint64_t)row + 1 }, { false, w->where } };
+  dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 0, 2, facts,
+                    dt_diag_place_name(g, e->in[0]->id), "padding_idx counts within the part "
+                    "of each rank, whose row of that number gets no gradient; it is");
+}
+
 /* Taken out of a part along a cut dimension, by indices. */
 static bool is_picked_by_index (DtDiag *g, const DtEvent *e, uint32_t dims) {
   static const char *const rows[] = { "aten.embedding.default", NULL };
@@ -240,6 +254,7 @@ static bool is_picked_by_index (DtDiag *g, const DtEvent *e, uint32_t dims) {
   if ((!first && !dt_diag_named(e->op, any)) || at < 1 || e->in[at] == NULL ||
       e->in[at]->spec || e->in[at]->local->storage->drawn ||
       !(first ? dims & 1 : dt_diag_along(e, dims))) return false;
+  if (first) row_left_out(g, e);
   p = put_partial(g, e->out[0], DT_FATE_PICKED);
   p->hash = dt_diag_hash(e->in[at]->local, true);
   made_by(p, e);
