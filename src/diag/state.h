@@ -73,6 +73,7 @@ extern const DtDiagRule dt_rules_drift[];
 extern const DtDiagRule dt_rules_groups[];
 extern const DtDiagRule dt_rules_stale[];
 extern const DtDiagRule dt_rules_lag[];
+extern const DtDiagRule dt_rules_picked[];
 extern const DtDiagRule dt_rules_noise[];
 extern const DtDiagRule dt_rules_reorder[];
 extern const DtDiagRule dt_rules_perm[];
@@ -658,6 +659,7 @@ struct DtDiag {
   int nshuffled;                /* ever */
   int naverages; DtAverage average[DT_AVERAGES];
   struct DtStales *stales; int nstales; /* rules_stale.c; ever put in */
+  struct DtPicks *picks; int npicks;    /* rules_picked.c; ever put in */
   struct DtNoises *noises; int nnoises; /* rules_noise.c; ever put in */
   struct DtPerms *perms; int nperms;    /* rules_perm.c; ever put in */
   struct DtUnreads *unreads; int nunread;       /* rules_unread.c; 1: something came */
