@@ -203,6 +203,7 @@ end
 local function check_meta(group)
   local names = {}
   for _, p in ipairs(group.params) do
+    p:look_again()
     if dt._local_of(p.sharded).device == "meta" then
       names[#names + 1] = ("'%s'"):format(p.fqn or p.name)
     end

@@ -37,4 +37,11 @@ new = {name: nn.Parameter(distribute_tensor(torch.full(p.shape, 0.5), mesh, p.pl
        for name, p in model.named_parameters()}
 model.load_state_dict(new, assign=True)
 print(model(torch.ones(2, 4)).sum().item(), model[0].weight is new["0.weight"])
+with torch.device("meta"):
+    late = nn.Sequential(nn.Linear(4, 6), nn.Linear(6, 2))
+fully_shard(late[0], mesh=mesh)
+fully_shard(late, mesh=mesh)
+late.load_state_dict({name: distribute_tensor(torch.full(p.shape, 0.5), mesh, p.placements)
+                      for name, p in late.named_parameters()}, assign=True)
+print(late(torch.ones(2, 4)).sum().item(), late[0].weight.requires_grad)
 dist.destroy_process_group()
