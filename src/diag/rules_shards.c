@@ -7,6 +7,7 @@
 ** - Different parts are summed in place, element by element, as if they were
 **   replicas (an all_reduce of the gradients that fully_shard has cut).
 ** - The norm of a part is read as that of the whole.
+** - Random numbers are written into the parts of a parameter, the same on all ranks.
 ** - Squares of parts and of replicas are summed together over the ranks: what is
 **   replicated counts once for each of them. */
 #include <string.h>
@@ -64,7 +65,8 @@ static void on_to_local (DtDiag *g, const DtEvent *e) {
   if (h->storage == e->out[0]->local->storage->id && h->of == e->in[0]->id) return;
   drop_held(g, h);
   *h = (DtHeld){ .storage = e->out[0]->local->storage->id, .of = e->in[0]->id,
-                 .mesh = dt_mesh_ref(s->mesh), .mdim = m, .norm = norm };
+                 .mesh = dt_mesh_ref(s->mesh), .mdim = m, .norm = norm,
+                 .param = e->in[0]->is_param };
   g->nheld++;
 }
 
@@ -151,6 +153,25 @@ static void on_scaled (DtDiag *g, const DtEvent *e) {
                     "multiplied with");
 }
 
+/* --- drawn --- */
+
+/* Random numbers are written into this rank's part of a parameter. */
+static void on_drawn_into (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  const DtHeld *h = find_held(g, v);
+  if (h == NULL || !h->param || h->mdim < 0 || e->status != DT_OK || e->backward ||
+      dt_session_no_data(g->s)) return;
+  const DtFact fact = { true, dt_diag_sample(v->local) };
+  dt_diag_claim_all(g, e, DT_FIND_ID_SAME_NOISE, h->mesh, h->mdim, 0, 1, &fact,
+                    name_of(g, v, h), "it is written into each rank's part of a parameter; "
+                    "what was drawn");
+}
+
+static bool draws_into (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return (op->flags & DT_OP_RANDOM) != 0 && (op->flags & DT_OP_INPLACE) != 0;
+}
+
 /* --- reduced --- */
 
 /* Claimed here, where the group is known, and told when the result is written
@@ -218,6 +239,7 @@ static bool is_number_read (const DtDiag *g, const DtOpDef *op) {
 const DtDiagRule dt_rules_shards[] = {
   { DT_EV_FUNC_END, on_to_local, NULL, DT_CALLED(TO_LOCAL) },
   { DT_EV_OP_END, on_scaled, dt_diag_inplace, DT_WHEN(nheld) },
+  { DT_EV_OP_END, on_drawn_into, draws_into, DT_WHEN(nheld) },
   { DT_EV_OP_END, reduced_back, is_copying, DT_WHEN(nheld) },
   { DT_EV_OP_END, squares_end, sums_squares, DT_WHEN(nheld) },
   { DT_EV_OP, norm_read, is_number_read, DT_WHEN(nheld) },

@@ -129,7 +129,8 @@ static void on_read (DtDiag *g, const DtEvent *e) {
       u->filled = u->filled || is_all(v->local);
       continue;
     }
-    if (!u->filled && (u->before >= 0 || u->evidence)) tell(g, e, v, u);
+    if (!u->filled && (u->evidence || (u->before >= 0 && !dt_diag_is(g, e, DT_DO_ITEM))))
+      tell(g, e, v, u);         /* a number that is shown may be any, as a heartbeat */
     *u = (Unread){ .storage = 0 };
   }
 }

@@ -128,6 +128,7 @@ typedef struct DtHeld {
   int64_t storage, of;          /* `of`: the distributed tensor */
   DtMesh *mesh; int mdim;       /* owned; along which it is cut, -1: replicated */
   bool norm;                    /* of parts, not reduced yet */
+  bool param;                   /* of a parameter */
   uint64_t claim;               /* it was reduced over other parts: the claim, */
   int64_t result;               /* and what came of it */
 } DtHeld;
