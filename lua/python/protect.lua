@@ -27,11 +27,13 @@ end
 -- passing(f, ...): as pcall.
 function M.passing(f, ...) return xpcall(f, raised, ...) end
 
--- noting(f, ...): as pcall; what is raised is noted.
-function M.noting(f, ...)
-  if tracer then return xpcall(f, tracer, ...) end
-  return pcall(f, ...)
+local function noted(e)
+  if tracer then tracer(e) end
+  return dt._traced(e)
 end
+
+-- noting(f, ...): as pcall; what is raised is noted.
+function M.noting(f, ...) return xpcall(f, noted, ...) end
 
 -- catching(f, ...): as pcall, for what ends the error, as try does; a signal and
 -- a value at most come back.

@@ -153,6 +153,13 @@ static int l_raised (lua_State *L) {
   return 0;
 }
 
+/* dt._traced(e) -> e: where it was raised is noted, unless that was done before. */
+static int l_traced (lua_State *L) {
+  lua_settop(L, 1);
+  dtL_add_trace(L, 1);
+  return 1;
+}
+
 static bool h_typed (void *ud) {
   DtLuaFrame f[32];
   lua_State *L = main_of(ud);
@@ -586,6 +593,8 @@ void dtL_open_control (lua_State *L, int dt) {
   lua_setfield(L, dt, "breakpoint");
   lua_pushcfunction(L, l_raised);
   lua_setfield(L, dt, "_raised");
+  lua_pushcfunction(L, l_traced);
+  lua_setfield(L, dt, "_traced");
   lua_pushcfunction(L, l_catching);
   lua_setfield(L, dt, "_catching");
   lua_pushcfunction(L, l_handled);

@@ -58,6 +58,19 @@ END
 is "an error in a function" 1 "" "$DTREPL" -n 1 calls.py
 says "  at calls.py:5"
 says "  called from Model.forward (line 3), step (line 7), step (line 7), step (line 7), step (line 7), 5 more, step (line 7), line 8"
+cat > scope.py <<'END'
+class Scope:
+    def __enter__(self): return self
+    def __exit__(self, *given): return False
+def inner(x):
+    raise ValueError(x)
+def outer(x):
+    inner(x)
+with Scope():
+    outer(1)
+END
+is "an error through a scope" 1 "" "$DTREPL" -n 1 scope.py
+says "  called from outer (line 7), line 9"
 is "error on one rank" 1 "" "$DTREPL" -e 'if dt.rank() == 3 then error("z") end'
 says "[3]"
 is "syntax error" 1 "" "$DTREPL" -e 'x = = 1'
