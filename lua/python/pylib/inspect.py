@@ -218,8 +218,8 @@ def _of_function(f, skip):
                             "are not kept")
     notes = f.__annotations__
     out = [Parameter(name, kind, default=default,
-                     annotation=notes[name] if noted else _empty)
-           for name, kind, default, noted in rows]
+                     annotation=notes.get(name, _empty))
+           for name, kind, default, _ in rows]
     return Signature(out[skip:],
                      return_annotation=notes.get("return", _empty))
 
@@ -240,7 +240,8 @@ def signature(obj, *, follow_wrapped=True):
             method = getattr(obj, name, None)
             if _functions.parameters(method, _empty) is not None:
                 own = _of_function(method, 1)
-                return Signature(own.parameters.values())
+                return Signature(own.parameters.values(),
+                                 return_annotation=own.return_annotation)
         return _of_function(obj, 0)
     if not isfunction(obj) and hasattr(type(obj), "__call__"):
         method = type(obj).__call__

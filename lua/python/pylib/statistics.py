@@ -185,6 +185,86 @@ def quantiles(data, *, n=4, method="exclusive"):
     return out
 
 
+def median_grouped(data, interval=1.0):
+    data = sorted(data)
+    n = len(data)
+    if not n:
+        raise StatisticsError("no median for empty data")
+    x = data[n // 2]
+    before = sum(v < x for v in data)
+    same = sum(v == x for v in data)
+    low = float(x) - float(interval) / 2.0
+    return low + float(interval) * (n / 2 - before) / same
+
+
+class NormalDist:
+    def __init__(self, mu=0.0, sigma=1.0):
+        if sigma < 0.0:
+            raise StatisticsError("sigma must be non-negative")
+        self._mu, self._sigma = float(mu), float(sigma)
+
+    @classmethod
+    def from_samples(cls, data):
+        data = list(data)
+        return cls(fmean(data), stdev(data))
+
+    mean = median = mode = property(lambda self: self._mu)
+    stdev = property(lambda self: self._sigma)
+    variance = property(lambda self: self._sigma * self._sigma)
+
+    def _check(self, name):
+        if not self._sigma:
+            raise StatisticsError(f"{name}() not defined when sigma is zero")
+
+    def pdf(self, x):
+        self._check("pdf")
+        variance = self._sigma * self._sigma
+        diff = x - self._mu
+        return math.exp(diff * diff / (-2.0 * variance)) / math.sqrt(
+            math.tau * variance)
+
+    def cdf(self, x):
+        self._check("cdf")
+        return 0.5 * (1.0 + math.erf((x - self._mu) / (
+            self._sigma * math.sqrt(2.0))))
+
+    def zscore(self, x):
+        self._check("zscore")
+        return (x - self._mu) / self._sigma
+
+    def samples(self, n, *, seed=None):
+        import random
+        gauss = random.gauss if seed is None else random.Random(seed).gauss
+        return [gauss(self._mu, self._sigma) for _ in range(n)]
+
+    def __add__(self, other):
+        if isinstance(other, NormalDist):
+            return NormalDist(self._mu + other._mu, math.hypot(
+                self._sigma, other._sigma))
+        return NormalDist(self._mu + other, self._sigma)
+
+    def __mul__(self, other):
+        return NormalDist(self._mu * other, self._sigma * abs(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __eq__(self, other):
+        if not isinstance(other, NormalDist):
+            return NotImplemented
+        return (self._mu, self._sigma) == (other._mu, other._sigma)
+
+    def __hash__(self):
+        return hash((self._mu, self._sigma))
+
+    def __repr__(self):
+        return f"NormalDist(mu={self._mu!r}, sigma={self._sigma!r})"
+
+    def __getattr__(self, name):
+        if name in ("inv_cdf", "quantiles", "overlap"):
+            raise _absent.error(f"NormalDist.{name} is not part of dtrepl")
+        raise AttributeError(f"'NormalDist' object has no attribute {name!r}")
+
+
 def covariance(x, y, /):
     n = len(x)
     if len(y) != n:

@@ -146,6 +146,22 @@ function M.rmtree(a, kw)
   return None
 end
 
+-- os.rmdir(path): a folder with nothing in it that this run made.
+function M.rmdir(a)
+  local path = path_text(a[1])
+  if not is_dir(path) then
+    if M.exists(a) then streams.failed(20, "Not a directory", path) end
+    missing(path)
+  elseif #(seen(dt._list_dir, path) or {}) > 0 then
+    streams.failed(39, "Directory not empty", path)
+  elseif not is_ours(path) then
+    util.refuse("os.rmdir of %s, a folder that this run did not make, is not part "
+      .. "of dtrepl", path)
+  end
+  M.remove_tree(path)
+  return None
+end
+
 -- refused(name): a function that says that it is not there.
 function M.refused(name)
   return function ()

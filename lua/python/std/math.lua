@@ -98,13 +98,86 @@ one("exp", math.exp, true)
 one("fabs", math.abs)
 one("radians", math.rad)
 one("degrees", function (x) return x * (180 / math.pi) end)
+-- The sum of Lanczos that CPython's lgamma() takes (g = 6.0247…, 13 terms).
+local OVER <const> = {23531376880.41075968857200767445163675473076,
+  42919803642.64909876895789904700198885093263,
+  35711959237.35566804944018545154716670596718,
+  17921034426.03720969991975575445893111267403,
+  6039542586.352028005064291644307297921069940,
+  1439720407.311721673663223072794912393972061,
+  248874557.8620541565114603864132294232163077,
+  31426415.58540019438061423162831820536287788,
+  2876370.628935372441225409051620849613599112,
+  186056.2653952234950402949897160456992822505,
+  8071.672002365816210638002902272250613822147,
+  210.8242777515793458725097339207133627117644,
+  2.506628274631000270164908177133837338626431}
+local UNDER <const> = {0.0, 39916800.0, 120543840.0, 150917976.0, 105258076.0,
+  45995730.0, 13339535.0, 2637558.0, 357423.0, 32670.0, 1925.0, 66.0, 1.0}
+local function lanczos(x)
+  local over, under = 0.0, 0.0
+  if x < 5.0 then
+    for i = #OVER, 1, -1 do over, under = over * x + OVER[i], under * x + UNDER[i] end
+  else
+    for i = 1, #OVER do over, under = over / x + OVER[i], under / x + UNDER[i] end
+  end
+  return over / under
+end
+local G <const> = 6.024680040776729583740234375
+local LOG_PI <const> = 1.144729885849400174143427351353058711647
+local function sin_pi(x)
+  local y = math.fmod(math.abs(x), 2.0)
+  local n = math.floor(2.0 * y + 0.5)
+  if n == 0 then return math.sin(math.pi * y) end
+  if n == 1 then return math.cos(math.pi * (y - 0.5)) end
+  if n == 2 then return math.sin(math.pi * (1.0 - y)) end
+  if n == 3 then return -math.cos(math.pi * (y - 1.5)) end
+  return math.sin(math.pi * (y - 2.0))
+end
+
+local function log_gamma(x)
+  if x == 1.0 or x == 2.0 then return 0.0 end
+  local size = math.abs(x)
+  if size < 1e-20 then return -math.log(size) end
+  local r = math.log(lanczos(size)) - G
+  r = r + (size - 0.5) * (math.log(size + G - 0.5) - 1.0)
+  if x > 0 then return r end
+  return LOG_PI - math.log(math.abs(sin_pi(size))) - math.log(size) - r
+end
+
+-- y ^ (size - 0.5) in two steps where one would overflow.
+local function scaled(r, y, size, by)
+  if size < 140.0 then return by(r, y ^ (size - 0.5)) end
+  local root = y ^ (size / 2.0 - 0.25)
+  return by(by(r, root), root)
+end
+
+-- gamma(x) of what is neither whole and small nor at its ends.
+local function gamma(x)
+  local size = math.abs(x)
+  if size < 1e-20 then return 1.0 / x end
+  if size > 200.0 then return x < 0 and 0.0 / sin_pi(x) or HUGE end
+  local y = size + (G - 0.5)
+  local z = size > G - 0.5 and y - size - (G - 0.5) or y - (G - 0.5) - size
+  z = z * G / y
+  if x < 0 then
+    local r = -math.pi / sin_pi(size) / size * math.exp(y) / lanczos(size)
+    return scaled(r - z * r, y, size, function (a, b) return a / b end)
+  end
+  local r = lanczos(size) / math.exp(y)
+  return scaled(r + z * r, y, size, function (a, b) return a * b end)
+end
+
 one("lgamma", function (x)
   if x <= 0 and x == math.floor(x) and x > -HUGE then domain() end
-  return libm.lgamma(x)
+  return math.abs(x) < HUGE and log_gamma(x) or libm.lgamma(x)
 end, true)
 one("gamma", function (x)
   if x == 0 or x < 0 and x == math.floor(x) then domain() end
-  return libm.gamma(x)
+  if x == math.floor(x) and x <= 23 or x ~= x or x == HUGE then
+    return libm.gamma(x)
+  end
+  return gamma(x)
 end, true)
 for _, name in ipairs {"atan2", "copysign", "nextafter"} do
   functions[name] = function (a)

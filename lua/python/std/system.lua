@@ -171,7 +171,7 @@ function M.provide(argv)
     fspath = function (a) return path_text(a[1]) end,
     system = refused "os.system", popen = refused "os.popen",
     remove = files.remove, unlink = files.remove,
-    rmdir = refused "os.rmdir",
+    rmdir = files.rmdir,
     fork = refused "os.fork", kill = refused "os.kill",
     execv = refused "os.execv", listdir = files.listdir,
   }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
@@ -194,10 +194,13 @@ function M.provide(argv)
     get_int_max_str_digits = refused "sys.get_int_max_str_digits",
     set_int_max_str_digits = refused "sys.set_int_max_str_digits",
     getdefaultencoding = function () return "utf-8" end,
+    getfilesystemencoding = function () return "utf-8" end,
+    gettrace = nothing, getprofile = nothing,
     setrecursionlimit = nothing, _getframe = frames.get_frame},
     {argv = argv, version = "3.11.0",
       platform = "linux", stdout = out, stderr = err,
       __stdout__ = out, __stderr__ = err,
+      hexversion = 0x030b00f0, api_version = 1013,
       maxsize = math.maxinteger, maxunicode = 0x10ffff, byteorder = "little",
       modules = attrs.imported, path = V.list {}})
   for name, v in pairs(facts_of_numbers()) do attrs.module("sys")[name] = v end
@@ -214,7 +217,7 @@ end
 -- What a program would wait for, and what to write instead.
 local instead = {["socket.socket"] = "no connection is opened"}
 
-for _, name in ipairs {"faulthandler", "signal",
+for _, name in ipairs {"faulthandler",
   "pdb", "socket", "platform"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """shutil: files and folders copied and moved, below the program's folder."""
 import _absent
+import collections
 import os
 
 
@@ -82,3 +83,18 @@ disk_usage = _refused("disk_usage")
 chown = _refused("chown")
 make_archive = _refused("make_archive")
 unpack_archive = _refused("unpack_archive")
+
+
+terminal_size = collections.namedtuple("terminal_size", "columns lines")
+terminal_size.__module__ = "os"
+
+
+def get_terminal_size(fallback=(80, 24)):
+    """No terminal is asked: what the environment says, else the fallback."""
+    def said(name, other):
+        try:
+            return int(os.environ[name]) or other
+        except (KeyError, ValueError):
+            return other
+    return terminal_size(said("COLUMNS", fallback[0]),
+                         said("LINES", fallback[1]))

@@ -82,3 +82,22 @@ def realpath(path, *, strict=False):
     if strict and not _os.path.exists(path):
         raise FileNotFoundError(2, "No such file or directory", path)
     return normpath(path)
+
+
+def samefile(f1, f2):
+    for f in (f1, f2):
+        if not _os.path.exists(f):
+            raise FileNotFoundError(2, "No such file or directory",
+                                    _os.fspath(f))
+    return realpath(f1) == realpath(f2)
+
+
+def expandvars(path):
+    import re
+
+    def value(match):
+        name = match.group(1)
+        if name.startswith("{"):
+            name = name[1:-1]
+        return _os.environ.get(name, match.group())
+    return re.sub(r"\$(\w+|\{[^}]*\})", value, _os.fspath(path))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""urllib: only what works on texts (urllib.parse)."""
