@@ -464,9 +464,8 @@ local class_fact = {
   __mro__ = function (c) return classes.shown_order(c) end,
   __base__ = base_of,
   __new__ = function (c)
-    if c.__native or not object.is_plain_class(c) then
-      return missing(c, "__new__")
-    end
+    if c.__native then return M.get(builtin_names[c.__native], "__new__") end
+    if not object.is_plain_class(c) then return missing(c, "__new__") end
     return builtin_names.object.__new__
   end,
   __abstractmethods__ = function (c)

@@ -159,6 +159,10 @@ function M.member(name, key)
       local class = a[1]
       local rest = V.list({table.unpack(a, 2, a.n)}, a.n - 1)
       check_class(name, class)
+      if type(class) == "table" and rawget(class, "maker") then   -- a named tuple
+        local whole = rest.n == 1 and #class.names > 1
+        return V.call(whole and class._make or class, rest, kw)
+      end
       if type(class) == "table" and rawget(class, "__native") == nil
          and class.__native == nil then
         return V.call(class, rest, kw)

@@ -30,6 +30,7 @@ end
 
 local function new_of(record)
   return function (class, args, kw)
+    if rawequal(class, record) then return record.call(args, kw) end
     local given, items = {}, {}
     bind(record.maker, V.list({false, table.unpack(args, 1, args.n)},
       args.n + 1), kw, given)

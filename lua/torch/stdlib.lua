@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- torch/stdlib.lua: the modules of Python's own that programs over torch
--- name: copy, pickle (io: serialize.lua).  A pickle is the object itself in a box: it
--- is never written down.
+-- name: copy, pickle (io: serialize.lua).  A pickle is the object itself in a box,
+-- which is written down as bytes where it goes into a file on the disk.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -29,8 +29,14 @@ end
 -- The bytes that begin an instruction of a pickle (pickletools of CPython 3.11).
 local BEGINS <const> = "[%(%.012FIJKLMNPQRSTUVXabcdeghijlopqrstu}%]{)BC\x80-\x98]"
 
--- Bytes are no pickle of pickle.dumps, whose result stays an object here: what
--- CPython says of them where that is certain, and no guess where it is not.
+-- What pickles as bytes does (pylib/_pickle_files.py), for files.
+local function of_files(name, ...)
+  local f = attrs.get(attrs.module "_pickle_files", name)
+  return V.call(f, V.list({...}, select("#", ...)))
+end
+
+-- Bytes are no pickle of pickle.dumps, whose result stays an object here: they
+-- are read, or refused as CPython does.
 local function not_ours(text)
   local first = text:sub(1, 1)
   if first == "" then
@@ -39,8 +45,7 @@ local function not_ours(text)
     util.raise("UnpicklingError", "invalid load key, '%s'.",
       first:find "%g" and first or ("\\x%02x"):format(first:byte()))
   end
-  util.refuse("pickle.loads of bytes that pickle.dumps of this program did not "
-    .. "give is not part of dtrepl; torch.load reads files")
+  return of_files("loads", V.bytes(text))
 end
 
 local function unpickled(box)
@@ -57,17 +62,21 @@ end
 local MARK <const> = "\128\4dtrepl %08d."
 local kept = setmetatable({}, {__mode = "k"})     -- by stream: lists
 
-local function stream_of(f, does)
+local function stream_of(f, needs)
   local s = streams.of(f)
   if s and not s.path then return s end
-  util.raise(s and "NotImplementedError" or "TypeError", s and "pickle.%s of a "
-    .. "file on the disk is not part of dtrepl; torch.save and torch.load have "
-    .. "files" or "pickle.%s: the file must have 'read', 'readline' and 'write' "
-    .. "attributes", does)
+  for name in needs:gmatch "%a+" do
+    if not s and not V.special(f, name) then
+      util.raise("TypeError", needs == "write" and "file must have a 'write' "
+        .. "attribute" or "file must have 'read' and 'readline' attributes")
+    end
+  end
+  return nil
 end
 
 local function dump(a)
-  local s = stream_of(a[2], "dump")
+  local s = stream_of(a[2], "write")
+  if not s then return of_files("dump", a[1], a[2]) end
   kept[s] = kept[s] or {}
   table.insert(kept[s], pickled(a[1]))
   streams.write(s, MARK:format(#kept[s]))
@@ -75,13 +84,15 @@ local function dump(a)
 end
 
 local function load(a)
-  local s = stream_of(a[1], "load")
+  local s = stream_of(a[1], "read readline")
+  if not s then return of_files("load", a[1]) end
   local size = #MARK:format(0)
   local mark = s.text:sub(s.at + 1, s.at + size)
   if mark == "" then
     error(exceptions.classes.EOFError.make(V.list {"Ran out of input"}), 0)
   end
   local box = (kept[s] or {})[tonumber(mark:match("^\128\4dtrepl (%d+)%.$"))]
+  if not box and mark:find("^" .. BEGINS) then return of_files("load", a[1]) end
   if not box then
     util.raise("UnpicklingError", "invalid load key, %s.", V.repr(mark:sub(1, 1)))
   end
