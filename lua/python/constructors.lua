@@ -147,6 +147,8 @@ local function to_int(v)
   local x = V.unbox(v)
   if type(x) == "string" then return int_of_text(v, x, 10) end
   if V.is_bytes(x) then return int_of_text(v, x.s, 10) end
+  local buffer = V.special(v, "__buffer__")
+  if buffer then return int_of_text(v, buffer(0).s, 10) end
   if not rawequal(x, v) then return to_int(x) end
   return raise_type("int() argument must be a string, a bytes-like object or a "
     .. "real number, not '%s'", V.type_name(v))

@@ -140,6 +140,72 @@ class Generator(Iterator, _hints.Generator):
         raise RuntimeError("generator ignored GeneratorExit")
 
 
+# ---- what is awaited ----
+
+class Awaitable(_hints.Awaitable, metaclass=ABCMeta):
+    __slots__ = ()
+
+    @abstractmethod
+    def __await__(self):
+        yield
+
+
+class Coroutine(Awaitable, _hints.Coroutine):
+    __slots__ = ()
+    send, throw = _raises(StopIteration), Generator.throw
+
+    def close(self):
+        try:
+            self.throw(GeneratorExit)
+        except (StopIteration, GeneratorExit):
+            return
+        raise RuntimeError("coroutine ignored GeneratorExit")
+
+
+class AsyncIterable(_hints.AsyncIterable, metaclass=ABCMeta):
+    __slots__ = ()
+
+    @abstractmethod
+    def __aiter__(self):
+        return AsyncIterator()
+
+
+class AsyncIterator(AsyncIterable, _hints.AsyncIterator):
+    __slots__ = ()
+
+    @abstractmethod
+    async def __anext__(self):
+        raise StopAsyncIteration
+
+    def __aiter__(self):
+        return self
+
+
+class AsyncGenerator(AsyncIterator, _hints.AsyncGenerator):
+    __slots__ = ()
+
+    async def __anext__(self):
+        return await self.asend(None)
+
+    @abstractmethod
+    async def asend(self, value):
+        raise StopAsyncIteration
+
+    @abstractmethod
+    async def athrow(self, typ, val=None, tb=None):
+        error = val
+        if error is None:
+            error = typ() if isinstance(typ, type) else typ
+        raise error if tb is None else error.with_traceback(tb)
+
+    async def aclose(self):
+        try:
+            await self.athrow(GeneratorExit)
+        except (GeneratorExit, StopAsyncIteration):
+            return
+        raise RuntimeError("asynchronous generator ignored GeneratorExit")
+
+
 # ---- sequences ----
 
 class Sequence(Reversible, Collection, _hints.Sequence):

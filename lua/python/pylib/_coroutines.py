@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """_coroutines: what the calls of async functions give (later.lua)."""
-import _collections_abc
+import _absent
 
 
 class _Given:
@@ -16,12 +16,19 @@ class _Async:
         self._gen = gen
         self.__name__, self.__qualname__ = name, qualname
 
+    def _frame(self):
+        if self._gen.gi_state == "GEN_CLOSED":
+            return None
+        raise _absent.error(f"the frame of {self!r}, which has not ended, is "
+                            "not part of dtrepl")
+
     def __repr__(self):
         return (f"<{type(self).__name__} object {self.__qualname__} at "
                 f"{id(self):#x}>")
 
 
 class coroutine(_Async):
+    cr_frame = property(_Async._frame)
     _state = property(lambda self: self._gen.gi_state)
 
     def __await__(self):
@@ -103,6 +110,7 @@ class _Step:
 
 
 class async_generator(_Async):
+    ag_frame = property(_Async._frame)
     _running = False
 
     def __aiter__(self):

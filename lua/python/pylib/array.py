@@ -150,6 +150,9 @@ class array(_collections_abc.MutableSequence):
     def __bytes__(self):
         return self.tobytes()
 
+    def __buffer__(self, flags):
+        return self.tobytes()
+
     def append(self, v):
         self._items.append(_checked(self.typecode, v))
 

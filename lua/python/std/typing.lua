@@ -36,6 +36,15 @@ local function any_of(...)
     return false
   end
 end
+local function all_of(...)
+  local tests = {...}
+  return function (v)
+    for _, test in ipairs(tests) do
+      if not test(v) then return false end
+    end
+    return true
+  end
+end
 
 local is_text = function (v)
   return type(V.unbox(v)) == "string" or V.is_bytes(V.unbox(v))
@@ -76,9 +85,11 @@ local ABC = {
   ItemsView = view_of "items",
   ByteString = function (v) return V.is_bytes(v) end,
   Reversible = any_of(is_sequence, V.is_dict, V.is_view, has "__reversed__"),
-  Awaitable = has "__await__", Coroutine = has "__await__",
+  Awaitable = has "__await__",
+  Coroutine = all_of(has "__await__", has "send", has "throw", has "close"),
   AsyncIterator = has "__anext__", AsyncIterable = has "__aiter__",
-  AsyncGenerator = has "asend",
+  AsyncGenerator = all_of(has "__aiter__", has "__anext__", has "asend",
+    has "athrow", has "aclose"),
 }
 
 -- The methods whose classes are of these without saying so.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """types: classes that have no name of their own, and classes made by calls."""
 import collections.abc as _abc
+from _coroutines import async_generator as AsyncGeneratorType
+from _coroutines import coroutine as CoroutineType
 
 
 def _generator():
@@ -19,6 +21,11 @@ BuiltinFunctionType = BuiltinMethodType = type(len)
 NoneType = type(None)
 EllipsisType = type(...)
 NotImplementedType = type(NotImplemented)
+
+
+def coroutine(func):
+    import _absent
+    raise _absent.error("types.coroutine is not part of dtrepl; async def is")
 
 
 def new_class(name, bases=(), kwds=None, exec_body=None):
