@@ -26,10 +26,17 @@ local M = {call = calls.call, getattr = attrs.get}
 M.texts = {}                        -- what was run, by the name of its file
 operands.texts = M.texts
 
+-- on_text(f): f(text) hears of each text of a file before it runs.
+local heard
+function M.on_text(f) heard = f end
+
 -- Run a text in an environment {vars = ...}; `name` is that of its file, `list`
 -- its statements where they are at hand.
 function M.run(text, env, name, list)
-  if name then M.texts[name] = text end
+  if name then
+    M.texts[name] = text
+    if heard then heard(text) end
+  end
   local ok = true
   if not list then ok, list = pcall(parser.parse, text) end
   if not ok then

@@ -354,20 +354,30 @@ function M.chain(e, before)
   e.__context__ = before
 end
 
+-- set_trace_facts(f): f(t, name) says what frames.lua knows of a traceback, or nil.
+local trace_facts
+function M.set_trace_facts(f) trace_facts = f end
+
 local trace_mt = {__name = "traceback"}
-trace_mt.__index = function (_, name)
+M.trace_mt = trace_mt
+trace_mt.__index = function (t, name)
+  local known = trace_facts and trace_facts(t, name)
+  if known ~= nil then return known end
+  if name == "tb_next" then return dt.None end
+  if name == "tb_lineno" then
+    local where = rawget(rawget(t, "error"), "where")
+    return tonumber(tostring(where or ""):match(":(%d+)$")) or dt.None
+  end
   if name == "tb_frame" then
     util.refuse("the frame of a traceback is not part of "
       .. "dtrepl")
   end
 end
 
--- trace(e): e.__traceback__ of an error that was raised: its line alone.
+-- trace(e): e.__traceback__ of an error that was raised.
 function M.trace(e)
   if rawget(e, "__traceback__") == nil then
-    local line = tostring(rawget(e, "where") or ""):match(":(%d+)$")
-    e.__traceback__ = setmetatable({tb_lineno = tonumber(line) or dt.None,
-      tb_next = dt.None, tb_lasti = -1, error = e}, trace_mt)
+    e.__traceback__ = setmetatable({tb_lasti = -1, error = e}, trace_mt)
   end
   return e.__traceback__
 end

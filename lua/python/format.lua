@@ -634,7 +634,7 @@ end
 local MOST_NESTED <const> = 2
 
 -- template.format(args, kw).
-function M.template(template, args, kw)
+function M.template(template, args, kw, get)
   local number, expand = numbering(), nil
   local function field(inner, depth)
     local name, conv, spec = parts_of(inner)
@@ -648,7 +648,7 @@ function M.template(template, args, kw)
           .. "positional args tuple", i - 1)
       end
     else
-      if kw then v = V.dict_get(kw, first) end
+      if kw then v = (get or V.dict_get)(kw, first) end
       if v == nil then
         error(exceptions.classes.KeyError.make(V.list({first}, 1)), 0)
       end

@@ -651,7 +651,7 @@ function M.format(s, args, kw)
   return format.template(s, args, kw)
 end
 function M.format_map(s, args)
-  return format.template(s, V.list({}, 0), args[1])
+  return format.template(s, V.list({}, 0), args[1], getitem)
 end
 
 return {methods = M, set_getitem = function (f) getitem = f end}

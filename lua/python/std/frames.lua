@@ -11,6 +11,7 @@ local protect = require "python.protect"
 local eval = require "python.eval"
 local sources = require "python.sources"
 local env_of = require "python.env"
+local exceptions = require "python.exceptions"
 
 -- The function's environment of one of a comprehension in it.
 local function of_function(env)
@@ -93,6 +94,8 @@ local function note(e, co)
   return e
 end
 
+local frame_of                      -- below
+
 local lines_of = {}                 -- {text, its lines}, by file
 
 -- The line of a file of the program, or None.
@@ -139,6 +142,29 @@ local function of(a)
   end
   return tuples(rows, #rows)
 end
+
+-- What is known of a traceback that stands at row `at` of its error's, outermost
+-- first; one without a row stands where the error was caught.
+local function trace_fact(t, name)
+  local e = rawget(t, "error")
+  local rows = rawget(e, "frames")
+  if not rows or type(name) ~= "string" or not name:find "^tb_[lnf]" then
+    return nil
+  end
+  local at, caught = rawget(t, "at"), rawget(e, "caught_in")
+  if not at then
+    at, caught = #rows, caught and of_function(caught)
+    for i = 1, #rows do
+      if rawequal(rows[i].env, caught) then at = i end
+    end
+  end
+  if not rows[at] then return nil end
+  if name == "tb_lineno" then return rows[at].line end
+  if name == "tb_frame" then return frame_of(rows, at) end
+  if name ~= "tb_next" or at == 1 then return nil end
+  return setmetatable({tb_lasti = -1, error = e, at = at - 1}, exceptions.trace_mt)
+end
+exceptions.set_trace_facts(trace_fact)
 
 -- stack(): the statements under way, without that of the library's text.
 local function stack()
@@ -199,6 +225,13 @@ local function frame(rows, i)
       end
     end}))
 end
+
+frame_of = frame
+
+-- A text that reads tracebacks needs them kept.
+eval.on_text(function (text)
+  if text:find("%f[%w_]tb_[lnf]") then protect.set_tracer(note) end
+end)
 
 -- _getframe(depth): the frame of the statement under way, or of one around it.
 local function get_frame(a)
