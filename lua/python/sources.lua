@@ -128,12 +128,9 @@ function M.new(name, doc)
   return M.of(vars)
 end
 
--- find(name): the module of that name, or nil where no text has it and the
--- program has put none into sys.modules.
+-- find(name): the module of that name, or nil where no text has it.
 function M.find(name)
   if made[name] then return made[name] end
-  local put = V.dict_get(attrs.imported, name)
-  if put ~= nil then return put end
   if not tools then return nil end
   local parent, leaf = name:match("^(.*)%.([^.]+)$")
   local file, tree
@@ -184,7 +181,12 @@ local function added(name)
   return env.vars
 end
 
-attrs.set_sources(M.find)
+-- What the program has put into sys.modules stands for a file.
+attrs.set_sources(function (name)
+  local put = not made[name] and V.dict_get(attrs.imported, name) or nil
+  if put ~= nil then return put end
+  return M.find(name)
+end)
 attrs.set_more(added)
 
 return M
