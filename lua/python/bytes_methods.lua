@@ -173,23 +173,23 @@ end
 
 -- ---- bytearray's own ----
 
-local function byte_of(v)
+local function byte_of(v, what)
   v = V.index_of(v)
   if math.type(v) ~= "integer" then
     raise_type("'%s' object cannot be interpreted as an integer",
       V.type_name(v))
   elseif v < 0 or v > 255 then
-    util.raise("ValueError", "byte must be in range(0, 256)")
+    util.raise("ValueError", (what or "byte") .. " must be in range(0, 256)")
   end
   return string.char(v)
 end
 
--- A Lua string of what bytes() and extend take.
-local function bytes_of(v)
+-- A Lua string of what bytes() and extend take; `what` a wrong number is told as.
+local function bytes_of(v, what)
   if V.is_bytes(v) then return v.s end
   local items, n = V.items(v)
   local out = {}
-  for i = 1, n do out[i] = byte_of(items[i]) end
+  for i = 1, n do out[i] = byte_of(items[i], what) end
   return table.concat(out)
 end
 

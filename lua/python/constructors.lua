@@ -341,7 +341,7 @@ local function bytes_text(name, a, kw)
   if type(n) == "number" or v == None then
     raise_type("cannot convert '%s' object to %s", V.type_name(v), name)
   end
-  return bytes.bytes_of(v)
+  return bytes.bytes_of(v, name == "bytes" and name or "byte")
 end
 
 -- ---- boxes ----

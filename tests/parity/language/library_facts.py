@@ -89,3 +89,10 @@ class B:
 
 
 print(inspect.signature(A), inspect.signature(B), inspect.signature(B.__init__))
+
+for f in (lambda: bytes([300]), lambda: bytearray([300]), lambda: bytes([-1]),
+          lambda: bytearray(1).extend([999])):
+    try:
+        print(f())
+    except ValueError as e:
+        print(e)
