@@ -324,33 +324,32 @@ static DtOffer offer_of (const DtCollInfo *i, Kind kind, size_t nbytes,
 
 /* The k blocks that were received one after the other in `tmp`, into out. */
 static void reduce_received (const DtGroup *g, const DtReduction *r,
-                             const char *tmp, DtStretch in) {
+                             const char *tmp) {
   DtReduction received = *r;
   received.in = tmp;
-  dt_order_reduce(&received, (size_t)r->n * dt_dtype_size(r->dtype), g->size,
-                  in);
+  dt_order_reduce(&received, (size_t)r->n * dt_dtype_size(r->dtype), g->size);
 }
 
 /* Everybody gets everything and reduces it. */
 static DtStatus reduce_gathered (DtCtx *cx, DtGroup *g, const DtReduction *r,
-                                 char *tmp, DtStretch in) {
+                                 char *tmp) {
   size_t nb = (size_t)r->n * dt_dtype_size(r->dtype);
   if (r->n == 0)
     return DT_OK;
   DT_TRY(cx, g->comm->vt->all_gather(cx, g, r->in, nb, tmp));
-  reduce_received(g, r, tmp, in);
+  reduce_received(g, r, tmp);
   return DT_OK;
 }
 
 /* Member i reduces block i of g->size blocks of r->n elements, then all gather
 ** the blocks. */
 static DtStatus reduce_blocks (DtCtx *cx, DtGroup *g, const DtReduction *r,
-                               char *tmp, int64_t whole) {
+                               char *tmp) {
   size_t nb = (size_t)r->n * dt_dtype_size(r->dtype);
   DtReduction mine = *r;
   mine.out = (char *)r->out + (size_t)g->me * nb;
   DT_TRY(cx, g->comm->vt->all_to_all(cx, g, r->in, nb, tmp));
-  reduce_received(g, &mine, tmp, (DtStretch){g->me * r->n, whole});
+  reduce_received(g, &mine, tmp);
   return g->comm->vt->all_gather(cx, g, mine.out, nb, r->out);
 }
 
@@ -374,16 +373,15 @@ static DtStatus all_reduce_moves (DtCtx *cx, DtGroup *g, const DtReduction *r,
   rest.in = (const char *)r->in + off;
   rest.out = (char *)r->out + off;
   if (blocks.n > 0)
-    DT_TRY(cx, reduce_blocks(cx, g, &blocks, tmp, r->n));
-  return reduce_gathered(cx, g, &rest, tmp,
-                         (DtStretch){blocks.n * g->size, r->n});
+    DT_TRY(cx, reduce_blocks(cx, g, &blocks, tmp));
+  return reduce_gathered(cx, g, &rest, tmp);
 }
 
 /* Every member's input came with the agreement. */
 static void reduce_cells (DtGroup *g, const DtReduction *r) {
   DtReduction cells = *r;
   cells.in = dt_board_small(g, 0);
-  dt_order_reduce(&cells, g->slot->stride, g->size, (DtStretch){0, r->n});
+  dt_order_reduce(&cells, g->slot->stride, g->size);
 }
 
 /* Room for the blocks, or for the rest that does not divide. */
@@ -448,7 +446,7 @@ DtStatus dt_comm_reduce_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
   } else {
     st = vt->all_to_all(cx, g, r->in, nb, tmp);
     if (st == DT_OK)
-      reduce_received(g, r, tmp, (DtStretch){g->me * r->n, g->size * r->n});
+      reduce_received(g, r, tmp);
   }
   st = finish(cx, g, st);
 done:

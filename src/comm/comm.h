@@ -73,7 +73,7 @@ typedef struct DtCommVt {
   /* Block i of `in` (nbytes each) goes to member i. */
   DtStatus (*all_to_all) (DtCtx *cx, DtGroup *g, const void *in,
                           size_t nbytes, void *out);
-  /* out = op over members, as order.c has it; NULL: all_to_all + order.c. */
+  /* out = op over members, in group order; NULL: all_to_all + order.c. */
   DtStatus (*all_reduce) (DtCtx *cx, DtGroup *g, const DtReduction *r);
   /* in has g->size blocks of n elements; NULL: all_to_all + order.c. */
   DtStatus (*reduce_scatter) (DtCtx *cx, DtGroup *g, const DtReduction *r);
@@ -310,15 +310,11 @@ atomic_int *dt_comm_interrupt (DtComm *c);
 /* What each rank is doing now, a line each.  Local. */
 void dt_comm_status (DtComm *c, DtBuf *b);
 
-/* Where the elements of a reduction stand in the buffer that is reduced. */
-typedef struct DtStretch { int64_t from, whole; } DtStretch;
-/* Reduction in the order of order.c: out = op over k blocks of n elements at
+/* Reduction in rank order (order.c): out = op over k blocks of n elements at
 ** in + i * stride bytes, or at blocks[i] (r->in is not looked at).  out may be
 ** one of the blocks.  Pure. */
-void dt_order_reduce (const DtReduction *r, size_t stride, int k,
-                      DtStretch in);
-void dt_order_reduce_v (const DtReduction *r, const void *const *blocks, int k,
-                        DtStretch in);
+void dt_order_reduce (const DtReduction *r, size_t stride, int k);
+void dt_order_reduce_v (const DtReduction *r, const void *const *blocks, int k);
 
 /* --- making worlds --- */
 

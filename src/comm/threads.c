@@ -88,16 +88,15 @@ static DtStatus threads_scatter (DtCtx *cx, DtGroup *g, const void *in,
   return dt_agree_done(cx, g, false);
 }
 
-/* Reduce r->n elements of all inputs, from in.from on, into r->out. */
-static void reduce_part (DtGroup *g, const DtReduction *r, DtStretch in) {
-  const size_t off = (size_t)in.from * dt_dtype_size(r->dtype);
+/* Reduce r->n elements of all inputs, from byte `off` on, into r->out. */
+static void reduce_part (DtGroup *g, size_t off, const DtReduction *r) {
   const DtThreads *w = g->comm->impl;
   int m;
   if (r->n <= 0)
     return;
   for (m = 0; m < g->size; m++)
     w->at[m] = input_of(g, m) + off;
-  dt_order_reduce_v(r, w->at, g->size, in);
+  dt_order_reduce_v(r, w->at, g->size);
 }
 
 static int64_t part_begin (const DtGroup *g, int m, int64_t n) {
@@ -111,7 +110,7 @@ static DtStatus reduce_small (DtCtx *cx, DtGroup *g, const DtReduction *r) {
   _Alignas(64) char tmp[SMALL];
   DtReduction aside = *r;
   aside.out = tmp;
-  reduce_part(g, &aside, (DtStretch){0, r->n});
+  reduce_part(g, 0, &aside);
   DT_TRY(cx, dt_agree_done(cx, g, false));
   copy_bytes(r->out, tmp, (size_t)r->n * dt_dtype_size(r->dtype));
   return DT_OK;
@@ -128,7 +127,7 @@ static DtStatus threads_all_reduce (DtCtx *cx, DtGroup *g,
   off = (size_t)b * es;
   part.out = (char *)r->out + off;
   part.n = part_begin(g, g->me + 1, r->n) - b;
-  reduce_part(g, &part, (DtStretch){b, r->n});
+  reduce_part(g, off, &part);
   DT_TRY(cx, dt_agree_done(cx, g, true));
   for (int k = 1; k < g->size; k++) {
     int m = (g->me + k) % g->size;
@@ -142,7 +141,7 @@ static DtStatus threads_all_reduce (DtCtx *cx, DtGroup *g,
 
 static DtStatus threads_reduce_scatter (DtCtx *cx, DtGroup *g,
                                         const DtReduction *r) {
-  reduce_part(g, r, (DtStretch){g->me * r->n, g->size * r->n});
+  reduce_part(g, (size_t)g->me * (size_t)r->n * dt_dtype_size(r->dtype), r);
   return dt_agree_done(cx, g, false);
 }
 

@@ -163,8 +163,7 @@ static DtStatus add_level (const Sum *a, int level, int64_t *x, void *out) {
   x[m] = keep;
   if (st == DT_OK)
     dt_order_reduce(&(DtReduction){ (DtRedOp)a->spec->pl[m].op, a->dtype, room,
-                                    out, a->n }, a->size, (int)n,
-                    (DtStretch){ 0, a->n });
+                                    out, a->n }, a->size, (int)n);
   dt_free(cx, room);
   return st;
 }

@@ -155,7 +155,7 @@ static void reduce_one (DtCtx *cx, DtComm *c, Shared *sh, DtGroup *g,
   for (m = 0; m < g->size; m++)
     numbers(t, g->ranks[m], n * g->size, all + (size_t)m * nb * k);
   dt_order_reduce(&(DtReduction){ op, t, all, want, n * g->size }, nb * k,
-                  g->size, (DtStretch){ 0, n * g->size });
+                  g->size);
   memcpy(in, all + (size_t)g->me * nb * k, nb * k);
   CHECK(dt_comm_all_reduce(cx, g, &i,
       &(DtReduction){ op, t, in, out, n * g->size }) == DT_OK);
@@ -891,28 +891,9 @@ static void mpi_same_bits (void **state) {
   mpi_passes(self, dir, "moves fast", &other);
 }
 
-/* What gloo makes of twenty elements of four ranks, each rank's all alike:
-** reduce_scatter_tensor in PyTorch 2.15.  A stretch of them comes out the same. */
-static void ring_order (void **state) {
-  static const float rank[4] = { 1, 1e8f, -1e8f, 1 };
-  static const float want[20] = { 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                  0, 0, 0, 2, 2 };
-  float in[4][20], out[20];
-  (void)state;
-  for (int m = 0; m < 4; m++)
-    for (int i = 0; i < 20; i++) in[m][i] = rank[m];
-  dt_order_reduce(&(DtReduction){ DT_OP_SUM, DT_F32, in, out, 20 },
-                  sizeof in[0], 4, (DtStretch){ 0, 20 });
-  assert_memory_equal(out, want, sizeof want);
-  dt_order_reduce(&(DtReduction){ DT_OP_SUM, DT_F32, &in[0][4], out, 11 },
-                  sizeof in[0], 4, (DtStretch){ 4, 20 });
-  assert_memory_equal(out, want + 4, 11 * sizeof *want);
-}
-
 int main (int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ring_order), cmocka_unit_test(threads_four),
-    cmocka_unit_test(threads_one),
+    cmocka_unit_test(threads_four), cmocka_unit_test(threads_one),
     cmocka_unit_test(threads_three), cmocka_unit_test(threads_many),
     cmocka_unit_test(rank_leaves), cmocka_unit_test(other_leaves),
     cmocka_unit_test(status_of_ranks),
