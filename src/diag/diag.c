@@ -524,6 +524,8 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_masters_free(g);
   dt_diag_stales_free(g);
   dt_diag_picks_free(g);
+  dt_diag_clamps_free(g);
+  dt_diag_caps_free(g);
   dt_diag_noises_free(g);
   dt_diag_perms_free(g);
   dt_diag_unreads_free(g);

@@ -325,6 +325,10 @@ bool dt_diag_is_lagging (uint64_t (*hash)[DT_FACTS], int nrank, int nfact);
 /* rules_picked.c.  A raw collective takes `in`.  Local. */
 void dt_diag_picked_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 void dt_diag_picks_free (DtDiag *g);
+/* rules_clamped.c.  A raw collective takes `in`.  Local. */
+void dt_diag_clamped_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
+void dt_diag_clamps_free (DtDiag *g);
+void dt_diag_caps_free (DtDiag *g);   /* rules_capped.c */
 /* rules_noise.c.  A raw collective takes `in`.  Local. */
 void dt_diag_noise_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 /* Are they random numbers, or made of them and numbers alone?  Pure. */

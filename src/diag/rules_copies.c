@@ -142,6 +142,18 @@ static void on_update (DtDiag *g, const DtEvent *e) {
   }
 }
 
+/* Where its gradient was reduced, that must differ too: else it is the update that does
+** (rules_train.c says so). */
+static bool updated_apart (DtDiag *g, const DtCopy *c, const DtEvent *e) {
+  const DtLearn *l = dt_diag_by_storage(g, c->storage);
+  DtFact facts[2] = { { false, c->hash } };
+  if (l == NULL || !l->reduced || l->used == 0) return false;
+  facts[1] = (DtFact){ false, l->used };
+  dt_diag_claim_all(g, e, DT_FIND_ID_UNREDUCED, c->mesh, c->mdim, 0, 2, facts, c->name,
+                    c->what);
+  return true;
+}
+
 void dt_diag_copies (DtDiag *g) {
   int i;
   for (i = 0; i < g->ncopies; i++) {
@@ -150,9 +162,10 @@ void dt_diag_copies (DtDiag *g) {
                   .line = c->line, .seq = c->seq,
                   .module = c->module ? c->module : "" };
     if (!c->changed || c->averaged || c->rewrote.line > 0) continue;
+    c->changed = false;
+    if (updated_apart(g, c, &e)) continue;
     dt_diag_claim_named(g, &e, DT_FIND_ID_UNREDUCED, false, c->mesh, c->mdim,
                         c->name, c->hash, c->what);
-    c->changed = false;
   }
 }
 

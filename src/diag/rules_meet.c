@@ -314,3 +314,41 @@ void dt_diag_labels_met (DtDiag *g, const DtEvent *e) {
     dt_diag_claim_all(g, &at, DT_FIND_ID_LABELS_ALIKE, NULL, -1, DT_SALT_LABELS_MET, 3, facts,
                       dt_diag_place_name(g, c->root), what);
 }
+
+/* Is `t` true at (i, i), and nowhere else? */
+static bool is_diagonal (const DtTensor *t) {
+  for (int64_t i = 0; i < t->m.shape[0]; i++)
+    for (int64_t j = 0; j < t->m.shape[1]; j++)
+      if ((dt_tensor_get(t, (int64_t[DT_MAX_NDIM]){ i, j }).re != 0) != (i == j))
+        return false;
+  return true;
+}
+
+/* The rows' own columns are to be left out: they lie where the labels would. */
+static void on_masked (DtDiag *g, const DtEvent *e) {
+  const DtPlace *p = e->nin > 1 ? dt_diag_place(g, e->in[0]) : NULL;
+  const DtVar *mask = p ? e->in[1] : NULL;
+  DtFact facts[3];
+  if (p == NULL || p->keys == 0 || e->status != DT_OK || e->backward || mask == NULL ||
+      mask->spec || !dt_tensor_has_data(mask->local) ||
+      !dt_meta_same_shape(&mask->local->m, &e->in[0]->local->m) ||
+      !is_diagonal(mask->local)) return;
+  facts[0] = (DtFact){ true, dt_diag_hash(mask->local, true) };
+  facts[1] = (DtFact){ true, p->keys };
+  facts[2] = (DtFact){ false, dt_diag_sample(e->in[0]->local) };
+  dt_diag_claim_all(g, e, DT_FIND_ID_MASK_ALIKE, NULL, -1, 0, 3, facts,
+                    dt_diag_kept_name(g, mask), "it leaves out column i of row i, among "
+                    "columns that are made of the rows of all ranks; the mask");
+}
+
+static bool masks (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten.masked_fill.Scalar",
+    "aten.masked_fill_.Scalar", NULL };
+  (void)g;
+  return dt_diag_named(op, names);
+}
+
+const DtDiagRule dt_rules_meet[] = {
+  { DT_EV_OP_END, on_masked, masks, DT_WHEN(nplaces) },
+  { 0, NULL, NULL, 0 }
+};

@@ -34,12 +34,36 @@ static void put_rows (DtDiag *g, const DtVar *v, const DtSorted *from) {
 
 /* --- sorted --- */
 
+/* Two rows that change places are back after both. */
+static bool is_own_inverse (const DtTensor *order) {
+  const int64_t n = order->m.shape[0];
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t to = (int64_t)dt_tensor_get(order, (int64_t[DT_MAX_NDIM]){ i }).re;
+    if (to < 0 || to >= n ||
+        (int64_t)dt_tensor_get(order, (int64_t[DT_MAX_NDIM]){ to }).re != i) return false;
+  }
+  return true;
+}
+
+/* What came back in an order is taken by the same order. */
+static void order_again (DtDiag *g, const DtEvent *e, const DtVar *x, const DtVar *order) {
+  const DtSorted *r = g->nrows > 0 ? find_rows(g, x) : NULL;
+  if (r == NULL || r->sent < 2 || e->status != DT_OK || e->backward || e->nout < 1 ||
+      order == NULL || order->spec || order->local->m.ndim != 1 ||
+      order->local->storage->id != r->order || !dt_tensor_has_data(order->local) ||
+      is_own_inverse(order->local)) return;
+  dt_diag_add(g, e, DT_FIND_ID_ORDER_AGAIN, x, 0, NULL, "%lld rows, sorted by %s, "
+              "came back from the other ranks in that order and are taken by it again",
+              (long long)r->count, *r->name ? r->name : "indices");
+}
+
 /* x[order], where a sort made `order`: rows that are sorted to be sent, and
 ** must be put back by the same order after they came home. */
 static void on_rows_taken (DtDiag *g, const DtEvent *e) {
   const DtVar *x = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *order = e->nin > 1 ? e->in[e->nin - 1] : NULL;
   DtSorted r;
+  order_again(g, e, x, order);
   if (e->status != DT_OK || e->backward || e->nin != 2 || e->nout < 1 ||
       x == NULL || x->spec || order == NULL || order->spec ||
       x->local->m.ndim < 1 || order->local->m.ndim != 1 ||

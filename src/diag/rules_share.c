@@ -726,6 +726,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_diag_norm_raw(g, raw, in);
   dt_diag_noise_raw(g, raw, in);
   dt_diag_picked_raw(g, raw, in);
+  dt_diag_clamped_raw(g, raw, in);
   dt_diag_scattered_raw(g, raw, out);
   dt_diag_shards_raw(g, raw, in, out);
   if (g->nshares == 0 ||

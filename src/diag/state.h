@@ -74,6 +74,9 @@ extern const DtDiagRule dt_rules_groups[];
 extern const DtDiagRule dt_rules_stale[];
 extern const DtDiagRule dt_rules_lag[];
 extern const DtDiagRule dt_rules_picked[];
+extern const DtDiagRule dt_rules_clamped[];
+extern const DtDiagRule dt_rules_capped[];
+extern const DtDiagRule dt_rules_meet[];
 extern const DtDiagRule dt_rules_noise[];
 extern const DtDiagRule dt_rules_reorder[];
 extern const DtDiagRule dt_rules_perm[];
@@ -661,6 +664,8 @@ struct DtDiag {
   int naverages; DtAverage average[DT_AVERAGES];
   struct DtStales *stales; int nstales; /* rules_stale.c; ever put in */
   struct DtPicks *picks; int npicks;    /* rules_picked.c; ever put in */
+  struct DtCaps *caps; int ncaps;       /* rules_capped.c; factors ever seen */
+  struct DtClamps *clamps; int nclamps; /* rules_clamped.c; ever put in */
   struct DtNoises *noises; int nnoises; /* rules_noise.c; ever put in */
   struct DtPerms *perms; int nperms;    /* rules_perm.c; ever put in */
   struct DtUnreads *unreads; int nunread;       /* rules_unread.c; 1: something came */

@@ -1424,6 +1424,8 @@ local in_pairs = {
   "targets_apart.py", "ring_sum_sent.py", "buffer_drawn.py",
   "exchange_not_back.py", "gathered_into_one.py", "stays_eval.py",
   "param_server_last.py", "batches_lag.py", "neftune_parts.py", "topk_values_summed.py",
+  "vce_unmasked.py", "moe_sorted_again.py", "contrastive_mask.py",
+  "clip_then_divide.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))
