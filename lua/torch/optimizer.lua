@@ -118,6 +118,7 @@ end
 
 local function state_dict(opt)
   local state, groups, n = V.dict(), {}, 0
+  dt._moments_saving()
   for i, g in ipairs(opt.param_groups) do
     local group, numbers = V.dict(), {}
     local seen = views[g]
@@ -131,6 +132,7 @@ local function state_dict(opt)
         local d = V.dict()
         for _, key in ipairs(parts(own)) do
           V.dict_set(d, key, shown(own[key]))
+          restored.note_moment(dt._moment_saved, p, own[key], key)
         end
         V.dict_set(state, n, d)
       end
@@ -193,6 +195,7 @@ local function load_state_dict(opt, d)
         for key, v in V.each(from) do
           own[key] = taken(key, v, p)
           claim_own(key, own[key], p)
+          restored.note_moment(dt._moment_given, p, own[key], key)
           if util.is_tensor(own[key]) and key ~= "step" then
             dt._restored(own[key], key)
           end

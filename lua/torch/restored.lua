@@ -18,6 +18,11 @@ function M.note(opt)
   rawset(opt, "went_on", nil)
 end
 
+-- Moments of a parameter, which is to get its own back.
+function M.note_moment(note, p, v, key)
+  if moments_of[key] and util.is_tensor(v) then note(p, v, key) end
+end
+
 -- ---- moments that a load leaves in the file ----
 
 local saved, left = {}, nil     -- by folder; those of the load under way

@@ -344,6 +344,29 @@ static int l_moments_fresh (lua_State *L) {
   return 0;
 }
 
+/* dt._moments_saving(): a state_dict() of an optimizer begins. */
+static int l_moments_saving (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_moments_saving(g);
+  return 0;
+}
+
+/* dt._moment_saved(parameter, tensor, key): it hands that out. */
+static int l_moment_saved (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_moment_saved(g, dtL_check_tensor(L, 1), dtL_check_tensor(L, 2),
+                              luaL_checkstring(L, 3));
+  return 0;
+}
+
+/* dt._moment_given(parameter, tensor, key): a load gives it that. */
+static int l_moment_given (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_moment_given(g, dtL_check_tensor(L, 1), dtL_check_tensor(L, 2),
+                              luaL_checkstring(L, 3));
+  return 0;
+}
+
 /* dt._restored(tensor, key): it got what a checkpoint holds. */
 static int l_restored (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -709,6 +732,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse}, {"_averaging", l_averaging},
     {"_factor_given", l_factor_given}, {"_set_apart", l_set_apart},
     {"_mode", l_mode}, {"_evaluates", l_evaluates}, {"_divides", l_divides},
+    {"_moments_saving", l_moments_saving}, {"_moment_saved", l_moment_saved},
+    {"_moment_given", l_moment_given},
     {"_moments_left", l_moments_left}, {"_moments_fresh", l_moments_fresh},
     {"_restoring", l_restoring}, {"_restored", l_restored}, {"_clearing", l_clearing},
     {"_raws", l_raws}, {"_gather_back", l_gather_back},

@@ -567,6 +567,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->differences.v);
   dt_free(g->s->cx, g->copies.v);
   dt_free(g->s->cx, g->shown.v);
+  dt_free(g->s->cx, g->coarse_told.v);
   dt_free(g->s->cx, g->params.v);
   dt_free(g->s->cx, g->moved_params.v);
   dt_free(g->s->cx, g->tied.v);

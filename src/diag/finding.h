@@ -193,6 +193,11 @@ void dt_diag_restored (DtDiag *g, const DtVar *v, const char *key);
 ** not.  An optimizer that was saved with them goes on without.  Local. */
 void dt_diag_moments_left (DtDiag *g, const char *name);
 void dt_diag_moments_fresh (DtDiag *g);
+/* rules_moments.c.  A state_dict() of an optimizer begins; it hands out a tensor of
+** `p`; a load gives `p` one.  Local. */
+void dt_diag_moments_saving (DtDiag *g);
+void dt_diag_moment_saved (DtDiag *g, const DtVar *p, const DtVar *v, const char *key);
+void dt_diag_moment_given (DtDiag *g, DtVar *p, const DtVar *v, const char *key);
 /* Gradients are cleared.  Local. */
 void dt_diag_clearing (DtDiag *g);
 /* Raw collectives so far.  Pure. */

@@ -86,6 +86,7 @@ extern const DtDiagRule dt_rules_master[];
 extern const DtDiagRule dt_rules_met[];
 extern const DtDiagRule dt_rules_scattered[];
 extern const DtDiagRule dt_rules_adjoint[];
+extern const DtDiagRule dt_rules_coarse[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -124,6 +125,19 @@ typedef struct DtNumbers {
   DtMesh *mesh;                 /* owned */
   uint64_t hash; int64_t seq, count;
 } DtNumbers;
+
+/* Moments that state_dict() handed out, of which parameter, in which call. */
+enum { DT_MOMENTS = 512 };
+typedef struct DtMoment {
+  int64_t param, save; const char *name, *key; uint64_t hash;
+} DtMoment;
+
+/* Positions whose type cannot tell them apart, and what was computed of them: the
+** tensor that was rounded, where, and a number that several of them became. */
+enum { DT_COARSES = 64 };
+typedef struct DtCoarse {
+  int64_t storage, id; DtOrigin at; const char *name; DtDtype dtype; double value;
+} DtCoarse;
 
 /* The memory of a distributed tensor that to_local() handed out. */
 enum { DT_HELD = 256 };
@@ -698,6 +712,10 @@ struct DtDiag {
   bool sampled_all;             /* a DistributedSampler deals to all ranks */
   int nloads;                   /* calls of load_state_dict */
   DtOrigin left_at; const char *left;   /* a load, and moments that it left out */
+  int nmoments; DtMoment moment[DT_MOMENTS];    /* nmoments: ever put in */
+  int64_t moment_saves, moments_told;
+  int ncoarse; DtCoarse coarse[DT_COARSES];     /* ncoarse: ever put in */
+  DtIdSet coarse_told;
   DtIdSet load_lines;           /* lines whose loads were used */
   int64_t nraw;                 /* raw collectives so far */
   int nsevered; DtSevered severed[2];

@@ -1423,6 +1423,7 @@ local in_pairs = {
   "recv_again.py", "flat_copy.py", "cell_not_back.py",
   "targets_apart.py", "ring_sum_sent.py", "buffer_drawn.py",
   "exchange_not_back.py", "gathered_into_one.py", "stays_eval.py",
+  "opt_order.py", "positions_bf16.py",
   "param_server_last.py", "batches_lag.py", "neftune_parts.py", "topk_values_summed.py",
   "vce_unmasked.py", "moe_sorted_again.py", "contrastive_mask.py",
   "clip_then_divide.py",
