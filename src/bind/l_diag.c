@@ -344,6 +344,24 @@ static int l_moments_fresh (lua_State *L) {
   return 0;
 }
 
+/* dt._cut_whole(tensor) -> a number, -1 for none; dt._cut_used(number, mesh, mdim): see
+** dt_diag_cut_whole(). */
+static int l_cut_whole (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_check_tensor(L, 1);
+  lua_pushinteger(L, g ? dt_diag_cut_whole(g, v) : -1);
+  return 1;
+}
+
+static int l_cut_used (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  DtMesh *m = dtL_check_mesh(L, 2);
+  int mdim = (int)luaL_checkinteger(L, 3);
+  luaL_argcheck(L, mdim >= 0 && mdim < m->ndim, 3, "a dimension of the mesh");
+  if (g) dt_diag_cut_used(g, (int)luaL_checkinteger(L, 1), m, mdim);
+  return 0;
+}
+
 /* dt._moments_saving(): a state_dict() of an optimizer begins. */
 static int l_moments_saving (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -732,6 +750,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_dealt_out", l_dealt_out}, {"_excuse", l_excuse}, {"_averaging", l_averaging},
     {"_factor_given", l_factor_given}, {"_set_apart", l_set_apart},
     {"_mode", l_mode}, {"_evaluates", l_evaluates}, {"_divides", l_divides},
+    {"_cut_whole", l_cut_whole}, {"_cut_used", l_cut_used},
     {"_moments_saving", l_moments_saving}, {"_moment_saved", l_moment_saved},
     {"_moment_given", l_moment_given},
     {"_moments_left", l_moments_left}, {"_moments_fresh", l_moments_fresh},

@@ -193,6 +193,11 @@ void dt_diag_restored (DtDiag *g, const DtVar *v, const char *key);
 ** not.  An optimizer that was saved with them goes on without.  Local. */
 void dt_diag_moments_left (DtDiag *g, const char *name);
 void dt_diag_moments_fresh (DtDiag *g);
+/* fully_shard cuts `v`, which is plain; returns a number for dt_diag_cut_used(), -1 for
+** none.  Its first forward over that dimension of a mesh uses what it held then.
+** Local. */
+int dt_diag_cut_whole (DtDiag *g, const DtVar *v);
+void dt_diag_cut_used (DtDiag *g, int cut, const DtMesh *mesh, int mdim);
 /* rules_moments.c.  A state_dict() of an optimizer begins; it hands out a tensor of
 ** `p`; a load gives `p` one.  Local. */
 void dt_diag_moments_saving (DtDiag *g);

@@ -4,6 +4,7 @@
 **
 ** - fully_shard divides by a number that the program gave it, which is not that of
 **   the ranks it sums over.
+** - It cuts parameters that only some ranks loaded from a checkpoint.
 ** - What fully_shard has averaged is summed over other ranks by hand (HSDP by hand)
 **   and not divided by their number.
 ** - The loss is the mean over what to_local() gave of a batch that is cut: backward
@@ -60,6 +61,30 @@ void dt_diag_divides (DtDiag *g, const DtMesh *mesh, int mdim, double d, double 
       u->given_at.line == 0) return;
   note_scale(g, &u->off, &u->given_at, dt_diag_kept_place(g, g->root_id), mesh, mdim,
              d / f);
+}
+
+/* --- cut from what only some ranks loaded --- */
+
+int dt_diag_cut_whole (DtDiag *g, const DtVar *v) {
+  if (!g->on || g->d->muted || v->spec || g->ncut >= DT_CUT_WHOLES) return -1;
+  g->cut_whole[g->ncut] = (DtCutWhole){
+    .hash = dt_diag_hash(v->local, false), .at = dt_diag_here(g, "fully_shard"),
+    .loaded = dt_idset_has(&g->loaded, v->local->storage->id),
+    .name = dt_diag_kept_name(g, v) };
+  return g->ncut++;
+}
+
+void dt_diag_cut_used (DtDiag *g, int cut, const DtMesh *mesh, int mdim) {
+  const DtCutWhole *c = cut >= 0 && cut < g->ncut ? &g->cut_whole[cut] : NULL;
+  DtFact facts[2];
+  DtEvent at;
+  if (c == NULL || !g->on || c->hash == 0) return;
+  facts[0] = (DtFact){ false, c->loaded ? 3 : 2 };
+  facts[1] = (DtFact){ false, c->hash };
+  at = dt_diag_origin(&c->at, "fully_shard");
+  dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_WHOLE, mesh, mdim, DT_SALT_CUT_WHOLE, 2, facts,
+                    c->name, "some ranks loaded a checkpoint into it and others did not, "
+                    "before each kept its own part; which did, and what they had");
 }
 
 /* --- summed by hand --- */

@@ -132,6 +132,12 @@ typedef struct DtMoment {
   int64_t param, save; const char *name, *key; uint64_t hash;
 } DtMoment;
 
+/* Whole parameters that fully_shard has cut: what they held, and where. */
+enum { DT_CUT_WHOLES = 64 };
+typedef struct DtCutWhole {
+  uint64_t hash; bool loaded; DtOrigin at; const char *name;
+} DtCutWhole;
+
 /* Positions whose type cannot tell them apart, and what was computed of them: the
 ** tensor that was rounded, where, and a number that several of them became. */
 enum { DT_COARSES = 64 };
@@ -714,6 +720,7 @@ struct DtDiag {
   DtOrigin left_at; const char *left;   /* a load, and moments that it left out */
   int nmoments; DtMoment moment[DT_MOMENTS];    /* nmoments: ever put in */
   int64_t moment_saves, moments_told;
+  int ncut; DtCutWhole cut_whole[DT_CUT_WHOLES];
   int ncoarse; DtCoarse coarse[DT_COARSES];     /* ncoarse: ever put in */
   DtIdSet coarse_told;
   DtIdSet load_lines;           /* lines whose loads were used */

@@ -192,9 +192,23 @@ function Param:shard(whole, info)
     self.hook_mesh = shard_mesh(info)
   end
   self.sharded = dt._make_param(self:wrap(part), self.requires_grad)
+  if info.shard_mdim and not self.tp and whole.device ~= "meta" then
+    self.cut = {number = dt._cut_whole(whole), of = self.sharded, info = info,
+      version = dt._local_of(self.sharded)._version}
+  end
   if self.grad_dtype then self.sharded.grad_dtype = self.grad_dtype end
   self:show(self.sharded)
   self.state = "sharded"
+end
+
+-- The first forward uses what it held when it was cut, if nobody wrote it since.
+function Param:note_cut()
+  local cut = self.cut
+  self.cut = nil
+  if cut and cut.of == self.sharded
+     and cut.version == dt._local_of(self.sharded)._version then
+    dt._cut_used(cut.number, cut.info.mesh, cut.info.shard_mdim)
+  end
 end
 
 -- Before the first forward: what the parameter holds now counts, be it loaded
@@ -215,6 +229,7 @@ function Param:reset()
     self.sharded = now
     if self.grad_dtype then now.grad_dtype = self.grad_dtype end
   end
+  self:note_cut()
   self.requires_grad = self.sharded.requires_grad
   local own = dt._local_of(self.sharded)
   self.dtype = own.dtype
