@@ -217,12 +217,18 @@ static void placement_count (DtDiag *g, const DtEvent *e) {
 
 /* --- depth of DTensor calls --- */
 
+static bool is_of_fsdp (const DtEvent *e) {
+  return e->text != NULL && strncmp(e->text, "fsdp.", 5) == 0;
+}
+
 static void count_function (DtDiag *g, const DtEvent *e) {
   if (e->op == NULL) g->nfunc++;
+  if (e->op == NULL && is_of_fsdp(e)) g->nfsdp++;
 }
 
 static void func_end (DtDiag *g, const DtEvent *e) {
   if (e->op == NULL && g->nfunc > 0) g->nfunc--;
+  if (e->op == NULL && g->nfsdp > 0 && is_of_fsdp(e)) g->nfsdp--;
 }
 
 /* --- which operators --- */

@@ -278,6 +278,9 @@ void dt_diag_view_end (DtDiag *g, const DtEvent *e) {
     }
     if (strcmp(e->op->sig->full, "aten.select.int") == 0)
       dt_diag_item_taken(g, e, was);
-    if (cut_here(g, e, e->out[i], &w)) dt_diag_place_put(g, e->out[i], &w);
+    /* What FSDP cuts out of what it has gathered is whole: its offset in the buffer is
+    ** the same on all ranks, and says nothing. */
+    if (g->nfsdp == 0 && cut_here(g, e, e->out[i], &w))
+      dt_diag_place_put(g, e->out[i], &w);
   }
 }

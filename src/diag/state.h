@@ -631,6 +631,7 @@ struct DtDiag {
   bool on;
   bool judging;                 /* hears the calls of repairs, tried.c */
   int nfunc;                    /* DTensor calls under way */
+  int nfsdp;                    /* those of FSDP among them */
   DtFinding *found; int n, cap;
   uint64_t *key;                /* of found[i] */
   DtClaim *claim; int nclaim, capclaim;
