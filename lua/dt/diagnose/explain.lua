@@ -6,6 +6,7 @@
 local clean = require "dt.diagnose.clean"
 local facts = require "dt.diagnose.facts"
 local releases = require "dt.diagnose.release"
+local render = require "dt.diagnose.render"
 local diagnose = require "dt.diagnose"
 local scenarios = require "dt.diagnose.scenarios"
 local script = require "dt.diagnose.script"
@@ -113,10 +114,16 @@ local function add_fixes(class, out)
   end
 end
 
+-- The class of a message; one that is only guessed from the way it is worded helps
+-- nobody at a prompt.
+local function class_of(message)
+  local r = diagnose.read(message)
+  return (r.confidence or 0) >= render.PROBABLE and r.class or nil
+end
+
 -- The fixes of the class that an error's code or words stand for; nil: none.
 function M.fixes(code, message)
-  local class = by_code[code] and diagnose.class(by_code[code])
-    or diagnose.read(message).class
+  local class = by_code[code] and diagnose.class(by_code[code]) or class_of(message)
   if not class or #class.fixes == 0 then return nil end
   local out = {}
   add_fixes(class, out)

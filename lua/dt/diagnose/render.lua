@@ -9,6 +9,9 @@ local releases = require "dt.diagnose.release"
 
 local M = {}
 
+-- What is less sure is a guess.
+M.PROBABLE = 0.6
+
 -- ---- pieces ------------------------------------------------------------
 
 local function shape_text(shape)
@@ -59,7 +62,7 @@ end
 local function how_sure(c)
   if c >= 0.93 then return "certain" end
   if c >= 0.8 then return "likely" end
-  if c >= 0.6 then return "probable" end
+  if c >= M.PROBABLE then return "probable" end
   return "a guess"
 end
 
