@@ -9,6 +9,8 @@
 -- `others` that the row is told in reports of other frameworks too, `said` names the
 -- evidence that is noted.
 
+local all_to_all = require "dt.diagnose.all_to_all"
+
 local M = {}
 
 local ONE_CHECKPOINT <const> =
@@ -163,17 +165,7 @@ M.rows = {
   {about = "an all-to-all of experts that some ranks did not come to",
    only = {"Watchdog caught collective operation timeout", "~ALLTOALL|ALLTOALLV",
      "~expert|moe|ep", "~fsdp|torchtitan|expert parallel|DeviceMesh"},
-   cause = "In an all-to-all each rank waits for rows of every other one: one rank is "
-     .. "not in this layer (no tokens, another number of microbatches, an error of its "
-     .. "own), or what it sends is not what the others expect.",
-   fixes = {
-     {"exchange the counts by an all-to-all of their own, with all ranks in it",
-      torch = "dist.all_to_all_single(out_counts, in_counts, group=ep_group)"},
-     {"let a rank without tokens go through the layer with no rows, and not around it",
-      torch = "y = experts(x)  # also when x.shape[0] == 0"},
-     {"let it say who came: the last collective of each rank",
-      torch = "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"},
-   },
+   cause = all_to_all.cause, fixes = all_to_all.fixes,
    ask = "Which rank of the group has no such line, and where is it?"},
   {about = "a collective that FSDP waits in",
    only = {"Watchdog caught collective operation timeout", "=fsdp",

@@ -3,6 +3,8 @@
 -- to, or with tensors of another device.
 -- The form of a row: particular/init.lua.
 
+local all_to_all = require "dt.diagnose.all_to_all"
+
 local on_a_blank_image = {{"run the vision part on every rank, on a blank image where "
     .. "there is none, and add its result times zero",
   torch = "h = h + 0.0 * model.visual(blank).sum()"}}
@@ -11,17 +13,7 @@ return {
   {class = {"collective-sequence-mismatch", "fsdp-divergent-module-execution"},
    alone = true, only = {"~ALLTOALL|all_to_all|all-to-all|alltoall", "=moe",
      "~Watchdog|hang|stuck|deadlock|timeout|timed out", "!=sizes_differ"},
-   cause = "In an all-to-all each rank waits for rows of every other one: one rank is "
-     .. "not in this layer (no tokens, another number of microbatches, an error of its "
-     .. "own), or what it sends is not what the others expect.",
-   fixes = {
-     {"exchange the counts by an all-to-all of their own, with all ranks in it",
-      torch = "dist.all_to_all_single(out_counts, in_counts, group=ep_group)"},
-     {"let a rank without tokens go through the layer with no rows, and not around it",
-      torch = "y = experts(x)  # also when x.shape[0] == 0"},
-     {"let it say who came: the last collective of each rank",
-      torch = "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"},
-   }},
+   cause = all_to_all.cause, fixes = all_to_all.fixes},
   {class = "collective-sequence-mismatch", alone = true, only = {"=sizes_differ"},
    cause = "The ranks are in one collective, each with a tensor of its own size: what it "
      .. "is made from (the length, the resolution, the number of samples) is not the "
