@@ -18,6 +18,15 @@ def _first_waiting(waiters):
     return next((w for w in waiters if not w.done()), None)
 
 
+async def _turn(waiters, waiter):
+    """Wait at the end of the row, and leave the row in any case."""
+    waiters.append(waiter)
+    try:
+        await waiter
+    finally:
+        waiters.remove(waiter)
+
+
 class Lock(_Held):
     def __init__(self):
         self._locked, self._waiters = False, collections.deque()
@@ -36,12 +45,8 @@ class Lock(_Held):
             self._locked = True
             return True
         waiter = _async_loop.running().create_future()
-        self._waiters.append(waiter)
         try:
-            try:
-                await waiter
-            finally:
-                self._waiters.remove(waiter)
+            await _turn(self._waiters, waiter)
         except CancelledError:
             if not self._locked:
                 self._wake()
@@ -85,12 +90,8 @@ class Event:
         if self._value:
             return True
         waiter = _async_loop.running().create_future()
-        self._waiters.append(waiter)
-        try:
-            await waiter
-            return True
-        finally:
-            self._waiters.remove(waiter)
+        await _turn(self._waiters, waiter)
+        return True
 
 
 class Condition(_Held):
@@ -106,12 +107,8 @@ class Condition(_Held):
         self.release()
         try:
             waiter = _async_loop.running().create_future()
-            self._waiters.append(waiter)
-            try:
-                await waiter
-                return True
-            finally:
-                self._waiters.remove(waiter)
+            await _turn(self._waiters, waiter)
+            return True
         finally:
             await self.acquire()
 
@@ -151,12 +148,8 @@ class Semaphore(_Held):
             self._value -= 1
             return True
         waiter = _async_loop.running().create_future()
-        self._waiters.append(waiter)
         try:
-            try:
-                await waiter
-            finally:
-                self._waiters.remove(waiter)
+            await _turn(self._waiters, waiter)
         except CancelledError:
             if waiter.done() and not waiter.cancelled():
                 self._value += 1
