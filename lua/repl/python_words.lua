@@ -297,7 +297,7 @@ M.own = {
     .. "w.grad"},
   ["x:backward"] = {"y.backward(gradient=None)",
     "w = torch.ones(2, requires_grad=True); w.sum().backward(); w.grad"},
-  ["x:mT"] = {"x.mT", "torch.ones(2, 3).mT.shape"},
+  ["x.mT"] = {"x.mT", "torch.ones(2, 3).mT.shape"},
   ["module:load_state_dict"] = {"module.load_state_dict(state, strict=True)",
     "m = nn.Linear(2, 2); m.load_state_dict(m.state_dict())"},
   parallelize_module = {"parallelize_module(module, device_mesh, "

@@ -204,6 +204,23 @@ local function by_library(text, field)
   end
 end
 
+local reserved = {}
+for word in ([[and break do else elseif end false for function goto if in local
+  nil not or repeat return then true until while]]):gmatch("%a+") do
+  reserved[word] = true
+end
+
+-- A global of the line that holds nothing, and so became None or nil below.
+local function by_nil(text)
+  local line = code(text):gsub("[%.:]%s*[%a_][%w_]*", "")
+  for name, rest in line:gmatch("%f[%w_]([%a_][%w_]*)%s*()") do
+    local sets = line:find("^=[^=]", rest)
+    if not reserved[name] and not sets and rawget(_G, name) == nil then
+      return ("%s has no value: nothing has set it"):format(name)
+    end
+  end
+end
+
 -- ---- what the shell asks -------------------------------------------------------
 
 -- The line is no Lua, as the message says; nil: nothing is known.
@@ -270,6 +287,10 @@ local function by_message(text, message)
   if message:find("attempt to compare", 1, true)
      and message:find("dt.tensor", 1, true) then
     return "of tensors, each element: x:gt(0), x:ge(0), x:lt(0), x:le(0)"
+  end
+  if message:find("NoneType", 1, true) then
+    local said = by_nil(text)
+    if said then return said end
   end
   if message:find("'self' must be", 1, true)
      or message:find("missing 1 required positional", 1, true)

@@ -193,10 +193,10 @@ end
 
 -- Both are added to by the modules that know more (dtensor.lua, stdlib.lua).
 local of_tensor = {
-  T = function (t) return t:T() end,
-  mT = function (t) return t:mT() end,
-  H = function (t) return t:matrix_H() end,
-  mH = function (t) return t:mH() end,
+  T = function (t) return t.T end,
+  mT = function (t) return t.mT end,
+  H = function (t) return t.H end,
+  mH = function (t) return t.mH end,
   real = function (t)
     return tostring(t.dtype):find("complex", 1, true) and t:real() or t
   end,

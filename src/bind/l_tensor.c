@@ -104,15 +104,27 @@ static void a_version (lua_State *L, DtVar *v) {
 }
 static void a_id (lua_State *L, DtVar *v) { lua_pushinteger(L, v->id); }
 
+static int find_method (lua_State *L);
+
+/* x.T and its like: what dt.Tensor's function of that name makes of x. */
+static void a_computed (lua_State *L, DtVar *v) {
+  (void)v;
+  find_method(L);
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+}
+
 /* Sorted: looked up by bisection, listed for completion. */
 static const Attr attrs[] = {
+  {"H", a_computed}, {"T", a_computed},
   {"_has_grad_dtype_override", a_grad_dtype_set}, {"_id", a_id}, {"_inference", a_inference},
   {"_local_shape", a_local_shape}, {"_spec", a_spec},
   {"_version", a_version}, {"device", a_device}, {"device_mesh", a_mesh},
   {"dtype", a_dtype}, {"grad", a_grad}, {"grad_dtype", a_grad_dtype},
   {"grad_fn", a_grad_fn},
   {"is_dtensor", a_is_dtensor}, {"is_leaf", a_is_leaf},
-  {"is_parameter", a_is_param}, {"name", a_name}, {"ndim", a_ndim},
+  {"is_parameter", a_is_param}, {"mH", a_computed}, {"mT", a_computed},
+  {"name", a_name}, {"ndim", a_ndim},
   {"origin", a_origin}, {"placements", a_placements},
   {"requires_grad", a_requires_grad}, {"retains_grad", a_retains_grad},
   {"shape", a_shape}

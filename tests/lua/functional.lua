@@ -73,7 +73,7 @@ same(dt.arange(5):chunk(2), {dt.tensor {0, 1, 2}, dt.tensor {3, 4}}, "chunk")
 check(#dt.arange(5):split({1, 4}) == 2, "split")
 same(dt.arange(2):repeat_op(2), {0, 1, 0, 1}, "repeat_op")
 same(dt.ones(2, 3):sum(1), {3.0, 3.0}, "sum of a dim")
-same(x:T()[1], {1, 5, 9}, "T")
+same(x.T[1], {1, 5, 9}, "T")
 
 -- functions
 same(F.relu(dt.tensor {-1.0, 2.0}), {0.0, 2.0}, "relu")

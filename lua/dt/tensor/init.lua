@@ -470,15 +470,16 @@ function T.chunk(t, n, dim)
   return dt.ops.aten.split.Tensor(t, step, dim)
 end
 
--- x:T(): dims reversed (Lua has no computed attribute for a capital T).
+-- x.T: dims reversed; of a matrix its transpose.
 function T.T(t)
   local dims = {}
   for d = t.ndim - 1, 0, -1 do dims[#dims + 1] = d end
   return op.permute(t, dims)
 end
 
--- x:mT(): the last two dims swapped.
+-- x.mT: the last two dims swapped; x.H: a matrix's conjugate transpose.
 function T.mT(t) return op.transpose(t, -2, -1) end
+function T.H(t) return op.matrix_H(t) end
 
 -- x:view_as(other), x:expand_as(other), x:reshape_as(other).
 function T.view_as(t, other) return op.view(t, other.shape) end
