@@ -252,6 +252,37 @@ static const DtRecOp *came_from (DtDebug *d, const DtVar *v) {
   return NULL;
 }
 
+/* view(), reshape() and their like got the sizes of the whole, of which `v` is
+** this rank's part along `dim`: the same sizes of the part.  A view splits and
+** joins whole runs of dims; the first size of a run is the one that is cut. */
+static void print_fitting_sizes (const DtFailed *f, const DtVar *v, int dim,
+                                 int64_t whole, DtBuf *b) {
+  const DtMeta *m = &v->local->m;
+  const DtValue *sizes = &f->args.v[1];
+  const int n = f->args.n > 1 && sizes->kind == DT_V_LIST ? sizes->u.list.n : 0;
+  int64_t numel = 1, before = 1, after = 1, wanted = 1;
+  int at = -1;
+  for (int d = 0; d < m->ndim; d++) {
+    numel *= d == dim ? whole : m->shape[d];
+    if (d < dim) before *= m->shape[d];
+  }
+  for (int i = 0; i < n; i++) {
+    if (sizes->u.list.v[i].kind != DT_V_INT) return;
+    const int64_t size = sizes->u.list.v[i].u.i;
+    if (after == before && size > 1 && at < 0) at = i;
+    after *= size;
+    wanted *= size;
+  }
+  if (at < 0 || wanted != numel) return;
+  const int64_t size = sizes->u.list.v[at].u.i;
+  if (size * m->shape[dim] % whole != 0) return;
+  dt_buf_add(b, "  the sizes are the whole's; those of the part: [");
+  for (int i = 0; i < n; i++)
+    dt_buf_addf(b, i ? ", %lld" : "%lld", (long long)(i == at
+      ? size * m->shape[dim] / whole : sizes->u.list.v[i].u.i));
+  dt_buf_addf(b, "]; -1 in place of %lld fits both\n", (long long)size);
+}
+
 /* Sizes of this rank's part beside those of the whole: what a shape error
 ** among plain tensors is often about. */
 static void print_parts (DtDebug *d, const DtFailed *f, DtBuf *b) {
@@ -260,12 +291,13 @@ static void print_parts (DtDebug *d, const DtFailed *f, DtBuf *b) {
   for (int i = 0; i < f->nin; i++) {
     const DtRecOp *r = came_from(d, f->in[i]);
     const DtSpec *s = r ? r->in[0].spec : NULL;
-    int pos, n = 0;
+    int pos, n = 0, cut = 0;
     for (int m = 0; s && m < s->npl && m < s->mesh->ndim; m++) {
       int dim = s->pl[m].dim;
       if (!dt_pl_is_shard_like(s->pl[m]) || s->mesh->shape[m] < 2 ||
           dim >= s->meta.ndim || r->nout < 1 || dim >= r->out[0].lndim)
         continue;
+      cut = dim;
       if (n++ == 0) {
         dt_buf_addf(b, "  %s", dt_slot_arg(&f->args, i, &pos));
         if (dt_slot_index(&f->args, i) >= 0)
@@ -280,6 +312,9 @@ static void print_parts (DtDebug *d, const DtFailed *f, DtBuf *b) {
                   (long long)s->meta.shape[dim], dim);
     }
     if (n > 0) dt_buf_addc(b, '\n');
+    if (n == 1 && i == 0 && f->in[0]->local->m.ndim == s->meta.ndim &&
+        f->in[0]->local->m.shape[cut] == r->out[0].lshape[cut])
+      print_fitting_sizes(f, f->in[0], cut, s->meta.shape[cut], b);
   }
 }
 

@@ -78,6 +78,14 @@ local cases = {
       local heads = k:view(6, -1, 256)
       return heads
     end},
+  {"heads of the whole in a part", {},
+    "the sizes are the whole's; those of the part: [2, 3, 1, 8]; -1 in place "
+      .. "of 4 fits both",
+    function ()
+      local q = D(count(2, 3, 32), mesh, "S(2)"):to_local() * 2
+      local heads = q:view(2, 3, 4, 8)
+      return heads
+    end},
   {"sizes that never fit", {}, "on one device it fails, too",
     function ()
       local a, b = D(count(2, 8), mesh, "S(1)"), D(count(6, 4), mesh, "S(0)")
