@@ -158,9 +158,13 @@ static size_t add_differing (Fold *f, int from, int tail, size_t width,
   return width;
 }
 
+/* Can a value go on in this line: is it moved in, or empty, as between the
+** matrices of a tensor of three dims? */
+static bool goes_on (const char *s) { return *s == ' ' || *s == '\n'; }
+
 /* Is a value open behind the line [s, end), when `depth` brackets were before? */
 static int open_behind (const char *s, const char *end, int depth) {
-  if (*s != ' ')
+  if (!goes_on(s))
     depth = 0;
   for (; s < end; s++)
     depth += (*s == '[') - (*s == ']');
@@ -168,12 +172,12 @@ static int open_behind (const char *s, const char *end, int depth) {
 }
 
 /* The last line of the value that begins in line i: its square brackets close
-** there, and the lines between begin with blanks; i: it has one line. */
+** there, and none of the lines between is of something else; i: it has one line. */
 static int find_value_end (const Lines *l, int i) {
   int depth = 0;
   for (int k = i; k < l->n; k++) {
     const char *s = l->s + l->at[k];
-    if (k > i && *s != ' ')
+    if (k > i && !goes_on(s))
       return i;
     depth = open_behind(s, l->s + l->at[k + 1], depth);
     if (depth == 0)
