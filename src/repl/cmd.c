@@ -63,7 +63,7 @@ static void near_names (const char *name, size_t n, DtBuf *b) {
 
 /* What other debuggers, and people, call it: none of these is a command's name. */
 static const char *const elsewhere[][2] = {
-  {"locals", ":info locals"}, {"vars", ":info locals"}, {"args", ":info locals"},
+  {"locals", ":info locals"}, {"vars", ":info locals"}, {"args", ":info locals"}, {"a", ":info locals"},
   {"variables", ":info locals"}, {"functions", ":info frames"},
   {"frames", ":info frames"}, {"stack", ":info frames"},
   {"trace", ":history, or :export trace FILE"}, {"ops", ":history"},

@@ -443,7 +443,7 @@ const DtCmd dt_cmds_break[] = {
    "Stop when the variable X holds another tensor, or its values or\n"
    "placements change.\n"
    "Example: :watch w", cmd_watch},
-  {"delete d", "breakpoints", 0, "[N]",
+  {"delete", "breakpoints", 0, "[N]",
    "Delete breakpoint N, or all.\n"
    "Example: :delete", cmd_delete},
   {"enable", "breakpoints", 0, "[N]",

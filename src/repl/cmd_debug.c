@@ -125,7 +125,7 @@ const DtCmd dt_cmds_debug[] = {
    "value of your own.  With everywhere all variables of the script that hold\n"
    "the input hold the repaired one, so later uses are cured, too.\n"
    "Example: :fix", cmd_fix},
-  {"bt backtrace where", "explain", 0, "",
+  {"bt w backtrace where", "explain", 0, "",
    "Where the last error was raised: the script's lines.\n"
    "Example: :bt", cmd_bt},
   {"show", "explain", 0, "X",

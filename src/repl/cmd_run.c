@@ -451,13 +451,13 @@ const DtCmd dt_cmds_run[] = {
    "Show the lines of the script around the stop, or around line N.\n"
    "Again: the lines after them.\n"
    "Example: :list", cmd_list},
-  {"up", "debugging", 0, "[N]",
+  {"up u", "debugging", 0, "[N]",
    "Look at the caller: its variables are seen by the lines you type.\n"
    "Example: :up", cmd_up},
-  {"down", "debugging", 0, "[N]",
+  {"down d", "debugging", 0, "[N]",
    "Look at the called function again.\n"
    "Example: :down", cmd_down},
-  {"print p", "debugging", 0, "EXPR",
+  {"print p pp", "debugging", 0, "EXPR",
    "Evaluate in the selected frame, also where a failed line is open.\n"
    "Example: :print 1 + 1", cmd_print},
   {"display", "debugging", 0, "[EXPR]",
