@@ -121,5 +121,19 @@ for _, name in ipairs {"alone.", "normed."} do
   end
 end
 T.eq(rows_of("normed.")[1].gradient.placements[1], "P(sum)", "partial there")
-T.eq(tostring(normed.weight.grad.placements[2]), "R", "and reduced at the end")
+-- The same of a model that is gone.
+local function train_once()
+  local m = nn.Linear(8, 4)
+  fully_shard(m, {mesh = mesh})
+  m(dt.randn(2, 8)):sum():backward()
+end
+local before = #dt.debug.grads().rows
+train_once()
+collectgarbage()
+collectgarbage()
+local rows = dt.debug.grads().rows
+T.eq(#rows, before + 2, "rows of a model that is gone")
+for i = before + 1, #rows do
+  T.eq(rows[i].reduced_by, "fully_shard", "who reduced it")
+end
 T.finish()

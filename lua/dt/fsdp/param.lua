@@ -105,9 +105,13 @@ function Param.storages()
   return out
 end
 
+-- Ids of leaves whose gradients were taken off, also of a model that is gone.
+local taken = {}
+
 -- Ids of the leaves whose gradients are taken off and reduced, for :grads.
 function Param.taken()
   local out = {}
+  for id in pairs(taken) do out[id] = true end
   for p in pairs(alive) do
     if p.unsharded then out[dt.debug.id(p.unsharded)] = true end
   end
@@ -533,6 +537,7 @@ function Param:take_grad(zeros)
       or A.zeros_like.default(leaf, {dtype = dtype})
   end
   if not g then return nil end
+  if leaf then taken[leaf._id] = true end
   if self.waiting then self.waiting = nil
   else leaf.grad = dt.None end
   if self.tp then
