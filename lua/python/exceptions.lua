@@ -439,11 +439,8 @@ end
 -- The Python view of a Lua error.
 function M.exception(e)
   if type(e) == "table" and rawget(e, "class") then return e end
-  local text = tostring(e)
-  if text:find("stack overflow", 1, true) then
-    return dt.error("RUNTIME", "maximum recursion depth exceeded",
-      "RecursionError")
-  end
+  local text, deep = tostring(e), protect.too_deep(e)
+  if deep then return deep end
   if text:find("not enough memory", 1, true)
      or text:find("resulting string too large", 1, true) then
     return dt.error("RUNTIME", "", "MemoryError")

@@ -16,9 +16,18 @@ function M.traced(e, co)
   if tracer then tracer(e, co) end
 end
 
+-- What Python raises where Lua's stack is full; nil: e says something else.
+function M.too_deep(e)
+  if type(e) ~= "string" or not e:find("stack overflow", 1, true) then return end
+  return dt.error("RUNTIME", "maximum recursion depth exceeded", "RecursionError")
+end
+
+-- A full stack has just enough room left to note which calls filled it, none
+-- to stop there.
 local function raised(e)
   local leaves = type(e) == "table" and e.class == "SystemExit"
-  local deep = type(e) == "string" and e:find("stack overflow", 1, true)
+  local deep = M.too_deep(e)
+  if deep then e = dt._traced(deep) end
   if tracer then tracer(e) end
   if not leaves and not deep then dt._raised(e) end
   return e
