@@ -1074,6 +1074,8 @@ local function expression_statement(p)
   end
   if first.kind == "starred" then
     refuse(p, "can't use starred expression here")
+  elseif first.kind == "walrus" and p.t[start][1] == "name" then
+    refuse_from(p, start + 1, "invalid syntax")     -- it wants brackets here
   end
   if #targets == 0 then return node(p, "expr", {value = first}) end
   return node(p, "assign", {targets = targets, value = first,
