@@ -122,6 +122,15 @@ static bool some_wait (const DtComm *c) {
   return false;
 }
 
+/* Does every rank wait for a message that another one is to send? */
+static bool all_receive (const DtComm *c) {
+  for (int r = 0; r < c->size; r++)
+    if (c->snap[r].state != DT_POST_WAIT ||
+        strncmp(c->snap[r].text.s.op, "recv", 4) != 0)
+      return false;
+  return true;
+}
+
 /* Why ranks took different paths; or, where Ctrl-C ended a wait, who waited and
 ** for whom: nobody knows better what hung. */
 static void explain (DtCtx *cx, DtComm *c, DtStatus st, DtBuf *text) {
@@ -139,6 +148,9 @@ static void explain (DtCtx *cx, DtComm *c, DtStatus st, DtBuf *text) {
     Differ differs = what_differs(c);
     write_groups(c, differs == DIFFER_SIZE || differs == DIFFER_REST, text);
     dt_buf_add(text, words[differs]);
+    if (all_receive(c))
+      dt_buf_add(text, "all ranks receive and none sends: send first on one "
+                 "side, or exchange by batch_isend_irecv\n");
   }
 }
 
