@@ -29,18 +29,18 @@ local function length(v)
   return builtin_names.len.call(V.list {v})
 end
 
-local Dataset = object.extend(object.Object, "Dataset")
-Dataset.__python = true
-
-local function class(name, base, methods)
+-- A class of torch.utils.data.`file`.
+local function class(name, file, base, methods)
   local c = object.extend(base, name)
-  c.__python = true
+  c.__python, c.__home = true, "torch.utils.data." .. file
   for key, f in pairs(methods) do c[key] = calls.lua_method(builtin(f, key)) end
   return c
 end
 
+local Dataset = class("Dataset", "dataset", object.Object, {})
+
 -- TensorDataset(a, b, …): tuples of rows.
-local TensorDataset = class("TensorDataset", Dataset, {
+local TensorDataset = class("TensorDataset", "dataset", Dataset, {
   __init__ = function (a)
     for i = 3, a.n do
       if a[i].shape[1] ~= a[2].shape[1] then
@@ -183,7 +183,7 @@ local function compare_subset(s, data)
     .. "each rank takes", table.concat(text, " "), ("%d items"):format(s.size))
 end
 
-local DistributedSampler = class("DistributedSampler", Dataset, {
+local DistributedSampler = class("DistributedSampler", "distributed", Dataset, {
   __init__ = function (a, kw)
     local s = a[1]
     s.size = length(a[2])
@@ -310,8 +310,7 @@ end
 
 -- ---- loaders ----
 
-local IterableDataset = object.extend(Dataset, "IterableDataset")
-IterableDataset.__python = true
+local IterableDataset = class("IterableDataset", "dataset", Dataset, {})
 
 -- What samplers.lua defines, by name, when a program first asks.
 local function written_in_python()
@@ -508,7 +507,7 @@ end
 local FIXED <const> = {batch_size = true, batch_sampler = true, sampler = true,
   drop_last = true, dataset = true, persistent_workers = true}
 
-local DataLoader = class("DataLoader", Dataset, {
+local DataLoader = class("DataLoader", "dataloader", Dataset, {
   __init__ = function (a, kw)
     local l, given = a[1], loader_arguments(a, kw)
     l.dataset = given.dataset

@@ -36,7 +36,7 @@ local function is_own(v)
   local class = rawget(v, "_class")
   local python = rawget(v, "__python")
     or type(class) == "table" and rawget(class, "__python")
-  return python and not (field_text(v, "__module__") or ""):find("^torch%.")
+  return python and not (field_text(v, "__module__") or ""):find("^torch%f[^%w_]")
 end
 
 -- What a program has from an import: Lua has its own of these, or none.
@@ -192,6 +192,14 @@ function M.python(text, line, file)
   return V.repr(v)
 end
 
+-- The function that the class of v, or v as a class, has by that name, or nil.
+local function function_of(v, name)
+  if type(v) ~= "table" then return nil end
+  local class = rawget(v, "_class") or rawget(v, "__python") and v
+  local f = class and V.raw(class[name])
+  return f and V.is_function(f) and f or nil
+end
+
 -- The value of an attribute that is at hand: no property is computed, nothing
 -- of the program runs.  Or nil.
 local function held(v, name)
@@ -202,7 +210,9 @@ local function held(v, name)
     end
   end
   local own = type(v) == "table" and rawget(v, "_attrs")
-  if own then return own[name] end
+  if own and own[name] ~= nil then return own[name] end
+  local f = function_of(v, name)
+  if f or own then return f end
   if type(v) ~= "table" or rawget(v, "__python") then return nil end
   local ok, x = pcall(attrs.get, v, name)
   return ok and x or nil
@@ -217,23 +227,38 @@ local function value_of(scope, path)
   return v
 end
 
--- own(path): what a function or class of the program is, for its help; nil for
--- what it did not define.
-function M.own(path)
-  env = env or session()
-  local v = script.looked_up(value_of, stopped() or env, path)
-  if v == nil or not is_own(v) or not (V.is_function(v) or type(v) == "table"
-     and V.type_name(v) == "type") then
-    return nil
-  end
-  local ok, takes = pcall(function ()
+-- "(x, scale=1.0)": what a function or a class takes; "" where it cannot be told.
+local function takes_of(v)
+  local ok, text = pcall(function ()
     return V.str(V.call(attrs.get(attrs.module "inspect", "signature"),
       V.list {v}))
   end)
-  local where = rawget(v, "where")
-  local doc = field_text(v, "__doc__")
-  return ("%s%s%s\n%s"):format(path, ok and takes or "",
-    where and "  at " .. where or "", doc and doc .. "\n" or "")
+  return ok and text or ""
+end
+
+local function page_of(v, title)
+  local where, doc = rawget(v, "where"), field_text(v, "__doc__")
+  return title .. (where and "  at " .. where or "") .. "\n"
+    .. (doc and doc .. "\n" or "")
+end
+
+-- own(path): what a function, a class or an object of the program is, for its
+-- help; nil for what it did not define.
+function M.own(path)
+  env = env or session()
+  local v = script.looked_up(value_of, stopped() or env, path)
+  if v == nil then return nil end
+  if not is_own(v) then
+    return nnm.is_module(v) and ("%s  a %s; ?nn.%s is its page\n"):format(path,
+      V.type_name(v), V.type_name(v)) or nil
+  end
+  if V.is_function(v) then         -- torch's, written in Python, has its page
+    return rawget(v, "where") and page_of(v, path .. takes_of(v))
+  elseif V.type_name(v) == "type" then
+    return page_of(v, path .. takes_of(v))
+  end
+  local class = rawget(v, "_class")
+  return class and page_of(class, ("%s  a %s"):format(path, V.type_name(v)))
 end
 
 local function names_in_sight(scope)

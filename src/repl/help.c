@@ -301,6 +301,7 @@ typedef struct Own {
   DtRepl *r;
   const char *what;
   DtBuf *out;
+  size_t before;                /* its length when this began */
 } Own;
 
 /* A function of Lua on the top: where it is written, and how it begins. */
@@ -318,16 +319,23 @@ static void describe_function (lua_State *L, const Own *k) {
     dt_buf_addf(k->out, "  %.*s\n", (int)n, line);
 }
 
+/* Has a Python program left names here? */
+static bool is_loaded (lua_State *L, const char *module) {
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  bool yes = lua_getfield(L, -1, module) != LUA_TNIL;
+  lua_pop(L, 2);
+  return yes;
+}
+
 /* Protected. */
 static int ask_own (lua_State *L) {
   const Own *k = lua_touserdata(L, 1);
   bool expression;
   if (!k->r->set.python) {
-    if (dt_eval_compile(L, k->what, &expression) && expression) {
-      lua_call(L, 0, 1);
-      if (lua_isfunction(L, -1)) describe_function(L, k);
-    }
-    return 0;
+    if (dt_eval_compile(L, k->what, &expression) && expression &&
+        lua_pcall(L, 0, 1, 0) == LUA_OK && lua_isfunction(L, -1))
+      describe_function(L, k);
+    if (k->out->len > k->before || !is_loaded(L, "torch.prompt")) return 0;
   }
   lua_getglobal(L, "require");
   lua_pushliteral(L, "torch.prompt");
@@ -340,8 +348,7 @@ static int ask_own (lua_State *L) {
 }
 
 static bool own_help (DtRepl *r, const char *what, DtBuf *out) {
-  Own k = {r, what, out};
-  size_t before = out->len;
+  Own k = {r, what, out, out->len};
   int top = lua_gettop(r->L);
   if (what[strspn(what, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                         "0123456789_.")] != '\0')
@@ -351,7 +358,7 @@ static bool own_help (DtRepl *r, const char *what, DtBuf *out) {
   (void)lua_pcall(r->L, 1, 0, 0);
   lua_settop(r->L, top);
   dt_error_clear(r->cx);
-  return out->len > before;
+  return out->len > k.before;
 }
 
 typedef struct NearPages { const char *what; int limit, count; DtBuf *b; }

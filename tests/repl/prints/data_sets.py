@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Data sets of data sets, and drawing by weights; and what PyTorch 2.13 printed.
 import torch
+from torch.utils import data
 from torch.utils.data import (ChainDataset, DataLoader, IterableDataset,
                               StackDataset, TensorDataset,
                               WeightedRandomSampler, get_worker_info)
@@ -42,3 +43,8 @@ for bad in [([1.0], 0, True), ([1.0], 2, 1), ([[1.0]], 2, True)]:
         print(e)
 print([b.tolist() for b in DataLoader(torch.arange(6), batch_size=2,
        sampler=WeightedRandomSampler([0, 1, 0, 1, 0, 1], 4))])
+
+for kind in (data.Dataset, data.TensorDataset, data.IterableDataset,
+             data.DataLoader, data.DistributedSampler, data.Subset,
+             data.WeightedRandomSampler, data.StackDataset, data.ChainDataset):
+    print(kind)

@@ -6,6 +6,8 @@ from torch.utils.data import Dataset, IterableDataset, Sampler
 
 
 class ChainDataset(IterableDataset):
+    __module__ = "torch.utils.data.dataset"
+
     def __init__(self, datasets):
         self.datasets = datasets
 
@@ -27,6 +29,7 @@ class ChainDataset(IterableDataset):
 class StackDataset(Dataset):
     """Items of several data sets beside each other: tuples, or dicts where
     they were given by name."""
+    __module__ = "torch.utils.data.dataset"
 
     def __init__(self, *args, **kwargs):
         if args and kwargs:
@@ -51,6 +54,8 @@ class StackDataset(Dataset):
 
 
 class WeightedRandomSampler(Sampler):
+    __module__ = "torch.utils.data.sampler"
+
     def __init__(self, weights, num_samples, replacement=True,
                  generator=None):
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) \
