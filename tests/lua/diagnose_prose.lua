@@ -291,13 +291,16 @@ T.eq(diagnose.read(named).class, nil, "a fifth is no class")
 think(2, likely(0.28))
 T.eq(diagnose.read(named).class, nil, "a quarter alone is no class")
 
--- A third, of a text that reads like ours and uses none of its names.
+-- A third, of a text that reads like ours and uses none of its names; it speaks of
+-- several processes all the same.
+local ranked <const> = words .. " on each rank"
 think(2.2, likely(0.35))
-r = diagnose.read(words)
+r = diagnose.read(ranked)
 T.eq(r.class and r.class.id, "partial-read-as-value", "worded clearly like ours")
-T.eq(diagnose.read("[Frontend] " .. words).class, nil, "the title of a change")
+T.eq(diagnose.read(words).class, nil, "and nothing of several processes")
+T.eq(diagnose.read("[Frontend] " .. ranked).class, nil, "the title of a change")
 think(1, likely(0.35))
-T.eq(diagnose.read(words).class, nil, "less like ours")
+T.eq(diagnose.read(ranked).class, nil, "less like ours")
 
 -- Lengths that a number of ranks can make, and one that none does.
 local lengths <const> = "ValueError: Expected input batch_size (2048) to match "

@@ -10,6 +10,7 @@
 --
 -- Nothing here knows a class.  Every step is linear in the text.
 
+local forms = require "dt.diagnose.forms"
 local glossary = require "dt.diagnose.glossary"
 local json = require "dt.io.json"
 local lpeg = require "lpeg"
@@ -209,11 +210,8 @@ local function repeats()
   end
 end
 
--- What launchers and collect_env print whatever happened.
-local boilerplate = {"Setting OMP_NUM_THREADS", "Vulnerability ", "cc @",
-  "CPU op-mode", "Flags: ", "*****", "Address sizes", "Byte Order:",
-  "Is debug build", "Is XNNPACK", "Virtualization", "NUMA node", "Model name:",
-  "BogoMIPS"}
+-- What launchers print whatever happened.
+local boilerplate = {"Setting OMP_NUM_THREADS", "*****"}
 
 local function is_boilerplate(line)
   local at = line:match "^%s*()"
@@ -222,14 +220,36 @@ local function is_boilerplate(line)
   end
 end
 
-local function buckets_of(text)
-  local main, by_key, order, ranks = {}, {}, {}, {}
-  local seen, last = {}, nil
+-- The lines that are read, as {text, caught of the prefix}, and what the others say
+-- of the machine.
+local function lines_of(text)
+  local lines, caught = {}, {}
   local again = #text > LONG and repeats()
   for raw in text:gmatch "[^\r\n]+" do
-    if again and again(raw) then goto continue end
-    local line, caught = read_line(raw)
-    if is_boilerplate(line) then goto continue end
+    if not (again and again(raw)) then
+      local line, of_prefix = read_line(raw)
+      if not is_boilerplate(line) then
+        lines[#lines + 1], caught[#caught + 1] = line, of_prefix
+      end
+    end
+  end
+  local kept, machine = {}, {}
+  local marks = forms.marks(lines)
+  for i, line in ipairs(lines) do
+    if not marks[i] then
+      kept[#kept + 1] = {line, caught[i]}
+    elseif marks[i] == "machine" then
+      machine[#machine + 1] = line
+    end
+  end
+  return kept, table.concat(machine, "\n")
+end
+
+local function buckets_of(read)
+  local main, by_key, order, ranks = {}, {}, {}, {}
+  local seen, last = {}, nil
+  for _, entry in ipairs(read) do
+    local line, caught = entry[1], entry[2]
     -- a line without a prefix goes on where the one before it stood
     local key = caught.rank or (caught.host and "h" .. caught.host) or last
     last = key
@@ -249,7 +269,6 @@ local function buckets_of(text)
       who[caught.rank] = true
     end
     list[#list + 1] = line
-    ::continue::
   end
   return main, by_key, order, ranks, seen
 end
@@ -279,12 +298,14 @@ local function gather(main, by_key, order)
 end
 
 -- The document: lines, text, flat (one line), squash, ranks (all that spoke),
--- raised (line -> set of ranks).
+-- raised (line -> set of ranks), machine (what it says of that, in no line else).
 function M.read(text)
   text = strip_markdown(strip_codes(strip_binary(text)))
-  local main, by_key, order, ranks, raised = buckets_of(text)
+  local read, machine = lines_of(text)
+  local main, by_key, order, ranks, raised = buckets_of(read)
   local lines = gather(main, by_key, order)
-  local doc = {lines = lines, ranks = sorted_keys(ranks), raised = {}}
+  local doc = {lines = lines, ranks = sorted_keys(ranks), raised = {},
+    machine = machine}
   for line, set in pairs(raised) do doc.raised[line] = sorted_keys(set) end
   doc.text = glossary.gloss(table.concat(lines, "\n"))
   doc.flat = doc.text:gsub("%s+", " ")

@@ -433,7 +433,7 @@ function M.device_of(doc, meshes, op)
   end
   local ns = op and op:match "^[^.]+"
   if ns == "npu" or ns == "hpu" or ns == "xpu" then return ns end
-  local low = doc.flat:sub(1, 200000):lower()
+  local low = (doc.flat:sub(1, 200000) .. "\n" .. doc.machine:sub(1, 100000)):lower()
   local made = low:match "device_?mesh%(%s*[\"'](%l+)[\"']"
   if made then return made end
   for _, text in ipairs(said_of_all) do low = low:gsub(text, "") end

@@ -248,7 +248,7 @@ local CLEARLY <const> = 3
 -- other matters); MAINLY with a share of HALF in 7 and 1; a share of MOST, where ours
 -- is named and no error of others printed, in 3 and none.
 local SPOKEN <const>, NAMING <const> = 2, 2.5 -- ours, and where it is named
-local PLAINLY <const>, HINT <const> = 3, 0.12
+local PLAINLY <const>, HINT <const> = 3, 0.2
 local MAINLY <const>, HALF <const> = 1.5, 0.5
 local HARDLY <const>, MOST <const> = 0, 0.8
 
@@ -278,7 +278,7 @@ end
 -- say so is not known for one of these by its likeness, below a share of UNSAID.
 local subjects = {fsdp = "fsdp", fsdp2 = "fsdp", cp = "cp",
   compile = "compile", dcp = "checkpoint", flex = "flex", ep = "expert",
-  moe = "expert"}
+  moe = "expert", devicemesh = "checkpoint"}
 
 -- Of the ranked classes the first whose subject the report names, or that has so
 -- much of the likeness that the subject need not be said.
@@ -346,7 +346,8 @@ end
 
 -- The class whose reports are most like this one, where that is enough.
 local function by_likeness(self, r, claimed)
-  if evidence.raises(r) and not prose.is_ours(r) or prose.announces(r) then
+  if evidence.raises(r) and not prose.is_ours(r) or prose.announces(r)
+    or not prose.is_of_several(r) then
     return nil
   end
   local ranked = ranking(r)

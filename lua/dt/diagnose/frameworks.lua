@@ -49,7 +49,7 @@ local LIMIT = 200000
 
 -- The framework whose own report this is, or nil.
 function M.find(flat)
-  local text = flat:sub(1, LIMIT)
+  local text = flat:sub(1, LIMIT):gsub("https?://%S+", " ")
   local low = text:lower()
   local rest = low
   for _, pattern in ipairs(theirs) do rest = rest:gsub(pattern, " ") end

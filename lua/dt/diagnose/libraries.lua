@@ -510,6 +510,10 @@ return {
    "_dist_reduce received a DTensor with unsupported placements"},
 
   -- what descriptions and code say
+  {"fsdp1-dtensor-legacy", 0.86, "The device mesh of a tensor should be a root mesh"},
+  {"devicemesh-pickle-version-skew", 0.86, "The device mesh of a tensor should be a root "
+   .. "mesh", "~upgrad|went from|changed my environment|another release|older|old checkpoint|"
+   .. "saved with|saved by"},
   {"cpu-offload-no-cpu-backend", 0.86, "Expects tensor to be on the compute device",
    "~offload|was on cpu"},
   {"distribute-misuse", 0.62, "~one placement|number of placements|a single placement",

@@ -106,6 +106,27 @@ function M.complains(r)
   return M.is_ours(r) and concepts_of(r) "complaint"
 end
 
+-- Words for several processes, for a tensor in several places and for what is done
+-- with these.
+local several = {"rank", "gpus", "devices", "per_device", "nccl", "gloo", "distribut",
+  "parallel", "shard", "mesh", "reduce", "gather", "all_to_all", "all-to-all", "broadcast",
+  "process", "nodes", "world_size", "world size", "torchrun", "replica", "partial",
+  "placement", "collective", "expert", "dispatch", "propagat", "schema", "ddp", "wrap",
+  "meta", "micro-batch", "microbatch", "local", "checkpoint", "state_dict", "sequence",
+  "strateg", "load balanc", "whole tensor"}
+
+-- Does the report speak of several processes at all?  Reports of one device are
+-- worded much like ours.
+function M.is_of_several(r)
+  local has = concepts_of(r)
+  if has "dt" or has "fsdp" or has "dtensor" then return true end
+  local low = claimed_text(r)
+  for _, word in ipairs(several) do
+    if low:find(word, 1, true) then return true end
+  end
+  return low:find "%f[%a][tdcpes]p%f[%A]"
+end
+
 local announced = {"^adds? ", "^supports? ", "^enables? ", "^implements? ",
   "^introduces? ", "^replaces? ", "^refactors? ", "^this pr adds "}
 

@@ -300,6 +300,7 @@ end
 function M.find(doc, templates)
   local low = doc.text:sub(1, 400000):lower()
   if #doc.text > 400000 then low = low .. doc.text:sub(-100000):lower() end
+  low = low .. "\n" .. doc.machine:sub(1, 100000):lower()
   local s = find_stated(low)
   if s and s.weight > 0 then
     local major, minor = s.version:match "^(%d+)%.(%d+)"

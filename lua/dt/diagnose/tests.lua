@@ -8,7 +8,7 @@ local M = {}
 M.texts = {
   dt = {"DTensor", "DeviceMesh", "device_mesh", "fully_shard", "FSDP2",
     "parallelize_module", "distribute_tensor", "ColwiseParallel",
-    "RowwiseParallel", "SequenceParallel", "context_parallel",
+    "RowwiseParallel", "'SequenceParallel'", "context_parallel",
     "ContextParallel", "torchtitan", "tensor parallel", "tensor_parallel",
     "context parallel", "distribute_module", "tp_plan", "loss_parallel",
     "FSDP 2", "torch.distributed.tensor", "fsdp_version", "full_tensor()",

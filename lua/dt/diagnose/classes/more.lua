@@ -356,7 +356,8 @@ return {
    signs = {
      {0.62, "/fully_shard%(%) got an unexpected keyword argument",
       "!=later_setting"},
-     {0.62, "/FullyShardedDataParallel%.?_?_?[%w_]*%(?%)? got an unexpected"},
+     {0.62, "/FullyShardedDataParallel%.?_?_?[%w_]*%(?%)? got an unexpected",
+      "!/TorchFullyShardedDataParallel"},
      {0.6, "/'FSDP%u%w*' object has no attribute '[%w_]+'",
       "~no_sync|clip_grad_norm_|summon_full_params|state_dict_type|"
        .. "_fsdp_wrapped_module|_flat_param|optim_state_dict"},

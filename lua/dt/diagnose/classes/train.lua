@@ -407,8 +407,8 @@ return {
      {0.9, "~SIZE_OR_SYNTAX_MISMATCH|COLLECTIVE_TYPE_MISMATCH|"
        .. "COLLECTIVE_STATE_MISMATCH|COLLECTIVE_DTYPE_MISMATCH"},
      {0.5, "order of collectives is not same for all ranks", "=dt"},
-     {0.72, "~if rank == 0|only on rank 0|rank 0 only|rank==0|is_main_process|"
-       .. "rank zero only|on rank 0|get_rank() == 0|local_rank == 0|"
+     {0.72, "~if rank == 0|only on rank 0|rank 0 only|is_main_process|"
+       .. "rank zero only|get_rank() == 0|if local_rank == 0|"
        .. "is_rank_zero|not dist.get_rank()", "~full_tensor|redistribute|all_gather|"
        .. "barrier|get_model_state_dict|state_dict",
       "~hang|deadlock|timeout|stuck|Watchdog", "=dt"},
@@ -524,10 +524,9 @@ return {
   {id = "devicemesh-pickle-version-skew",
    name = "a mesh pickled by another release",
    signs = {
-     {0.95, "'DeviceMesh' object has no attribute '_",
-      "!/attribute '_flatten'"},
-     {0.75, "'DeviceMesh' object has no attribute",
-      "!/attribute '_flatten'"},
+     {0.95, "/'DeviceMesh' object has no attribute '_", "!/attribute '_flatten'"},
+     {0.75, "'DeviceMesh' object has no attribute", "!/attribute '_flatten'",
+      "~pickle|torch.load|checkpoint|saved with|resum|another release"},
    },
    cause = "A checkpoint holds a mesh pickled under another release, whose "
      .. "attributes had other names.",
