@@ -105,6 +105,36 @@ END
 says '"match":"same"'
 cures "needs its comma"
 
+run "the comma of a tuple, as older releases print it" <<END
+RuntimeError: ('mesh_shape and mesh_dim_names should have same length!', 'Found len(mesh_dim_names): 4 and len(mesh_shape):1.')
+END
+says '"match":"same"'
+cures "a tuple of one name needs its comma"
+
+run "a name twice in a mesh" <<END
+RuntimeError: Each mesh_dim_name must be unique. Found repeated mesh_dim_name in mesh_dim_names ('dp', 'dp')
+END
+says '"match":"same"'
+cures "another name for each dimension"
+
+run "layouts of which one is wanted" <<END
+AssertionError: input_layouts and desired_input_layouts should have same length!
+END
+says '"match":"same"'
+cures "None where nothing is prepared"
+
+run "a dimension that is not there" <<END
+AssertionError: Sharding dim 3 greater than tensor ndim 2
+END
+says '"match":"same"'
+cures "shard a dimension of the tensor"
+
+run "a part for each rank" <<END
+AssertionError: input dimension 0 (6 must be a multiple of group_size 4)
+END
+says '"match":"same"'
+cures "pad the dimension to a multiple of the ranks"
+
 run "parts that are not equal" <<END
 seq_len 8193 and tp degree 2, RowwiseParallel(output_layouts=Shard(1))
 RuntimeError: The size of tensor a (8194) must match the size of tensor b (8193) at non-singleton dimension 1

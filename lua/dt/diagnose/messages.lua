@@ -8,6 +8,7 @@
 -- the captures cannot be brought about.  Only names and numbers that a pattern
 -- let through get into a program.
 
+local refused = require "dt.diagnose.messages_calls"
 local checks = require "dt.diagnose.messages_checks"
 local evidence = require "dt.diagnose.evidence"
 local groups = require "dt.diagnose.messages_groups"
@@ -432,11 +433,20 @@ end)
 
 -- ---- choosing ----------------------------------------------------------
 
+-- The text of `r`, with the messages that a release prints as a tuple of strings
+-- joined to one: `('no mesh!', 'Found 2.')`.
+local function joined(r)
+  local flat = r.doc.flat
+  return flat:find("', ", 1, true) and flat:gsub("(%p)%s?['\"], ['\"]", "%1 ") or flat
+end
+
 -- The scene of what `r` prints, or nil.
 function M.find(r)
-  for _, list in ipairs {rows, mixed, modules, operators, groups, checks} do
+  local flat = joined(r)
+  for _, list in ipairs {rows, mixed, modules, operators, groups, checks, refused} do
     for _, entry in ipairs(list) do
       local found = {r.doc.flat:match(entry[1])}
+      if #found == 0 and flat ~= r.doc.flat then found = {flat:match(entry[1])} end
       local s = #found > 0 and entry[2](r, table.unpack(found))
       if s then return s end
     end

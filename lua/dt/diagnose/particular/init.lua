@@ -6,6 +6,7 @@
 -- `cause` then is said in place of the class's.  `class` is one class or a list;
 -- conditions and fixes are as in lua/dt/diagnose/classes/mixed.lua.
 
+local calls = require "dt.diagnose.particular.calls"
 local checkpoint = require "dt.diagnose.particular.checkpoint"
 local collectives = require "dt.diagnose.particular.collectives"
 local fsdp = require "dt.diagnose.particular.fsdp"
@@ -27,7 +28,7 @@ local function add(row)
   end
 end
 
-for _, part in ipairs {checkpoint, collectives, fsdp, mesh, mixed, operators, parallel,
+for _, part in ipairs {calls, checkpoint, collectives, fsdp, mesh, mixed, operators, parallel,
   spmd_types} do
   for _, row in ipairs(part) do add(row) end
 end
