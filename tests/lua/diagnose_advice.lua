@@ -52,6 +52,27 @@ T.has(code, '_flatten("dp_shard_cp")')
 text, code = first_fix("aten.max.dim of a DTensor that is sharded gives wrong indices")
 T.eq(code, "x.redistribute(placements=[Replicate()]).max(...)")
 
+-- An operator that every release takes for some arguments only: no upgrade is said.
+text, code, r = first_fix("NotImplementedError: Operator aten.as_strided.default does "
+  .. "not have a sharding strategy registered.")
+T.has(text, "transpose, permute")
+T.has(r.notes[1], "only where it changes nothing")
+for _, f in ipairs(r.fixes) do T.ok(not f.text:find "^upgrade", f.text) end
+
+-- What makes an example's tensors is not the operator that fails.
+r = diagnose.read("RuntimeError: aten.mm.default: got mixed torch.Tensor and DTensor, "
+  .. "need to convert all torch.Tensor to DTensor before calling distributed operators!")
+T.eq(r.op, "aten.mm.default")
+r = diagnose.read("torch.compile(dynamic=True) recompiles for each shape of a DTensor\n"
+  .. "mesh = init_device_mesh(\"cuda\", (8,))\nbig = torch.randn(shape)")
+T.eq(r.op, nil)
+
+-- Ranks that wait in loading are not told how to save.
+text, code, r = first_fix("set_model_state_dict hangs with StateDictOptions("
+  .. "full_state_dict=True); the checkpoint was loaded on rank 0 only.")
+T.eq(r.class and r.class.id, "collective-sequence-mismatch")
+T.has(code, "broadcast_from_rank0=True")
+
 -- A warning of the log is no reason why nothing can be run.
 r = diagnose.read("[rank0]:[W327 01:28:07.95 ProcessGroupNCCL.cpp:5138] Guessing device ID.\n"
   .. "[rank0]: _pickle.UnpicklingError: Weights only load failed.\n[rank0]: "

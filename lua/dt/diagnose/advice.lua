@@ -25,8 +25,14 @@ local function sure_release(r)
   return t and (t.how == "stated" and t.release or t.range and t.range[1])
 end
 
+-- Operators that every release takes for some arguments only: no upgrade helps.
+local for_some = {["aten.as_strided.default"] =
+  "as_strided of a DTensor is taken only where it changes nothing or, in late "
+    .. "releases, permutes the dimensions"}
+
 -- When the operator got its strategy.
 local function op_story(r)
+  if for_some[r.op or ""] then return nil, for_some[r.op], true end
   local span = r.op and facts.ops().span[r.op]
   if not span then return nil end
   if span[1] == releases.oldest then
@@ -205,9 +211,9 @@ local function candidates(r, allows)
 end
 
 -- The upgrade that brings the operator a strategy, as a list of one or none;
--- whether no release has one.
+-- whether none can.
 local function upgrade_of(r, release)
-  local since, story = op_story(r)
+  local since, story, partly = op_story(r)
   local missing = r.class.id == "missing-sharding-strategy"
   if not missing and not (r.class.id == "index-put-and-select"
     and r.doc.flat:find("sharding strategy", 1, true)) then
@@ -215,12 +221,13 @@ local function upgrade_of(r, release)
   end
   if since and later(release, since) then
     return {{text = "upgrade: " .. story, fixed_in = since}}, false
-  elseif story and missing and later(release, releases.oldest)
+  elseif story and missing and not partly and later(release, releases.oldest)
     and not (r.torch and r.torch.range) then
     return {{text = ("upgrade: %s has a strategy there"):format(r.op),
       fixed_in = releases.oldest}}, false
   elseif story then
     r.notes[#r.notes + 1] = story
+    return {}, partly
   elseif r.op and r.op:find "^aten%." then
     r.notes[#r.notes + 1] = r.op .. " has no strategy in any release to "
       .. releases.newest
@@ -257,14 +264,14 @@ local function by_release(r, list, release)
 end
 
 -- The fixes of `given` that are said to this report, in its words, behind those of
--- `list`.  `is_told(i, f)`: has the i-th been said already?
+-- `list`.  `is_told(f)`: has it been said already?
 local function chosen(r, given, list, is_told)
   local release = sure_release(r)
   local own, left, found = names.of(r), {}, {}
-  for i, f in ipairs(given) do
+  for _, f in ipairs(given) do
     local old = f[1]:find "^upgrade" and f.fixed_in
       and not later(release, f.fixed_in) and r.torch.how == "stated"
-    if not old and not is_told(i, f) then
+    if not old and not is_told(f) then
       local how, fix = told(r, f), in_words(r, f, own)
       fix.helped = how == "helped" or nil
       local to = fix.helped and found
@@ -287,8 +294,8 @@ end
 function M.fixes(r, allows)
   local list, absent = upgrade_of(r, sure_release(r))
   local upgrade = #list > 0 or absent
-  return chosen(r, candidates(r, allows), list, function (i, f)
-    return i == 1 and upgrade and f[1]:find "^upgrade"
+  return chosen(r, candidates(r, allows), list, function (f)
+    return upgrade and f == r.class.fixes[1] and f[1]:find "^upgrade"
   end)
 end
 

@@ -156,6 +156,22 @@ end
 local looking = {print = true, assert_close = true, allclose = true,
   assertEqual = true, info = true, debug = true, warning = true, log = true}
 
+-- Functions that make the tensors of an example: no layout is at stake there.
+local making = {rand = true, randn = true, randint = true, randperm = true,
+  zeros = true, ones = true, empty = true, full = true, arange = true,
+  linspace = true, eye = true, tensor = true}
+
+-- Operators of a statement without those that only make its tensors.
+local function computed_in(tree)
+  local kept = {}
+  for _, o in ipairs(code.operators(tree)) do
+    if not making[o[1]:match "^torch%.([%w_]+)$" or ""] then
+      kept[#kept + 1] = o
+    end
+  end
+  return kept
+end
+
 -- Does a statement only print or compare results?
 local function only_looks(tree)
   if tree.kind == "assert" then return true end
@@ -173,7 +189,7 @@ local function of_snippet(ops, doc, several)
     if s.tree.kind ~= "if" and s.tree.kind ~= "while" and s.tree.kind ~= "with"
       and not only_looks(s.tree)
       and not (before and before:find '^%s*File "') then
-      local op = choose(ops, code.operators(s.tree), several)
+      local op = choose(ops, computed_in(s.tree), several)
       if op then found, text = op, s.text end
     end
   end

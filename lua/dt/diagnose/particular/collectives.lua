@@ -80,8 +80,22 @@ return {
        .. "dist.all_reduce(skip, op=dist.ReduceOp.MAX)\n"
        .. "if skip.item() == 0: optimizer.step()"}}},
   {class = "collective-sequence-mismatch", alone = true,
+   only = {"~set_model_state_dict|set_optimizer_state_dict|set_state_dict",
+     "~full_state_dict=True|full_state_dict = True", "!~get_model_state_dict|saving",
+     "~hang|Watchdog|stuck|timeout|never"},
+   cause = "Distributing a full state dict is a collective. Ranks that hold no "
+     .. "entries, or do not call it, make none of the calls that the others wait in.",
+   fixes = {
+     {"read it on rank 0 only? let it be sent out; all ranks call, the others with "
+       .. "an empty dict",
+      torch = "set_model_state_dict(model, sd, options=StateDictOptions(\n"
+        .. "    full_state_dict=True, broadcast_from_rank0=True))"},
+     {"or read the same full dict on every rank"},
+   }},
+  {class = "collective-sequence-mismatch", alone = true,
    only = {"~checkpoint|saving|save_pretrained|is saved|save_model|state_dict_type|"
-       .. ".state_dict()|save_state", "~hang|Watchdog|stuck|timeout|never"},
+       .. ".state_dict()|save_state", "~hang|Watchdog|stuck|timeout|never",
+     "!~set_model_state_dict|set_optimizer_state_dict|set_state_dict"},
    cause = "Collecting a sharded state dict is a collective: every rank has to "
      .. "take part, also those that write nothing. Ranks that skip it, or go on to "
      .. "the next step before the others, meet another collective.",

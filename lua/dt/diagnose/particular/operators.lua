@@ -16,6 +16,11 @@ return {
       torch = "x.redistribute(placements=[Replicate(), Replicate()])"},
    }},
 
+  {class = "missing-sharding-strategy", only = {"as_strided"},
+   fixes = {{"say the view by transpose, permute, view or slices: strides alone do "
+       .. "not tell which dimension is sharded",
+     lua = "x:transpose(0, 1)", torch = "x.transpose(0, 1)"}}},
+
   {class = "index-put-and-select", only = {"/%[[^%[%]]*%[%-?%d+%]"},
    fixes = {{"slice and squeeze, index_select or gather instead",
      lua = "x:narrow(1, -1, 1)", torch = "x[:, -1:]  # not x[:, [-1]]"}}},
