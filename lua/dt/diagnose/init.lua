@@ -99,6 +99,16 @@ local function is_about_mesh(class)
   return true
 end
 
+-- Does a report speak of what stands on a mesh?
+local function speaks_of_mesh(r)
+  local text = r.doc.flat:sub(1, 1 << 16):lower()
+  for _, w in ipairs {"mesh", "dtensor", "shard", "fsdp", "parallelize",
+    "tensor parallel", "tensor_parallel", "context parallel", "torchtitan"} do
+    if text:find(w, 1, true) then return true end
+  end
+  return false
+end
+
 -- Which release it is, where the report does not state it: a list of one or none.
 local function ask_release(torch)
   if not torch then
@@ -155,8 +165,9 @@ local function questions_of(r, allows)
   for _, part in ipairs {ask_cause(r, allows), ask_release(r.torch)} do
     table.move(part, 1, #part, #list + 1, list)
   end
-  if #r.meshes == 0 and not r.framework and (not r.class or r.confidence < CERTAIN
-    and is_about_mesh(r.class)) then
+  local asked = not r.class and speaks_of_mesh(r)
+    or r.class and r.confidence < CERTAIN and is_about_mesh(r.class)
+  if asked and #r.meshes == 0 and not r.framework then
     list[#list + 1] = "How is the device mesh made (sizes, names, device)?"
   end
   if #r.frames == 0 and r.class and #r.exceptions > 0 then
