@@ -140,7 +140,9 @@ static const Attr *find_attr (const char *k) {
   return NULL;
 }
 
-/* upvalue 1: dt.Tensor.  Names found as aten packets are kept there. */
+/* upvalue 1: dt.Tensor.  Names found as aten packets are kept there.  Kept
+** for good, since packets are only ever added; a method that a program
+** defines later goes into the same table and wins. */
 static int find_method (lua_State *L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
@@ -164,6 +166,9 @@ static int index_with (lua_State *L, const char *fname) {
   return 1;
 }
 
+/* PyTorch's attributes come first, then methods, then what a program has
+** set: the reverse of Python's order for instances, but no program can hide
+** an attribute (t_newindex refuses). */
 static int t_index (lua_State *L) {
   DtVar *v = dtL_check_tensor(L, 1);
   const Attr *a;
@@ -438,23 +443,33 @@ static int m_local_text (lua_State *L) {
 
 /* --- methods in C: those that are no operators --- */
 
-static int m_size (lua_State *L) {
-  DtVar *v = dtL_check_tensor(L, 1);
-  const DtMeta *m = dt_var_meta(v);
+/* Argument 2 as a dim of `v`.  A tensor without dims has none here (PyTorch's
+** maybe_wrap_dim with wrap_scalar false), where other operators take 0 for
+** one. */
+static int check_own_dim (lua_State *L, const DtVar *v) {
+  const int ndim = dt_var_meta(v)->ndim;
+  lua_Integer dim = luaL_checkinteger(L, 2);
   int d;
+  if (ndim == 0)
+    dtL_errorf(L, DT_E_INDEX, "Dimension specified as %lld but tensor has no "
+               "dimensions", (long long)dim);
+  if (dt_meta_wrap_dim(v->s->cx, dim, ndim, &d) != DT_OK) dtL_raise(L);
+  return d;
+}
+
+static int m_size (lua_State *L) {
+  const DtVar *v = dtL_check_tensor(L, 1);
+  const DtMeta *m = dt_var_meta(v);
   if (lua_isnoneornil(L, 2)) { dtL_push_size(L, m->shape, m->ndim); return 1; }
-  if (dt_meta_wrap_dim(v->s->cx, luaL_checkinteger(L, 2), m->ndim, &d)
-      != DT_OK)
-    return dtL_raise(L);
-  lua_pushinteger(L, m->shape[d]);
+  lua_pushinteger(L, m->shape[check_own_dim(L, v)]);
   return 1;
 }
 
 static int m_stride (lua_State *L) {
-  const DtMeta *m = dt_var_meta(dtL_check_tensor(L, 1));
+  const DtVar *v = dtL_check_tensor(L, 1);
+  const DtMeta *m = dt_var_meta(v);
   if (lua_isnoneornil(L, 2)) { dtL_push_size(L, m->stride, m->ndim); return 1; }
-  lua_pushinteger(L, m->stride[luaL_checkinteger(L, 2)
-                     + (luaL_checkinteger(L, 2) < 0 ? m->ndim : 0)]);
+  lua_pushinteger(L, m->stride[check_own_dim(L, v)]);
   return 1;
 }
 

@@ -22,6 +22,16 @@ local function strides()
     {2, 2}, {-1, 1})
   T.eq(dt.empty_strided({2, 0}, {-1, 1}):numel(), 0, "nothing has any stride")
   T.raises("OVERFLOW", "with sizes=[4611686018427387904, 4]", dt.zeros, 1 << 62, 4)
+  local x, none = dt.zeros(2, 3), dt.tensor(1)
+  local range = "Dimension out of range (expected to be in range of [-2, 1], "
+  for _, f in ipairs {x.size, x.stride} do
+    for _, d in ipairs {2, -3, huge} do
+      T.raises("INDEX", ("%sbut got %d)"):format(range, d), f, x, d)
+    end
+    T.raises("INDEX", "Dimension specified as 0 but tensor has no dimensions",
+      f, none, 0)
+  end
+  T.eq(x:stride(-2), 3, "counted from the end")
 end
 
 local function values()
