@@ -9,8 +9,10 @@
 #include <string.h>
 #include "mesh/mesh_int.h"
 
-/* Modes arrive from the innermost to the outermost: drop size 1, merge a mode
-** that continues the one before it. */
+/* Modes arrive from the innermost to the outermost: drop size 1, merge a
+** mode that continues the one before it.  Layouts are compared mode by mode,
+** so everything that makes one has to go through here: two spellings of one
+** layout would be two meshes. */
 static void flat_push (DtFlat *f, int64_t size, int64_t stride) {
   if (size == 1)
     return;
@@ -78,7 +80,8 @@ bool dt_flat_sorted (const DtFlat *f) {
 }
 
 /* Order of modes by stride, then size, ascending; insertion sort, since
-** there are few and they mostly come sorted. */
+** there are few and they mostly come sorted.  A mode of stride 0 comes first
+** and spans nothing: who walks the result must not divide by its span. */
 static void flat_sort (DtFlat *f) {
   for (int i = 1; i < f->n; i++) {
     int64_t size = f->size[i], stride = f->stride[i];
@@ -116,6 +119,9 @@ bool dt_flat_orthogonal (const DtFlat *f) {
   return true;
 }
 
+/* `cur` is the span of the digits seen so far; a gap up to the next stride
+** is a missing digit. The error has no words because PyTorch's assert has
+** none. Built in a local: `out` may be `f`. */
 DtStatus dt_flat_complement (DtCtx *cx, const DtFlat *f, int64_t n,
                              DtFlat *out) {
   DtFlat s, c;
@@ -137,7 +143,9 @@ DtStatus dt_flat_complement (DtCtx *cx, const DtFlat *f, int64_t n,
 }
 
 /* One selected dim: skip `stride` positions of `a` from the innermost mode
-** on, keep the next `size`. */
+** on, keep the next `size`.  The last branch of composition
+** (_pycute/layout.py@2.15), whose asserts have no text; mode 0 takes
+** whatever is left, without a test that it divides. */
 static DtStatus axis_select (DtCtx *cx, const DtAxis *a, int64_t size,
                              int64_t stride, DtAxis *out) {
   DtFlat r;

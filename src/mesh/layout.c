@@ -12,6 +12,11 @@
 
 /* {==== One cut ==== */
 
+/* As torch.chunk: full chunks first, so that trailing ranks may have a short
+** chunk or none at all (Shard.local_shard_size_and_offset in
+** placement_types.py@2.15). Spreading the remainder evenly would be a
+** different layout. The products saturate: c * (r + 1) may pass int64 before
+** it is clamped. */
 void dt_shard_size (int64_t size, int64_t n, int64_t r, int64_t *len,
                     int64_t *off) {
   int64_t c = dt_ceil_div(size, n);
@@ -30,6 +35,9 @@ typedef struct Cut {
   int64_t a, a_off, b, b_off;
 } Cut;
 
+/* The full pieces are counted rather than taken to be sf - 1: torch.chunk
+** makes fewer than sf pieces when it can (5 into 4 gives 2, 2, 1), see
+** _StridedShard._split_tensor in placement_types.py@2.15. */
 static void cut_make (Cut *c, int64_t size, int64_t sf, int64_t n, int64_t r) {
   if (sf < 1)
     sf = 1;
@@ -100,7 +108,8 @@ static void one_cut (DtPlacement p, int64_t size, int64_t n, int64_t r,
   cut_make(c, size, p.kind == DT_PL_STRIDED ? p.u.sf : 1, n, r);
 }
 
-/* Map a local index back through the cuts of one tensor dim. */
+/* Map a local index back through the cuts of one tensor dim.  The last cut
+** comes first: its index is one into what the cuts before it left. */
 static int64_t map_back (const Cut *cut, const int *tdim, int ncut, int d,
                          int64_t i) {
   for (int k = ncut - 1; k >= 0; k--)
@@ -109,7 +118,9 @@ static int64_t map_back (const Cut *cut, const int *tdim, int ncut, int d,
   return i;
 }
 
-/* All cuts of a rank, left to right, and the local shape they leave. */
+/* All cuts of a rank, left to right, and the local shape they leave.  Each
+** cut sees the length that the ones before it left, not the global one; with
+** uneven shards the two orders differ. */
 static DtStatus make_cuts (DtCtx *cx, const DtSpec *s, const int64_t *coord,
                            int64_t *lshape, Cut *cut, int *tdim, int *ncut) {
   DtPlacement buf[DT_MAX_MDIM];
@@ -152,6 +163,9 @@ DtStatus dt_layout_local (DtCtx *cx, const DtSpec *s, const int64_t *coord,
     for (int k = 0; k < ncut; k++)
       any = any || tdim[k] == d;
     offset[d] = !any ? 0
+                /* an empty shard starts behind the last element, as
+                ** zero_global_offset in
+                ** _compute_local_shape_and_global_offset (_utils.py@2.15) */
                 : shape[d] == 0 ? s->meta.shape[d]
                 : map_back(cut, tdim, ncut, d, 0);
   }
@@ -159,6 +173,9 @@ DtStatus dt_layout_local (DtCtx *cx, const DtSpec *s, const int64_t *coord,
   return DT_OK;
 }
 
+/* As compute_local_stride (_utils.py@2.15): the global strides give the
+** order of the dims, the local shape the distances. The sort must be stable:
+** equal strides keep their order. */
 void dt_layout_local_stride (const DtMeta *global, const int64_t *lshape,
                              int64_t *lstride) {
   int perm[DT_MAX_NDIM], n = global->ndim;
@@ -257,6 +274,9 @@ DtStatus dt_layout_global (DtCtx *cx, const DtMesh *mesh, int npl,
 
 /* }==== Shardable ==== */
 
+/* Asked after every placement, with the shards so far, and not once at the
+** end: as in PyTorch the factor of a _StridedShard counts only there
+** (is_tensor_evenly_shardable in _ops/utils.py@2.15). */
 static bool walk (const DtMesh *mesh, const DtMeta *m, const DtPlacement *pl,
                   int npl, bool even) {
   int64_t num[DT_MAX_NDIM];

@@ -19,7 +19,9 @@
 
 /* {==== Life time ==== */
 
-/* A flattened mesh lives as long as its root and counts there. */
+/* A flattened mesh lives as long as its root and counts there.  With a count
+** of its own it would have to hold the root, which holds it in `flat`: a
+** circle that is never freed. */
 static DtMesh *counted (DtMesh *m) {
   return m->is_flat ? m->root : m;
 }
@@ -30,6 +32,8 @@ DtMesh *dt_mesh_ref (DtMesh *m) {
   return m;
 }
 
+/* Rank map and index belong to the root; derived meshes borrow them and hold
+** a reference to the root instead. */
 static void mesh_free (DtCtx *cx, DtMesh *m) {
   for (int i = 0; i < m->ndim; i++)
     dt_free(cx, m->name[i]);
@@ -162,6 +166,8 @@ DtStatus dt_mesh_nth_group (DtCtx *cx, const DtMesh *m, int mdim, int64_t g,
 
 /* }==== Equality ==== */
 
+/* By contents: meshes of two roots are equal when the roots list the same
+** ranks. The hash is only the quick no. */
 bool dt_mesh_same_map (const DtMesh *a, const DtMesh *b) {
   if (a->nranks != b->nranks || a->map_hash != b->map_hash)
     return false;
@@ -189,6 +195,9 @@ bool dt_mesh_equal (const DtMesh *a, const DtMesh *b) {
   return true;
 }
 
+/* Goes into the hash of specs, which ranks compare before a collective:
+** nothing of this process, such as an address, may be in it. A missing name
+** is the number 7, so that it differs from the empty name. */
 static void set_hash (DtMesh *m) {
   uint64_t h = dt_hash_u64(m->map_hash, (uint64_t)m->ndim);
   h = dt_hash_str(h, m->device_name);
@@ -242,6 +251,9 @@ static DtStatus mesh_finish (DtCtx *cx, DtMesh *m) {
   return DT_OK;
 }
 
+/* The root and not `like` is kept alive: a slice of a slice does not hold
+** the slice between. The rank map is borrowed for as long as that reference
+** lives. */
 DtStatus dt_mesh_derive (DtCtx *cx, DtMesh *like, const DtMeshParts *parts,
                          DtMesh **out) {
   DtMesh *root = like->root != NULL ? like->root : like;
@@ -422,7 +434,11 @@ done:
   return st;
 }
 
-/* Take over a list of ranks; identity needs none. */
+/* Take over a list of ranks; identity needs none.  A list that is the
+** identity must leave no map behind: map_hash then is that of
+** init_device_mesh with the same shape, and the two meshes are equal. Where
+** the list is wrong, the groups complain before the coordinates do, since
+** DeviceMesh.__init__ (device_mesh.py@2.15) makes them in that order. */
 static DtStatus mesh_set_ranks (DtCtx *cx, DtMesh *m, const int64_t *ranks,
                                 int world) {
   bool identity = true, regular = true;

@@ -174,9 +174,10 @@ static DtStatus check_contiguous (DtCtx *cx, const Slice *s) {
   return raise_buf(cx, DT_E_KEY, &b);
 }
 
-/* Names are looked up in the mesh itself; names of flattened meshes only count
-** when the root is sliced. Warnings are collected for the caller: one rank
-** prints them. */
+/* Names are looked up in the mesh itself; names of flattened meshes only
+** count when the root is sliced. Warnings are collected for the caller: one
+** rank prints them.  All names are checked before the first warning is
+** written: a slice that is refused warns of nothing. */
 static DtStatus find_axes (DtCtx *cx, Slice *s, DtBuf *warning) {
   DtMesh *m = s->mesh;
   const DtMesh *root = root_of(m);
@@ -311,6 +312,8 @@ static DtStatus check_submesh (DtCtx *cx, const Slice *s, DtBuf *warning) {
   return DT_OK;
 }
 
+/* All names in their own order give the mesh itself, not an equal one, as
+** __getitem__ does (device_mesh.py@2.15); programs compare with `is`. */
 DtStatus dt_mesh_slice (DtCtx *cx, DtMesh *m, int n, const char *const *names,
                         const DtMeshRules *rules, DtBuf *warning,
                         DtMesh **out) {
@@ -388,6 +391,8 @@ static DtStatus flat_reserve (DtCtx *cx, DtMesh *root) {
   return DT_OK;
 }
 
+/* Room in the root's list comes before the mesh: once it counts at its root
+** it has no count left by which an error could release it. */
 static DtStatus flat_make (DtCtx *cx, DtMesh *m, const char *name,
                            DtMesh **out) {
   DtMesh *root = root_of(m), *f;
@@ -449,6 +454,8 @@ DtStatus dt_mesh_flatten_as (DtCtx *cx, DtMesh *m, const char *name,
   return dt_mesh_flatten(cx, m, name, out);
 }
 
+/* By layout and not by name: mesh dims that happen to cover the same ranks
+** are found whatever they were called when they were flattened. */
 DtMesh *dt_mesh_find_flat (const DtMesh *m, int n, const int *mdims) {
   const DtMeshFlat *f = dt_mesh_root(m)->flat;
   DtAxis pick[DT_MAX_MDIM];

@@ -40,6 +40,8 @@ DtStatus dt_order_check_dims (DtCtx *cx, const DtPlacement *pl, int npl) {
   return DT_OK;
 }
 
+/* Entries stay sorted by tensor dim, whichever mesh dim came first:
+** dt_order_verify and dt_order_equal rely on it. */
 static DtShardOrderEntry *entry_of (DtShardOrder *o, int tdim) {
   int i = 0;
   while (i < o->n && o->e[i].tdim < tdim)
@@ -102,6 +104,9 @@ static DtStatus bad_order (DtCtx *cx, const DtShardOrder *o, int i,
   return st;
 }
 
+/* The checks and their sequence are those of _verify_shard_order
+** (_dtensor_spec.py@2.15), which returns at once for any _StridedShard and
+** has no text for the count; the last one is ours. */
 DtStatus dt_order_verify (DtCtx *cx, const DtPlacement *pl, int npl,
                           const DtShardOrder *order) {
   int total = 0, prev = -1, shards = 0;
@@ -154,6 +159,8 @@ void dt_order_print (const DtPlacement *pl, int npl, const DtShardOrder *o,
 
 /* }==== Order to _StridedShard and back ==== */
 
+/* `out` may be `pl`, and stays as it was on an error. Masks in the copy are
+** borrowed: no reference is taken, so it must not outlive `pl`. */
 DtStatus dt_order_to_strided (DtCtx *cx, const DtMesh *mesh, int npl,
                               const DtPlacement *pl, const DtShardOrder *order,
                               DtPlacement *out) {
@@ -190,7 +197,9 @@ DtStatus dt_order_to_strided (DtCtx *cx, const DtMesh *mesh, int npl,
   return DT_OK;
 }
 
-/* Insert mesh dim m where the factor fits; the first place wins. */
+/* Insert mesh dim m where the factor fits; the first place wins.  Several
+** places fit only around mesh dims of size 1, which leave the product as it
+** is. */
 static bool insert_dim (const DtMesh *mesh, DtShardOrderEntry *e, int m,
                         int64_t sf) {
   int64_t acc = 1;

@@ -283,6 +283,7 @@ static DtStatus number (Parser *r, int64_t *out) {
   return DT_OK;
 }
 
+/* The limits are those of DtShardOrderEntry's int8_t. */
 static DtStatus dim_number (Parser *r, int *out) {
   int64_t v = 0;
   const char *at = r->p;
@@ -350,6 +351,9 @@ static DtStatus parse_strided (Parser *r, DtPlacement *out) {
   return DT_OK;
 }
 
+/* A mask's shape prints as torch.Size([4]): the ')' behind ']' closes that
+** and not the placement. What was printed of a mask is skipped, since a mask
+** is made by the operator that needs it and cannot be read back. */
 static DtStatus parse_partial (Parser *r, bool mask, DtPlacement *out) {
   DtRedOp op = DT_OP_SUM;
   if (eat(r, "(") && !eat(r, ")")) {

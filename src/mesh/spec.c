@@ -18,6 +18,8 @@ static bool any_strided (const DtPlacement *pl, int n) {
   return false;
 }
 
+/* The placements behind npl are no part of it, nor of dt_spec_equal. Ranks
+** compare this number, so it may depend on contents only. */
 static uint64_t spec_hash (const DtSpec *s) {
   uint64_t h = dt_hash_u64(s->mesh->hash, (uint64_t)s->npl);
   for (int i = 0; i < s->npl; i++)
@@ -73,6 +75,9 @@ DtStatus dt_spec_new (DtCtx *cx, DtMesh *mesh, int npl, const DtPlacement *pl,
   s->refs = 1;
   s->mesh = dt_mesh_ref(mesh);
   s->npl = npl;
+  /* the masks are shared with the caller's placements; their references are
+  ** taken below, before anything can fail, because dt_spec_unref gives them
+  ** back */
   if (npl > 0)
     memcpy(s->pl, pl, (size_t)npl * sizeof *pl);
   for (int i = npl; i < room; i++)
@@ -114,6 +119,9 @@ void dt_spec_unref (DtCtx *cx, DtSpec *s) {
   dt_free(cx, s);
 }
 
+/* The hash was taken at construction and a spec is never written again:
+** whoever changes one in place makes this answer, and every cache keyed by
+** it, wrong. */
 bool dt_spec_equal (const DtSpec *a, const DtSpec *b) {
   if (a == b)
     return true;
