@@ -87,6 +87,7 @@ DtDtype dt_dtype_find (const char *name) {
 
 static bool is_f8 (DtDtype t) { return t == DT_F8E4M3 || t == DT_F8E5M2; }
 
+/* u8 with i8: neither holds the other, so both become i16. */
 static DtDtype promote_int (DtDtype a, DtDtype b) {
   DtDtype big = infos[a].size >= infos[b].size ? a : b;
   if (a != DT_U8 && b != DT_U8) return big;
@@ -152,13 +153,17 @@ void dt_promote_tensor (DtPromote *p, DtDtype t, int ndim) {
   *slot = join(p, *slot, t);
 }
 
+/* A Python number has a kind but no size: a float is of the default dtype,
+** whatever it was made of. */
 void dt_promote_number (DtPromote *p, DtDtype t) {
   if (dt_dtype_is_complex(t)) t = DT_C64;
   else if (dt_dtype_is_float(t)) t = DT_F32;
   p->wrapped = join(p, p->wrapped, t);
 }
 
-/* `hi` decides unless `lo` is of a higher kind. */
+/* `hi` decides unless `lo` is of a higher kind.
+** aten/src/ATen/native/TypeProperties.cpp:combine_categories; the order of
+** the branches is PyTorch's. */
 static DtDtype combine (DtPromote *p, DtDtype hi, DtDtype lo) {
   if ((int)hi == REFUSED || (int)lo == REFUSED) return (DtDtype)REFUSED;
   if (hi == DT_DTYPE_NONE) return lo;
@@ -175,6 +180,8 @@ static DtDtype combine (DtPromote *p, DtDtype hi, DtDtype lo) {
   return hi;
 }
 
+/* Tensors with dims before those without, these before numbers: a number can
+** raise the kind of a tensor, never its size. */
 DtDtype dt_promote_result (DtPromote *p) {
   DtDtype r = combine(p, p->dim, combine(p, p->zero, p->wrapped));
   return (int)r == REFUSED ? DT_DTYPE_NONE : r;

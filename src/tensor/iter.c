@@ -31,7 +31,9 @@ static void swap_dims (DtIter *it, int x, int y) {
   }
 }
 
-/* Innermost dim first, by insertion: few dims, mostly sorted. */
+/* Innermost dim first, by insertion: few dims, mostly sorted.  Not qsort:
+** is_inner is no total order, as a broadcast operand has no preference, and
+** equal dims must stay where they are. */
 static void sort_dims (DtIter *it) {
   for (int d = 1; d < it->ndim; d++)
     for (int k = d; k > 0 && is_inner(it, k, k - 1); k--)
@@ -59,6 +61,8 @@ static void merge_dims (DtIter *it) {
   if (it->ndim > 0) it->ndim = k + 1;
 }
 
+/* Operand 0 gives the shape; the others are broadcast to it by strides of 0,
+** and nobody checks here that they can be. */
 void dt_iter_init (DtIter *it, int nops, const DtMeta *const *metas,
                    void *const *data) {
   const DtMeta *m0 = metas[0];

@@ -48,6 +48,8 @@ DtStatus dt_meta_init (DtCtx *cx, DtMeta *m, DtDtype dtype, int ndim,
   return DT_OK;
 }
 
+/* Entries behind ndim are never written, here or elsewhere: comparing or
+** hashing whole structs would read them. */
 void dt_meta_copy (DtMeta *dst, const DtMeta *src) {
   if (dst == src) return;
   dst->dtype = src->dtype;
@@ -86,6 +88,8 @@ uint64_t dt_meta_hash (uint64_t h, const DtMeta *m) {
   return h;
 }
 
+/* Wraps rather than overflows; where the number matters dt_meta_countable
+** has refused such a shape before. */
 int64_t dt_meta_numel (const DtMeta *m) {
   int64_t n = 1;
   for (int d = 0; d < m->ndim; d++) {
@@ -131,7 +135,10 @@ static int outside (const DtMeta *m, int a, int b) {
   return m->shape[a] > m->shape[b] ? 1 : 0;
 }
 
-/* Dims from the outermost to the innermost, as PyTorch sorts them. */
+/* Dims from the outermost to the innermost, as PyTorch sorts them.
+** aten/src/ATen/ExpandUtils.cpp:infer_dense_strides, comparison by
+** comparison: `outside` is no total order (an expanded dim has no place of
+** its own), so another sort, even a stable one, gives other strides. */
 static void dims_by_stride (const DtMeta *m, int *perm) {
   int n = m->ndim, in[DT_MAX_NDIM];
   for (int i = 0; i < n; i++) in[i] = n - 1 - i;
@@ -166,6 +173,8 @@ bool dt_meta_is_dense (const DtMeta *m) {
   }
 }
 
+/* A dim of size 0 counts as 1, as in PyTorch: (3, 0, 2) has strides (2, 2,
+** 1). Wraps silently, since an empty tensor may have dims of any size. */
 void dt_meta_set_contiguous (DtMeta *m) {
   int64_t s = 1;
   for (int d = m->ndim - 1; d >= 0; d--) {
@@ -175,6 +184,8 @@ void dt_meta_set_contiguous (DtMeta *m) {
   }
 }
 
+/* Dense strides are taken as they are, whichever way dims of size 1 point;
+** only gaps and expanded dims are closed (empty_like with preserve_format). */
 void dt_meta_strides_like (DtMeta *m, const DtMeta *like) {
   if (like->ndim != m->ndim) {
     dt_meta_set_contiguous(m);

@@ -83,8 +83,9 @@ static void visit_range (Printer *p, DtScalar v) {
   if (v.kind == DT_K_COMPLEX) see_range(&p->im, v.im);
 }
 
-/* Text of one real number without padding; longest is "-1.8e308" written
-** out by %.0f or %.*f. */
+/* Text of one real number without padding; longest is "-1.8e308" written out
+** by %.0f or %.*f.  309 digits, the point and the 100 decimals that
+** find_format allows fit. */
 enum { NUMBER_MAX = 512 };
 
 static int real_text (const Format *f, double v, char *s) {
@@ -116,6 +117,8 @@ static void visit_width (Printer *p, DtScalar v) {
     see_width(&p->im, real_text(&p->im, v.im, s));
 }
 
+/* The limits are _Formatter.__init__'s (_tensor_str.py@2.15); zeros, nan and
+** inf do not count. */
 static void choose_sci (Format *f, const DtPrintOpts *o) {
   if (!f->any) return;
   f->sci = o->sci_set ? o->sci_mode
@@ -123,6 +126,8 @@ static void choose_sci (Format *f, const DtPrintOpts *o) {
                         f->min < 1e-4;
 }
 
+/* Two visits: the width of a number depends on the format, and that on all
+** numbers. */
 static void find_format (Printer *p) {
   int prec = p->o->precision < 0 ? 0 : p->o->precision > 100 ? 100
                                                      : p->o->precision;
@@ -170,6 +175,8 @@ static void row_sep (Printer *p, int64_t nth, int64_t per_line, int indent) {
   }
 }
 
+/* As _vector_str (_tensor_str.py@2.15): "..." takes the place of a number in
+** the line, and a line holds one at least, however narrow it is. */
 static void print_row (Printer *p, int d, int indent) {
   int w = p->re.width + 2;
   if (dt_dtype_is_complex((DtDtype)p->t->m.dtype)) w += p->im.width + 1;

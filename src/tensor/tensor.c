@@ -61,6 +61,8 @@ static DtStatus too_large (DtCtx *cx, const DtMeta *m) {
   return st;
 }
 
+/* Sized for the strides, not for the elements: a tensor with gaps owns the
+** gaps. */
 static DtStatus storage_new (DtCtx *cx, const DtMeta *m, bool nodata,
                              DtStorage **out) {
   int64_t n = extent(m, 0), bytes;
@@ -203,7 +205,10 @@ const void *dt_tensor_cdata (const DtTensor *t) {
   return first(t);
 }
 
-/* Make `s` the only holder of its block. */
+/* Make `s` the only holder of its block.  A pointer from dt_tensor_cdata is
+** not good beyond this: it may be the snapshot's bytes now. Take the
+** writable pointer of a call first, the read-only ones after it, where both
+** may name one storage. */
 static DtStatus storage_own (DtCtx *cx, DtStorage *s) {
   if (s->block->refs == 1) return DT_OK;
   DtBlock *b = NULL;
@@ -232,6 +237,9 @@ DtStatus dt_block_snapshot (DtCtx *cx, DtStorage *s, DtBlock **out) {
   return DT_OK;
 }
 
+/* The size goes with the block, since a storage may have been resized
+** between the snapshot and now. The count is taken before the old one is
+** dropped. */
 void dt_block_restore (DtCtx *cx, DtStorage *s, DtBlock *b) {
   if (s->block == b) return;
   b->refs++;
@@ -254,6 +262,8 @@ static const void *element (const DtTensor *t, const int64_t *index) {
          at * (int64_t)dt_dtype_size((DtDtype)t->m.dtype);
 }
 
+/* Conjugated and negated leave the imaginary part as it is. The integer is
+** negated without a sign: -INT64_MIN is itself, and in C undefined. */
 static DtScalar marked (const DtTensor *t, DtScalar v) {
   bool conj = (t->marks & DT_MARK_CONJ) != 0;
   bool neg = (t->marks & DT_MARK_NEG) != 0;
@@ -303,6 +313,8 @@ static bool same_element (DtScalar a, DtScalar b) {
   return same_real(a.re, b.re) && same_real(a.im, b.im);
 }
 
+/* Equal bytes prove it; unequal ones prove nothing, since any NaN is the
+** same as any other here. */
 bool dt_tensor_identical (const DtTensor *a, const DtTensor *b) {
   if (a->m.dtype != b->m.dtype || !dt_meta_same_shape(&a->m, &b->m))
     return false;
