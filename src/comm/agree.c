@@ -36,6 +36,9 @@ bool dt_agree_decide (DtBoardGroup *bg, uint64_t key, bool broken) {
   return false;
 }
 
+/* The key is stored last: who reads it may read everything before it. The
+** small data of the agreement before stays, as others may not have read it
+** yet. */
 void dt_agree_arrive (DtGroup *g, uint64_t key, const DtOffer *o) {
   DtCell *cell = dt_board_cell(g->slot, g->me);
   atomic_store_explicit(&cell->hash, o->hash, memory_order_release);
@@ -67,7 +70,9 @@ static bool all_equal (DtBoardGroup *bg) {
   return true;
 }
 
-/* The last to arrive decides. */
+/* The last to arrive decides.  A slow rank may compare hashes that already
+** belong to a later key; the word is decided by then, and what it found is
+** thrown away. */
 static void try_decide (DtCtx *cx, DtGroup *g, uint64_t key) {
   bool equal;
   if (!dt_agree_all_arrived(g->slot, key))
@@ -124,6 +129,9 @@ static DtStatus await_decision (DtCtx *cx, DtGroup *g, uint64_t key) {
   return DT_OK;
 }
 
+/* Post before arriving: a rank that has arrived without having posted would
+** look as if it still ran, and a rank that has only posted is in no circle
+** yet (not_yet_there). */
 DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                          const DtOffer *o) {
   DtComm *c = g->comm;
@@ -193,7 +201,9 @@ DtStatus dt_agree_posted_by_both (DtCtx *cx, DtGroup *g, uint64_t key,
   return st;
 }
 
-/* `done` counts in halves: an agreement may have one meeting in between. */
+/* `done` counts in halves: an agreement may have one meeting in between.
+** Ctrl-C and the verdict do not end this wait: the others may be reading
+** this rank's buffers, which the caller frees when it unwinds. */
 DtStatus dt_agree_done (DtCtx *cx, DtGroup *g, bool half) {
   DtCell *mine = dt_board_cell(g->slot, g->me);
   uint64_t key = atomic_load(&mine->key) * 2 - (half ? 1 : 0);

@@ -83,6 +83,8 @@ static _Atomic uint64_t *chain_of (DtBoard *b, const DtGroup *g) {
   return &b->first[g->hash % DT_BOARD_CHAINS];
 }
 
+/* Needs no lock: a group is filled before its offset is stored in the chain,
+** goes in at the front, and is never changed or taken out again. */
 static DtBoardGroup *find_group (DtBoard *b, const DtGroup *g) {
   uint64_t off = atomic_load(chain_of(b, g));
   while (off != 0) {
@@ -94,7 +96,8 @@ static DtBoardGroup *find_group (DtBoard *b, const DtGroup *g) {
   return NULL;
 }
 
-/* The lock is held. */
+/* The lock is held.  The store into the chain must be the last, as it is
+** what find_group sees. */
 static DtBoardGroup *add_group (DtBoard *b, const DtGroup *g) {
   size_t n = group_bytes(g);
   uint64_t off = atomic_load(&b->used);
@@ -153,6 +156,9 @@ static void copy_text (char *dst, size_t n, const char *src) {
   memset(dst + len, 0, n - len);
 }
 
+/* `i` NULL leaves the text of the post before: a rank that goes from waiting
+** to moving data is still in that collective. The releases keep every word
+** between the two stores of `ver`; only this rank writes here. */
 void dt_board_post (DtComm *c, DtPostState s, const DtBoardGroup *bg,
                     uint64_t key, uint64_t hash, const DtCollInfo *i) {
   DtPost *p = &c->board->posts[c->rank];
@@ -177,6 +183,8 @@ void dt_board_post (DtComm *c, DtPostState s, const DtBoardGroup *bg,
   atomic_store(&p->ver, ver + 2);
 }
 
+/* Who is caught writing eight times counts as running: that is in no circle
+** of needs, so the mistake can only delay a verdict, never cause one. */
 bool dt_board_read (const DtComm *c, int rank, DtSnap *out) {
   DtPost *p = &c->board->posts[rank];
   int tries, w;
@@ -222,6 +230,8 @@ char dt_board_procstate (int pid) {
   return p != NULL && p[1] == ' ' ? p[2] : '?';
 }
 
+/* A zombie is dead to MPI but has a /proc entry until its launcher waits for
+** it. */
 static bool rank_gone (const DtPost *p) {
   int pid = atomic_load(&p->pid);
   char s;
@@ -254,6 +264,8 @@ static int find_lost (const DtComm *c, DtBoardGroup *bg) {
   return -1;
 }
 
+/* The first loss found is the one all report: those who leave because of it
+** would otherwise be named as the cause. */
 DtStatus dt_board_lost (DtCtx *cx, DtComm *c, int rank) {
   uint64_t s = atomic_load(&c->board->posts[rank].state);
   int first = 0, mine = 2 * rank + 2 + (s == DT_POST_GONE ? 0 : 1);
@@ -294,6 +306,8 @@ static void tell_stopped (DtComm *c, DtWait *w) {
   }
 }
 
+/* Progress on every call, since messages move only while somebody calls MPI;
+** the rest costs a read of /proc for each rank. */
 void dt_wait_check (DtComm *c, DtWait *w) {
   uint64_t now = dt_board_ms();
   if (c->vt->progress != NULL)
@@ -408,7 +422,8 @@ static void cpu_relax (void) {
 ** group's bell, which another rank rings. Returns false while it does not
 ** sleep: only after a nap is it time for the costly looks (dead ranks,
 ** Ctrl-C). The bell's value was read before the caller looked, so no ring is
-** lost. */
+** lost.  The naps double up to the caller's limit, which bounds how late a
+** wake-up can be that nobody rings for (a death, Ctrl-C). */
 bool dt_wait_pause (DtWait *w) {
   struct timespec t;
   if (w->turns < w->offers) {

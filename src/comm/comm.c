@@ -160,6 +160,9 @@ done:
   return st;
 }
 
+/* By the list as it is: [1, 0] is not [0, 1], since the order says whose
+** block comes where. Groups are kept until the world ends, as their place on
+** the board cannot be given back. */
 DtStatus dt_comm_group (DtCtx *cx, DtComm *c, int n, const int *ranks,
                         DtGroup **out) {
   DtGroup *g, **at = &c->groups;
@@ -208,7 +211,9 @@ static DtOffer offer (const DtCollInfo *i, Kind kind, uint64_t size,
   return o;
 }
 
-/* Can `n` bytes of each member travel with the agreement? */
+/* Can `n` bytes of each member travel with the agreement?.  Every member
+** must come to the same answer: it depends on the size, which the agreement
+** compares, and on switches that hold for the whole world. */
 static bool fits (const DtGroup *g, size_t n) {
   return g->comm->board != NULL && !g->comm->fast && !g->comm->wide &&
          n <= DT_CELL_SMALL;
@@ -355,6 +360,8 @@ static DtStatus reduce_blocks (DtCtx *cx, DtGroup *g, const DtReduction *r,
 
 /* A world may have its own way: always, or when any order will do. */
 typedef DtStatus (*OwnReduce) (DtCtx *cx, DtGroup *g, const DtReduction *r);
+/* The quick one may add in another order, which changes the last bits: only
+** by --fast-reduce. */
 static OwnReduce own_reduce (const DtComm *c, const DtReduction *r) {
   const DtCommVt *vt = c->vt;
   if (c->fast_reduce && vt->fast_can != NULL && vt->fast_can(r))
@@ -362,7 +369,8 @@ static OwnReduce own_reduce (const DtComm *c, const DtReduction *r) {
   return vt->all_reduce;
 }
 
-/* As many elements as divide in blocks, then the rest. */
+/* As many elements as divide in blocks, then the rest.  `tmp` serves both
+** halves, one after the other (reduce_room). */
 static DtStatus all_reduce_moves (DtCtx *cx, DtGroup *g, const DtReduction *r,
                                   char *tmp, bool small) {
   DtReduction blocks = *r, rest = *r;
@@ -456,7 +464,8 @@ done:
 
 /* --- small services ----------------------------------------------------- */
 
-/* One text per member out of the padded blocks; all or none. */
+/* One text per member out of the padded blocks; all or none.  No rank waits
+** any more: this may fail on one alone. */
 static DtStatus cut_texts (DtCtx *cx, int k, const char *all, size_t block,
                            const size_t *lens, char **outs) {
   int i;

@@ -43,7 +43,9 @@ static bool hear (DtComm *c, DtWire *w) {
   return dt_wire_recv(w);
 }
 
-/* The answer begins with a status and its words. */
+/* The answer begins with a status and its words.  Any break in the
+** connection is taken for rank 0's death, since a far rank has no board to
+** look for another reason. */
 static DtStatus answer (DtCtx *cx, DtComm *c, DtWire *w) {
   DtStatus st;
   const char *message, *explain;
@@ -97,7 +99,9 @@ DtStatus dt_far_posted_by_both (DtCtx *cx, DtGroup *g, uint64_t key,
   return answer(cx, g->comm, w);
 }
 
-/* Statuses come whether the meeting went well or not. */
+/* Statuses come whether the meeting went well or not.  The answer is read to
+** its end whatever it says, or the next question would read the rest of it.
+** Epoch and era go up as in dt_agree_meet. */
 DtStatus dt_far_meet (DtCtx *cx, DtComm *c, DtStatus mine,
                       const DtCollInfo *i, DtStatus *all) {
   DtWire *w = question(cx, c, DT_ASK_MEET);
@@ -165,6 +169,8 @@ void dt_far_status (DtComm *c, DtBuf *b) {
 
 /* --- coming and leaving -------------------------------------------------- */
 
+/* Limits only until both know each other: later a question takes as long as
+** the other ranks do. */
 static int connect_to (uint32_t addr, uint32_t port) {
   struct sockaddr_in a;
   struct timeval limit = {5, 0}, none = {0, 0};

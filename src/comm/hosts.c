@@ -161,6 +161,8 @@ static bool answer (Deputy *d) {
   return dt_wire_send(&d->wire);
 }
 
+/* A post without a process of its own cannot be looked up in /proc, so a pid
+** that cannot be (NOBODY) says that it died. */
 static void *work (void *ud) {
   Deputy *d = ud;
   DtPost *post = &d->c->board->posts[d->c->rank];
@@ -305,6 +307,8 @@ DtStatus dt_hosts_accept (DtCtx *cx, DtHosts *h) {
   return DT_OK;
 }
 
+/* After a loss deputies may wait for a far rank for ever: shutting the
+** connection ends their read. Joined before anything they use is freed. */
 void dt_hosts_free (DtCtx *cx, DtHosts *h, bool dead) {
   if (h == NULL) return;
   for (int i = 0; h->deputy != NULL && i < h->nfar; i++) {

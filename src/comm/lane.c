@@ -73,7 +73,9 @@ void dt_comm_text_open (DtComm *c, bool open) {
   atomic_store(&c->board->text_taken, open);
 }
 
-/* Room in the ring behind `head`; waits for some while the reader lives. */
+/* Room in the ring behind `head`; waits for some while the reader lives.
+** Nobody rings for room: this is rare, and the reader does not know who
+** waits. */
 static size_t await_room (DtComm *c, DtLane *l, uint64_t head) {
   static const struct timespec nap = {0, 1000000};
   for (int turns = 0; ; turns++) {
@@ -138,6 +140,9 @@ unsigned dt_comm_text_bell (DtComm *c) {
   return atomic_load(&c->board->text_bell);
 }
 
+/* `bell` was read before the caller looked for text, and the waker changes
+** it before it looks for a sleeper: no wake-up is lost. There is one reader,
+** so a flag will do. */
 void dt_comm_text_sleep (DtComm *c, unsigned bell, int ms) {
   struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
   atomic_store(&c->board->text_sleeper, 1);

@@ -62,6 +62,9 @@ static DtStatus await_decided (DtCtx *cx, DtGroup *g, uint64_t key,
   }
 }
 
+/* The key is the epoch itself, so no rank can meet twice in one. The epoch
+** goes up only behind the meeting, on all ranks, and a new era begins where
+** messages of the chunk that failed must not be taken for later ones. */
 DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
                         const DtCollInfo *i, DtStatus *all) {
   static const DtOffer nothing = {0, NULL, NULL, 0};
@@ -130,7 +133,9 @@ static DtStatus await_taken (DtCtx *cx, DtGroup *g, uint64_t key) {
   return DT_OK;
 }
 
-/* One piece: rank 0 lays it on the board, the others wait for it. */
+/* One piece: rank 0 lays it on the board, the others wait for it.  The board
+** has room for one piece, so rank 0 may write the next only when all have
+** taken this one (await_taken). */
 static DtStatus pass_piece (DtCtx *cx, DtGroup *g, uint64_t key,
                             uint64_t *total) {
   static const DtCollInfo next_line = {"next line", 0, "", "", ""};

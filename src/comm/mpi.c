@@ -78,7 +78,9 @@ static DtStatus finish_far (DtCtx *cx, DtGroup *g, MPI_Request *req,
   }
 }
 
-/* Busy while data moves; a rank that died or stopped ends that. */
+/* Busy while data moves; a rank that died or stopped ends that.  The
+** patience grows by a millisecond for each 50 kB: at 50 MB/s data still
+** moves, and naps would slow it down. */
 static DtStatus finish (DtCtx *cx, DtGroup *g, MPI_Request *req, size_t bytes,
                         const char *call) {
   uint64_t patience = PATIENCE_MS + bytes / 50000;
@@ -130,7 +132,9 @@ static void mpi_group_close (DtCtx *cx, DtComm *c, DtGroup *g) {
   dt_free(cx, g->impl);
 }
 
-/* All members are in the same collective now, so they make it together. */
+/* All members are in the same collective now, so they make it together.  Not
+** MPI_Comm_create: that is collective over the whole world, and the other
+** ranks are elsewhere. */
 static DtStatus make_comm (DtCtx *cx, DtGroup *g, MpiGroup *m) {
   DtMpi *w = g->comm->impl;
   MPI_Group all, sub;

@@ -19,7 +19,8 @@ static void msg_free (DtCtx *cx, DtComm *c, DtMsg *m) {
 }
 
 /* Nobody needs it any more: its data is where it goes, be it that a sender
-** never asked, or the chunk it was for has failed. */
+** never asked, or the chunk it was for has failed.  What nobody has dropped
+** is still the program's, however long ago it arrived. */
 static bool is_done (DtComm *c, DtMsg *m) {
   if (!m->dropped)
     return false;
@@ -53,6 +54,9 @@ static uint64_t next_key (DtGroup *g) {
   return (uint64_t)g->epoch << 32 | ++g->seq;
 }
 
+/* The data is copied at once: the program may change the tensor before the
+** other side asks. New messages go to the end, as progress is made in their
+** order. */
 static DtStatus msg_new (DtCtx *cx, DtComm *c, DtGroup *g,
                          const DtLetter *l, DtMsg **out) {
   DtMsg *m = DT_NEW(cx, DtMsg), **at = &c->msgs;
@@ -77,7 +81,10 @@ static DtStatus msg_new (DtCtx *cx, DtComm *c, DtGroup *g,
   return DT_OK;
 }
 
-/* Channels of different groups and tags are different. */
+/* Channels of different groups and tags are different.  The number is "p2p2"
+** in ASCII: it keeps these hashes apart from others of the same group. Both
+** sides have to come to the same salt, so nothing of one rank alone may go
+** in. */
 static uint64_t salt_of (const DtLetter *l) {
   return dt_hash_u64(dt_hash_u64(l->group, 0x70327032), (uint64_t)l->tag) | 4;
 }
@@ -151,6 +158,8 @@ size_t dt_comm_came (DtMsg *m) {
                                               : m->nbytes;
 }
 
+/* `met` is set even when the end failed: a second wait must not wait for
+** what has gone. */
 DtStatus dt_comm_await (DtCtx *cx, DtComm *c, DtMsg *m, const DtLetter *l,
                         const DtCollInfo *i) {
   DtStatus st = DT_OK;

@@ -105,7 +105,8 @@ static int64_t part_begin (const DtGroup *g, int m, int64_t n) {
 }
 
 /* Small: everybody reduces everything; the result waits until nobody reads
-** the inputs any more. */
+** the inputs any more.  One meeting instead of two, at the price of
+** everybody adding everything. */
 static DtStatus reduce_small (DtCtx *cx, DtGroup *g, const DtReduction *r) {
   _Alignas(64) char tmp[SMALL];
   DtReduction aside = *r;
@@ -170,7 +171,8 @@ static DtStatus threads_msg_begin (DtCtx *cx, DtComm *c, DtMsg *m) {
   return DT_OK;
 }
 
-/* The sender keeps its copy until it is taken. */
+/* The sender keeps its copy until it is taken.  The box stays locked during
+** the copy: the sender may not free the message under it. */
 static DtStatus threads_msg_end (DtCtx *cx, DtComm *c, DtMsg *m) {
   Outbox *b;
   DtMsg *o;

@@ -154,7 +154,9 @@ static void explain (DtCtx *cx, DtComm *c, DtStatus st, DtBuf *text) {
   }
 }
 
-/* The first to claim writes the verdict of this chunk. */
+/* The first to claim writes the verdict of this chunk.  Two words: `claimed`
+** picks the writer, `verdict` is stored when the text is complete, so who
+** sees a verdict can read its words. */
 void dt_verdict_claim (DtCtx *cx, DtComm *c, DtStatus st) {
   DtBoard *b = c->board;
   unsigned par = c->epoch & 1;
@@ -276,8 +278,9 @@ static bool not_yet_there (DtBoardGroup *bg, const DtSnap *s, int r, int n) {
   return false;
 }
 
-/* Can rank r, as copied, reach a circle?  color: 0 new, 1 on the way here,
-** 2 reaches none. */
+/* Can rank r, as copied, reach a circle?  color: 0 new, 1 on the way here, 2
+** reaches none.  Each rank is entered once, which bounds the recursion by
+** the size of the world. */
 static bool in_circle (DtComm *c, int r) {
   DtSnap *s = &c->snap[r];
   DtBoardGroup *bg = dt_board_at(c->board, s->slot);
