@@ -49,7 +49,8 @@ void dt_bytes_print (int64_t n, DtBuf *b) {
   else dt_buf_addf(b, "%.1f MB", (double)n / (1 << 20));
 }
 
-/* Blanks up to a column, which counts signs, not bytes. */
+/* Blanks up to a column, which counts signs, not bytes.  Bytes 10xxxxxx
+** continue a character in UTF-8 and take no column. */
 static void pad_to (DtBuf *b, size_t start, int width) {
   int n = width - (int)(b->len - start);    /* a failed buffer does not grow */
   for (size_t i = start; i < b->len; i++)
@@ -80,7 +81,8 @@ static bool same_row (const DtFailed *f, int i, int k) {
 }
 
 /* "tensors[0,2-5]": the places in a list of this input and of those after it
-** that print the same; they are marked as done. */
+** that print the same; they are marked as done.  One step past the last
+** input (k == nin) writes the run that is still open. */
 static void print_places (const DtFailed *f, int slot, bool *done, DtBuf *b) {
   int first = -1, last = -2, n = 0;
   for (int k = slot; k <= f->nin; k++) {
@@ -148,6 +150,9 @@ void dt_autopsy_arg (const DtFailed *f, int slot, DtBuf *b) {
   dt_var_print(f->in[slot], b);
 }
 
+/* print_label marks what it has merged in `done`, so the caller clears it
+** before it prints in earnest. 60: one long spec must not push the column of
+** all. */
 static void measure_columns (const DtFailed *f, bool *done, int *wname,
                              int *wspec) {
   DtBuf b;
@@ -238,7 +243,9 @@ void dt_autopsy_args (const DtFailed *f, DtBuf *b) {
 }
 
 /* The call of to_local() that a plain tensor comes from, through operators
-** that take it first; NULL when there was none. */
+** that take it first; NULL when there was none.  Eight steps back are enough
+** for views and casts between; a longer way is too far for the sizes to be
+** the reason. */
 static const DtRecOp *came_from (DtDebug *d, const DtVar *v) {
   int64_t seq = v->origin.seq;
   for (int i = 0; i < 8 && seq > 0; i++) {
@@ -284,7 +291,8 @@ static void print_fitting_sizes (const DtFailed *f, const DtVar *v, int dim,
 }
 
 /* Sizes of this rank's part beside those of the whole: what a shape error
-** among plain tensors is often about. */
+** among plain tensors is often about.  With one distributed input the error
+** is not about parts: PyTorch compares whole shapes then. */
 static void print_parts (DtDebug *d, const DtFailed *f, DtBuf *b) {
   for (int i = 0; i < f->nin; i++)
     if (f->in[i]->spec) return;

@@ -127,7 +127,8 @@ static void delete_spent (DtControl *c) {
 }
 
 /* A stop that came to nothing waits for a better place; the others are asked
-** to come.  Steps just go on stepping. */
+** to come.  Steps just go on stepping.  The event lies on the stack of who
+** sent it and is gone by then. */
 static void keep_pending (DtControl *c, const DtStopAt *at) {
   if (at->why == DT_WHY_STEP || at->why == DT_WHY_START ||
       at->why == DT_WHY_ASKED || at->why == DT_WHY_ERROR ||
@@ -212,6 +213,8 @@ static DtStatus keep_pace (DtControl *c, uint64_t place, DtStopAt *at) {
   return DT_OK;
 }
 
+/* Ranks compare this number, so it is made of names and lines and of no
+** address or operator number, in which ranks differ. */
 static uint64_t place_of (const DtEvent *e) {
   uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)e->kind);
   const char *name = e->op && e->op->sig ? e->op->sig->full
@@ -225,9 +228,10 @@ static bool is_stop_wanted (const DtStopAt *at) {
   return at->nhit > 0 || at->note[0] || at->own != 0;
 }
 
-/* An error stops where it is raised, unless a Python try or a pcall will catch
-** it. Without a debugger attached the stop is a light one: the place is noted
-** for :where, nobody is asked. */
+/* An error stops where it is raised, unless a Python try or a pcall will
+** catch it. Without a debugger attached the stop is a light one: the place
+** is noted for :where, nobody is asked.  The message is copied: the prompt
+** has errors of its own in the same context. */
 static DtStatus on_error (DtControl *c, const DtEvent *e) {
   DtCtx *cx = c->d->s->cx;
   DtStopAt at;
@@ -317,6 +321,8 @@ DtStatus dt_control_stop (DtControl *c, DtStopWhy why, const char *file,
 
 /* --- going on --- */
 
+/* Asked for outside of a stop, every place is less deep than INT_MAX: the
+** first event or line will do. */
 static void go_from (DtControl *c) {
   const DtStopAt *at = c->at;
   c->resumed = true;

@@ -54,7 +54,10 @@ static int part_dim (const DtMeta *part, const DtMeta *whole, int64_t n,
   return dim;
 }
 
-/* Run on the part [a, a+n) and compare with that part of the whole. */
+/* Run on the part [a, a+n) and compare with that part of the whole.  The
+** first part (a == 0) says on which dim an output is sharded, the second has
+** to agree. Bits may differ where the operator adds in another order on a
+** part: 1e-4 is allowed for that, and a NaN in the difference fails. */
 static DtStatus try_part (Doc *c, int k, int64_t a, int64_t n, bool *same) {
   DtSession *s = c->d->s;
   DtVar *in[MAX_IN] = {0};
@@ -101,6 +104,8 @@ static DtStatus try_part (Doc *c, int k, int64_t a, int64_t n, bool *same) {
   return st;
 }
 
+/* An operator that refuses a part is an answer (`why`), not an error of the
+** doctor's: it is cleared. */
 static void try_row (Doc *c, int k) {
   int64_t size = dt_var_meta(c->full[0])->shape[k];
   int64_t half = size / 2 + size % 2;
@@ -199,6 +204,7 @@ static void doc_fini (Doc *c) {
   dt_arena_fini(c->d->s->cx, &c->arena);
 }
 
+/* Not in place: the trials would write into the user's tensors. */
 static bool can_examine (const DtFailed *f) {
   if (f->nin < 1 || f->nin > MAX_IN || f->op->sig->inplace) return false;
   for (int i = 0; i < f->nin; i++)

@@ -49,6 +49,9 @@ uint64_t dt_dump_hash (const char *p, size_t n) {
 ** times as long for a few percent of numbers that are noise. */
 enum { LEVEL = 1, WINDOW_LOG = 27 };
 
+/* The rank without its highest bit, 5 -> 1, 6 -> 2: a chain of at most
+** log2(n) parts has to be unpacked for one, and ranks that differ in one
+** mesh dim mostly hold equal values. */
 int dt_dump_base (int rank) {
   int top = 1;
   while (top <= rank / 2) top *= 2;
@@ -189,7 +192,9 @@ DtStatus dt_dump_peek (DtCtx *cx, const char *path, int *ranks, int *world) {
   return DT_OK;
 }
 
-/* The packed bytes of a part, owned by the caller; checked by their hash. */
+/* The packed bytes of a part, owned by the caller; checked by their hash.
+** Length and place are compared with the file's before anything is
+** allocated: the head may lie. */
 static DtStatus read_packed (DtCtx *cx, const char *path, int rank, Bytes *out,
                              bool *alone) {
   unsigned char row[24];

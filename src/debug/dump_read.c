@@ -67,7 +67,8 @@ static int rshort (In *in) {
   return (int)v;
 }
 
-/* Room for one more in a pool. */
+/* Room for one more in a pool.  Called before the new entry is read: an
+** entry without a place would leak what it holds. */
 static bool grow_pool (In *in, void **v, int n, int *cap, size_t size) {
   void *more;
   int c;
@@ -262,8 +263,10 @@ static bool add_guess (In *in, void *data, size_t n) {
 }
 
 /* Bytes of one storage. A negative length marks floats that are stored as
-** differences from a guess (add_guess). Four-byte values are stored by planes,
-** all first bytes first, as these compress better. */
+** differences from a guess (add_guess). Four-byte values are stored by
+** planes, all first bytes first, as these compress better.  Made by way of a
+** tensor, since only that gives a block with aligned data; the snapshot's
+** reference outlives it and is the pool's. */
 static DtBlock *new_block (In *in) {
   DtCtx *cx = in->d->s->cx;
   int64_t given = rn(in), n = given < 0 && given >= -INT64_MAX ? -given : given;
@@ -545,7 +548,8 @@ static void pools_free (In *in) {
 }
 
 /* Tensors made from now on, those looked at in the past among them, are none
-** of the record's. */
+** of the record's.  INT64_MAX / 2: a damaged id must not leave the counter
+** without room. */
 static void pass_ids (DtSession *s, const DtRecVar *v, int n) {
   for (int i = 0; i < n; i++)
     if (v[i].id > s->next_var_id && v[i].id < INT64_MAX / 2)

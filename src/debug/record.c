@@ -50,8 +50,10 @@ static int64_t limit_of (const DtDebug *d) {
   return mem > 0 && mem < d->rec.limit ? mem : d->rec.limit;
 }
 
-/* The oldest lose their large values while there are too many; the entry under way
-** keeps its own. */
+/* The oldest lose their large values while there are too many; the entry
+** under way keeps its own.  `drop` counts the oldest entries that have lost
+** theirs, so each is thinned once; new_entry counts it down as those leave
+** the ring. */
 static void values_fit (DtDebug *d) {
   DtRecord *k = &d->rec;
   int64_t limit = limit_of(d);
@@ -60,7 +62,9 @@ static void values_fit (DtDebug *d) {
   }
 }
 
-/* The block is kept unless it is larger than `most`. */
+/* The block is kept unless it is larger than `most`.  The second reference
+** makes the next writer copy (tensor.c: storage_own); that is the price of
+** looking back. */
 static DtBlock *value_keep (DtDebug *d, DtBlock *b, int64_t most) {
   if (b == NULL || (int64_t)b->nbytes > most) return NULL;
   b->refs++;
@@ -171,7 +175,9 @@ static DtRecVar *rec_vars (DtDebug *d, DtRecOp *r, int n, DtVar *const *v) {
   return out;
 }
 
-/* A copy of the arguments as far as they go. */
+/* A copy of the arguments as far as they go.  Lists and strings belong to
+** the caller and are gone after the call: only with one of them is a deep
+** copy made, into the entry's arena, whose pointers `to` takes over. */
 static void rec_args (DtDebug *d, DtRecOp *r, const DtArgs *a) {
   const size_t used = offsetof(DtArgs, v) + (size_t)a->n * sizeof a->v[0];
   DtArgs *to = &r->args, copy;
@@ -293,7 +299,9 @@ static void ring_warm (const DtRecord *k) {
   touch_blocks(e[0]->nout, e[0]->out);
 }
 
-/* A repair took the place of inputs: they are what the operator ran with. */
+/* A repair took the place of inputs: they are what the operator ran with.
+** The new row's references are taken before the old ones are given back:
+** both may be of one block. `fix_done` has a bit per input, hence 64. */
 static void rec_fixed (DtDebug *d, DtRecOp *r) {
   const DtSession *s = d->s;
   int i;
@@ -331,7 +339,8 @@ static void on_end (DtDebug *d, const DtEvent *e) {
 }
 
 /* redistribute(), distribute_tensor() and raw collectives are no operators:
-** they get an entry of their own. */
+** they get an entry of their own.  Its collectives are the entry's from
+** `coll` on; how many is known at its end. */
 static void on_redist (DtDebug *d, const DtEvent *e) {
   DtRecOp *r = open_entry(d, e->seq);
   DtRecMove *m;
@@ -533,6 +542,8 @@ void dt_record_stop (DtDebug *d) {
   dt_free(d->s->cx, k->newest);
 }
 
+/* Moved, not copied: the ring has one owner, `old` from here until
+** dt_record_give or dt_record_drop, or d again when there is no memory. */
 DtStatus dt_record_take (DtDebug *d, int cap, DtRecord *old) {
   DtStatus st;
   *old = d->rec;
@@ -545,6 +556,7 @@ DtStatus dt_record_take (DtDebug *d, int cap, DtRecord *old) {
   return st;
 }
 
+/* dt_record_stop works on d->rec, so the two change places for the moment. */
 void dt_record_drop (DtDebug *d, DtRecord *old) {
   DtRecord now = d->rec;
   d->rec = *old;

@@ -91,7 +91,9 @@ static void word_it (Moves *k, int slot, const Move *m, DtRepair *r) {
   dt_buf_fini(&run);
 }
 
-/* Take back what was kept of the last candidate. */
+/* Take back what was kept of the last candidate.  `keep` holds the inputs of
+** repair number `want` for the caller; when that one is taken back, the next
+** candidate gets its number. */
 static void forget_candidate (Moves *k) {
   DtTrial *t = k->t;
   k->out->n--;

@@ -63,6 +63,7 @@ void dt_vf_gather_free (DtSession *s, const DtGroup *g, char **v) {
   dt_free(s->cx, v);
 }
 
+/* 17 digits carry a double there and back without loss. */
 DtStatus dt_vf_most (DtVfCase *c, double mine, double *all) {
   DtSession *s = c->d->s;
   char text[40], **v;
@@ -137,9 +138,10 @@ static DtStatus group_of (DtVfCase *c, const DtMesh *m) {
   return st;
 }
 
-/* Inputs as they were before the call (r->seq), results as they were after it
-** (r->seq + 1): an in-place operator has both in one storage. If a rank lacks
-** the values, all leave this case together. */
+/* Inputs as they were before the call (r->seq), results as they were after
+** it (r->seq + 1): an in-place operator has both in one storage. If a rank
+** lacks the values, all leave this case together.  Every rank asks before
+** any leaves, since the question itself is a collective. */
 static DtStatus restore_inputs (DtVfCase *c) {
   const DtRecOp *r = c->r;
   bool kept = true;
@@ -385,7 +387,8 @@ static DtStatus judge_result (DtVfCase *c, DtTensor *got, const DtTensor *want,
   return DT_OK;
 }
 
-/* The operator on the whole inputs, copies where it writes. */
+/* The operator on the whole inputs, copies where it writes.  The same whole
+** inputs are used again by the search for the cause. */
 static DtStatus on_one_device (DtVfCase *c, DtTensor **want, int *n,
                                DtValue *ret) {
   DtTensor *in[DT_VF_MAX] = {0};
@@ -622,7 +625,8 @@ DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
 
 /* --- shadow mode --- */
 
-/* What differs from case to case follows a colon. */
+/* What differs from case to case follows a colon.  Beyond DT_VF_REASONS
+** kinds the rest is only in the count of skipped ones. */
 static void count_reason (DtVerify *k, const char *words) {
   char why[DT_VF_REASON];
   int i = 0;
@@ -651,6 +655,7 @@ void dt_verify_summary (const DtVerify *k, DtBuf *b) {
                 k->reason[i].why);
 }
 
+/* Exact ones are counted and forgotten: a long run has millions. */
 static void remember_verdict (DtDebug *d, const DtVerified *v) {
   DtVerify *k = d->verify;
   k->count[v->kind]++;

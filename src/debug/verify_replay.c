@@ -143,7 +143,9 @@ static int position_of (const Sum *a, const int64_t *x) {
 }
 
 /* The sum over the first `level` of the dims, at coordinates x, to `out`:
-** the last of them is added last. */
+** the last of them is added last.  The nesting is that of the collectives:
+** one over each partial mesh dim, after those before it. Adding all parts in
+** one row would be another order. */
 static DtStatus add_level (const Sum *a, int level, int64_t *x, void *out) {
   DtCtx *cx = a->c->d->s->cx;
   int m = level > 0 ? a->dims[level - 1] : 0;
@@ -168,8 +170,9 @@ static DtStatus add_level (const Sum *a, int level, int64_t *x, void *out) {
   return st;
 }
 
-/* Exchange the parts of all ranks, padded to the longest; *all: each has one.
-** Shards may be of different size. */
+/* Exchange the parts of all ranks, padded to the longest; *all: each has
+** one. Shards may be of different size.  A rank without a part comes to both
+** collectives, with SIZE_MAX for a length, as the others cannot know. */
 static DtStatus exchange_parts (DtVfCase *c, DtTensor *part, Sum *a,
                                 bool *all) {
   DtCtx *cx = c->d->s->cx;
