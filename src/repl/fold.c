@@ -120,7 +120,9 @@ static const char *name_block (Fold *f, const DtBuf *name) {
 }
 
 /* Lines [from, from + count[r]) of each text as blocks, names in a column of
-** `width` at least; which it was.  Without `out`: only that. */
+** `width` at least; which it was.  Without `out`: only that.  Two passes,
+** because the column is as wide as the longest name and names are known when
+** all groups are. */
 static size_t add_differing (Fold *f, int from, int tail, size_t width,
                              DtBuf *out) {
   int ngroups = 0;

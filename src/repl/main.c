@@ -43,6 +43,8 @@ static bool program_path (char *out, size_t size) {
   return true;
 }
 
+/* The parent is looked at after prctl: had it died before, no signal would
+** come. */
 static void exec_mpirun (char *const *av, pid_t parent) {
   const char *mpirun = getenv("MPIRUN");
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -96,7 +98,9 @@ static int run_child (char *const *av) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* dtrepl --mpi N ...: run mpirun, which starts us N times without --mpi. */
+/* dtrepl --mpi N ...: run mpirun, which starts us N times without --mpi.
+** Only the first --mpi is taken out; what follows may be the script's own
+** arguments. */
 static int run_mpirun (const DtOptions *o, int argc, char **argv) {
   char self[4096], n[16];
   char *av[MAX_ARGV];
@@ -137,7 +141,8 @@ static int run_mpirun (const DtOptions *o, int argc, char **argv) {
 #define DT_ENV_SHOWN "DTREPL_SHOWN"
 
 /* The program found that it wants more ranks than the default: become dtrepl
-** -n N ... of the same arguments.  Returns only on failure. */
+** -n N ... of the same arguments.  Returns only on failure.  The -n goes in
+** front of everything, as it may not stand behind the script. */
 static int begin_again (int ranks, int argc, char **argv) {
   char self[4096], n[16];
   char *av[MAX_ARGV];
@@ -287,6 +292,8 @@ static void put_progress (void *ud, const char *text) {
 ** threads are doing. */
 enum { SANDBOX_SECONDS = 30, SANDBOX_CPU = 300 };
 
+/* In a signal handler: write and _exit are allowed there, stdio and exit are
+** not. */
 static void time_is_up (int sig) {
   static const char text[] = "\ndtrepl: the sandbox's time is up\n";
   ssize_t n = write(2, text, sizeof text - 1);

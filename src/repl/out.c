@@ -19,6 +19,8 @@ void dt_output_init (DtOutput *o) {
   pthread_mutex_init(&o->lock, NULL);
 }
 
+/* EAGAIN: a terminal or pipe that somebody else has put into non-blocking
+** mode is waited for, not lost. */
 static bool write_all (int fd, const char *s, size_t n) {
   while (n > 0) {
     ssize_t k = write(fd, s, n);
@@ -91,6 +93,8 @@ static size_t skip_seen (DtOutput *o, const char *s, size_t n) {
   return done;
 }
 
+/* Only the whole output is of use to the process that begins again: too much
+** for the buffer, and nothing is kept. */
 static void keep_shown (DtOutput *o, const char *s, size_t n) {
   if (!o->keeps || n >= sizeof o->shown - o->nshown) {
     o->keeps = false;
@@ -100,6 +104,8 @@ static void keep_shown (DtOutput *o, const char *s, size_t n) {
   o->nshown += n;
 }
 
+/* The transcript comes last, after what the person sees, and lacks what an
+** earlier process has shown and written there. */
 static void write_locked (DtOutput *o, DtCtx *live, DtOutKind kind,
                           const char *s, size_t n) {
   size_t seen = kind == DT_OUT_RESULT ? skip_seen(o, s, n) : 0;

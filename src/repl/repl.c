@@ -102,11 +102,15 @@ DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
 
 /* ---- running ---- */
 
+/* A process of mpirun has one slot for Ctrl-C, threads have one each. */
 static int local_index (const DtRepl *r) {
   return r->app->world == DT_WORLD_THREADS ? r->comm->rank : 0;
 }
 
-/* A line: command, help, address, or Lua (or Python). */
+/* A line: command, help, address, or Lua (or Python).  The first sign
+** decides, but "::" is a label of Lua's, and '@' in Python begins a
+** decorator unless an address follows. A line that failed is kept for
+** commands that mend it. */
 static DtStatus run_line (DtRepl *r, const char *text) {
   const char *s = text + strspn(text, " \t\n");
   if (*s == '@' && (!r->set.python || dt_addr_is(s))) {
@@ -196,8 +200,10 @@ static int leave_modules (lua_State *L) {
   return 0;
 }
 
-/* A text begins or has ended: errors of typed lines stop lightly; nothing of a
-** stop outlives its text. */
+/* A text begins or has ended: errors of typed lines stop lightly; nothing of
+** a stop outlives its text.  `from` is where the text's operators begin in
+** the record; names are asked for anew, as the text before had a line of the
+** same number. */
 static void begin_end (DtRepl *r, bool begin, const char *name) {
   DtControl *c = dt_control_of(r->s);
   if (c == NULL)

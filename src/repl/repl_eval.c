@@ -27,6 +27,8 @@ static const char key_kinds[] = "dt.repl.kinds";   /* name -> is constant */
 
 /* Upvalues of all: 1 locals, 2 kinds, 3 globals, 4 and 5 the two tables. */
 
+/* `kinds` and not the locals is asked whether there is a local: one whose
+** value is nil is a local all the same. */
 static int env_index (lua_State *L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) {

@@ -59,7 +59,9 @@ static bool has_line (const char *text, const char *key, size_t n) {
   return false;
 }
 
-/* The lines of all ranks, each finding once; how many there are. */
+/* The lines of all ranks, each finding once; how many there are.  A finding
+** is new when no rank before has its key; a rank's own are different
+** already. */
 static int merge_findings (int n, char *const *text, DtBuf *out) {
   int count = 0;
   for (int i = 0; i < n; i++) {

@@ -229,7 +229,8 @@ static DtStatus save_log (DtRepl *r, const char *path, bool calls) {
   return st;
 }
 
-/* --record FILE: also, and most of all, when the script failed. */
+/* --record FILE: also, and most of all, when the script failed.  It ends in
+** a meeting, so all ranks come here, also those that write nothing. */
 static void save_record (DtRepl *r) {
   const char *path = r->app->o.record, *end;
   if (path == NULL || r->lost)

@@ -40,7 +40,10 @@ typedef struct Saved {
 } Saved;
 
 /* What a prompt at a stop may disturb, kept to go on as if nothing had been
-** typed: the pending error, depths, the operator being run, grad mode. */
+** typed: the pending error, depths, the operator being run, grad mode.  The
+** error is moved with the buffers it owns and the context gets empty ones,
+** so that neither side frees the other's; restore_state has to follow on
+** every way out. */
 static void save_state (DtRepl *r, Saved *v) {
   DtSession *s = r->s;
   memset(v, 0, sizeof *v);
@@ -293,7 +296,8 @@ static bool is_command (DtRepl *r, const char *s) {
   return !program;
 }
 
-/* Rank 0's next line, to all.  False: leave the program. */
+/* Rank 0's next line, to all.  False: leave the program.  Without a line
+** rank 0 still begins the round: the others wait to hear that it leaves. */
 static bool next_line (DtRepl *r) {
   DtBuf chunk;
   bool got = false;
@@ -344,7 +348,8 @@ bool dt_stop_leaves (DtRepl *r, const char *text) {
 
 /* ---- hooks ---- */
 
-/* What :fix gave goes into the call that failed. */
+/* What :fix gave goes into the call that failed.  64: the session keeps a
+** bit for each input (fix_mask). */
 static void give_fixes (DtRepl *r, const DtStopAt *at) {
   for (int i = 0; i < 64; i++) {
     if (r->fix[i] != NULL && at->fixed &&
@@ -367,8 +372,9 @@ static const void *rule_at (DtRepl *r, const DtStopAt *at) {
 }
 
 /* What :continue means at an error: the call is made again when it got other
-** inputs or its operator another rule; else the error goes on, and it is said
-** so. */
+** inputs or its operator another rule; else the error goes on, and it is
+** said so.  A new rule needs no other input, but only a call with a replaced
+** one is made again: input 0 takes its own place. */
 static void apply_mend (DtRepl *r, const DtControl *c, DtStopAt *at,
                         const void *rule) {
   if (at->why != DT_WHY_ERROR || at->light || at->fixed || c->abort)

@@ -64,8 +64,10 @@ void dt_repl_free_texts (DtCtx *cx, char **v, int n) {
 }
 
 /* What one rank hands in after a chunk: "EXIT LENGTH SEQ\n", results (LENGTH
-** bytes), a blank, diagnostics.  EXIT is the code given to os.exit() or -, SEQ
-** the number of its last operator. */
+** bytes), a blank, diagnostics.  EXIT is the code given to os.exit() or -,
+** SEQ the number of its last operator.  The length is that of the C string,
+** as the text behind it is: a zero byte ends both. unpack_output trusts the
+** number to find the diagnostics. */
 static void pack_output (DtRepl *r, DtBuf *b) {
   DtBind *k = dtL_state(r->L);
   DtBuf *out = dtL_out(r->L);
@@ -85,7 +87,8 @@ static void pack_output (DtRepl *r, DtBuf *b) {
 /* The same when there was no memory for it. */
 static const char nothing[] = "- 0 0\n DT0001 RuntimeError: out of memory\n";
 
-/* The two parts of a pack, cut in place. */
+/* The two parts of a pack, cut in place.  Writes an end over the blank
+** between the two. */
 static void unpack_output (char *s, const char **out, const char **diag) {
   char *body = strchr(s, '\n');
   size_t n = strtoull(strchr(s, ' '), NULL, 10);
@@ -217,6 +220,7 @@ DtStatus dt_repl_put (DtRepl *r) {
       st = dt_stream_end(r->stream, NULL);
   }
   r->prose = false;
+  /* alone it was lent by `mine`, which frees it */
   if (n == 1 && text != NULL)
     text[0] = NULL;
   dt_repl_free_texts(cx, text, n);
@@ -234,7 +238,8 @@ void dt_repl_say (DtRepl *r, const char *fmt, const char *arg) {
   dt_output_write(&r->app->out, DT_OUT_DIAG, line, (size_t)n);
 }
 
-/* What has come from other ranks, and what this one has. */
+/* What has come from other ranks, and what this one has.  Nothing may be
+** gathered any more: each collective would wait for the lost rank. */
 static void write_lost (DtRepl *r) {
   DtBuf *out = dtL_out(r->L);
   const char **text = r->stream != NULL

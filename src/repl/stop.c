@@ -258,6 +258,8 @@ void dt_stop_now (DtStop *s) {
   tell_threads(s);
 }
 
+/* Only SIGUSR1 and what a fault raises in its own thread: Ctrl-C and timers
+** go to the main thread, whose handlers they are. */
 void dt_stop_thread_init (void) {
   sigset_t set;
   sigfillset(&set);
@@ -299,6 +301,8 @@ DtStatus dt_stop_new (DtCtx *cx, int n, bool launched,
   return DT_OK;
 }
 
+/* SIGUSR1 is ignored and not put back: one that is late would end the
+** process. */
 void dt_stop_free (DtCtx *cx, DtStop *s) {
   if (s == NULL)
     return;
@@ -310,6 +314,8 @@ void dt_stop_free (DtCtx *cx, DtStop *s) {
   dt_free(cx, s);
 }
 
+/* Thread and state are set before the depth is counted up: who sees the
+** depth (tell_threads) uses both. */
 void dt_stop_enter (DtStop *s, int i, struct lua_State *L) {
   s->run[i].thread = pthread_self();
   s->run[i].L = running = L;

@@ -149,7 +149,9 @@ static size_t section_bytes (const Sent *x, uint64_t number) {
 
 /* --- showing ------------------------------------------------------------ */
 
-/* Section `number` of all ranks, folded, to `out`. */
+/* Section `number` of all ranks, folded, to `out`.  Texts are cut at the
+** section's end by a zero byte for as long as they are folded; what stood
+** there is put back. */
 static DtStatus fold_section (DtStream *s, uint64_t number, DtBuf *out) {
   char *cut = DT_NEWN(s->cx, char, s->n);
   DtStatus st = cut == NULL ? DT_E_NOMEM : DT_OK;
@@ -249,7 +251,10 @@ static int find_only_speaker (const DtStream *s) {
   return number < find_limit(s, only) ? only : -1;
 }
 
-/* One look: true when text is left that was not decided. */
+/* One look: true when text is left that was not decided.  Where ranks are is
+** read before what they sent (read_passed, then take_all): the other way
+** round a rank could print and pass in between, and its text would be
+** missing from a section that looks complete. */
 static bool look (DtStream *s) {
   uint64_t number, now = now_ms();
   bool idle = !find_first(s, &number);
@@ -301,9 +306,11 @@ static bool start_thread (DtStream *s) {
   return ok;
 }
 
-/* Output of the ranks while they run: a thread on rank 0 folds equal lines of
-** several ranks together. It has a context of its own, since the rank's own is
-** in use. */
+/* Output of the ranks while they run: a thread on rank 0 folds equal lines
+** of several ranks together. It has a context of its own, since the rank's
+** own is in use.  Ranks send only when somebody takes text
+** (dt_comm_text_open): without a thread all is shown at the end of the
+** chunk. */
 DtStatus dt_stream_new (DtCtx *cx, DtComm *c, DtOutput *o, DtStream **out) {
   DtStream *s = DT_NEW(cx, DtStream);
   if (s == NULL)
