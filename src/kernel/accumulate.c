@@ -54,6 +54,8 @@ static void combine_i64 (DtRedOp op, int64_t *acc, const int64_t *x,
   }
 }
 
+/* The caller's order is the whole point: (a + b) + c and a + (b + c) differ,
+** and ranks have to come to the same bits (comm/order.c). */
 static void combine (DtClass c, DtRedOp op, void *acc, const void *x,
                      int64_t n) {
   switch (c) {

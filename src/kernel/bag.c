@@ -53,6 +53,8 @@ static DtStatus bags_init (DtCtx *cx, const DtBagCall *k, Bags *b) {
   return DT_OK;
 }
 
+/* The last bag goes to the end of the indices even when its end was given,
+** as in PyTorch; only its sum stops there (sum_end). */
 static int64_t bag_end (const Bags *b, int64_t bag) {
   return bag + 1 < b->nbags ? b->off[bag + 1] : b->n;
 }

@@ -12,7 +12,8 @@ typedef void (*RowFn) (const DtBlocks *b, size_t es, char *x, char *y,
                        int64_t p0);
 
 /* Positions [*from, *to) of the last dim that lie within the input, for an
-** offset k of the window. */
+** offset k of the window.  Both ends round up: the first position that is
+** not in front of the input, and the first that is behind it. */
 static void inside (const DtBlocks *b, int d, int64_t k, int64_t *from,
                     int64_t *to) {
   int64_t first = k * b->dil[d] - b->pad[d], s = b->stride[d];

@@ -19,7 +19,9 @@ bool dt_cascades (DtReduce f, DtDtype in, DtDtype out) {
          (in == DT_F32 || in == DT_F64);
 }
 
-/* Which of two dims comes first: above 0 the second, 0 undecided. */
+/* Which of two dims comes first: above 0 the second, 0 undecided.  No total
+** order: with qsort, or a sort that stops at undecided dims, elements would
+** be added in another order and the last bits differ. */
 static int order_of (const DtRedDim *a, const DtRedDim *b) {
   if ((a->out == 0) != (b->out == 0)) return b->out == 0 ? 1 : -1;
   if (a->out != 0 && a->out != b->out) return a->out < b->out ? -1 : 1;
@@ -123,6 +125,8 @@ static void divide (DtTensor *out, void *data, double n) {
     }
 }
 
+/* The output is filled with 0 first because planes are added to it one by
+** one. */
 DtStatus dt_cascade_sum (DtCtx *cx, DtReduce f, const DtTensor *a,
                          uint32_t dims, DtTensor *out) {
   int64_t len = 1;

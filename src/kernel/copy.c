@@ -7,6 +7,9 @@
 #include <string.h>
 #include "kernel/kernel_int.h"
 
+/* The writable pointer first: getting it may move `out` to a block of its
+** own (copy on write), and an input of the same storage has to be read
+** there. */
 DtStatus dt_kernel_data (DtCtx *cx, DtTensor *out, void **data, int nin,
                          const DtTensor *const *in, const void **cdata) {
   DT_TRY(cx, dt_ctx_poll(cx));
@@ -41,6 +44,7 @@ static void convert_run (DtDtype dt, char *dst, int64_t ds, DtDtype st,
   }
 }
 
+/* 32 rows of 32 doubles are 8 KiB a side: both fit in the first-level cache. */
 enum { COPY_TILE = 32 };
 
 /* Is this a transposition: the destination dense along dim 0, the source
@@ -68,6 +72,8 @@ static void copy_tiles (const DtIter *it, size_t size) {
     }
 }
 
+/* The outer iterator sees dim 1 as one element, since each call of
+** copy_tiles walks all of it; the copy gets its size back. */
 static void copy_all (const DtMeta *sm, const void *src, const DtMeta *dm,
                       void *dst) {
   const DtMeta *metas[2] = {dm, sm};
@@ -106,6 +112,8 @@ static void range (const DtTensor *t, const void *p, uintptr_t *lo,
   *hi = *lo + (last + 1) * es;
 }
 
+/* By ranges of bytes: interleaved views that share no element count as
+** overlapping, which costs a temporary and is never wrong. */
 static bool overlap (const DtTensor *a, const void *pa, const DtTensor *b,
                      const void *pb) {
   uintptr_t alo, ahi, blo, bhi;

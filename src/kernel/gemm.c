@@ -38,7 +38,10 @@ static int64_t dim_of (const DtTensor *t, int from_end) {
   return t->m.shape[t->m.ndim - from_end];
 }
 
-/* Can BLAS read (rows x cols) with these strides?  Sets trans and ld. */
+/* Can BLAS read (rows x cols) with these strides?  Sets trans and ld.  A
+** side of one element leaves its stride free, and BLAS still wants a leading
+** dimension that is no smaller than the other side. Expanded strides (0) fit
+** neither way and are copied. */
 static bool fits (Mat *m, int64_t rows, int64_t cols) {
   if ((m->cs == 1 || cols <= 1) && (m->rs >= cols || rows <= 1)) {
     m->trans = CblasNoTrans;
@@ -60,6 +63,7 @@ static void strides (Mat *m, const DtTensor *t) {
   m->bs = nd == 3 && t->m.shape[0] > 1 ? t->m.stride[0] : 0;
 }
 
+/* The product of integers takes any strides, so nothing is copied for it. */
 static DtStatus mat_init (DtCtx *cx, Mat *m, const DtTensor *t, DtDtype type) {
   m->t = t;
   strides(m, t);
@@ -111,6 +115,8 @@ static DtStatus gemm_init (DtCtx *cx, Gemm *g, const DtTensor *a,
 
 /* ---- one product --------------------------------------------------------- */
 
+/* Unsigned, since overflow has to wrap and may not be undefined. With beta 0
+** the old value is not read, as BLAS does not: it may be anything. */
 static void product_i64 (const Gemm *g, const int64_t *a, const int64_t *b,
                          int64_t *c, int64_t crs, int64_t ccs) {
   uint64_t alpha = (uint64_t)(int64_t)g->alpha;
@@ -149,6 +155,8 @@ static void product_blas (const Gemm *g, const void *a, const void *b,
   }
 }
 
+/* Ctrl-C is looked for between the matrices of a batch; BLAS itself cannot
+** be broken off. */
 static DtStatus run (DtCtx *cx, const Gemm *g) {
   void *c;
   Mat o = {0};
@@ -171,7 +179,8 @@ static DtStatus run (DtCtx *cx, const Gemm *g) {
   return DT_OK;
 }
 
-/* Without an inner dim the product is 0: out = beta * out. */
+/* Without an inner dim the product is 0: out = beta * out.  Filled and not
+** multiplied when beta is 0: what was there may be NaN. */
 static DtStatus scale_only (DtCtx *cx, double beta, DtTensor *out) {
   if (beta == 0) return dt_k_fill(cx, out, dt_scalar_int(0));
   DtScalar p = dt_scalar_float(beta);

@@ -44,11 +44,11 @@ void dt_run_move (size_t size, void *dst, int64_t dstride, const void *src,
 /* A scalar as an element of a class. */
 void dt_class_put (DtClass c, void *dst, DtScalar v);
 
-/* Data pointers: `out` for writing (taken out of sharing first), inputs for
-** reading.  META_NO_DATA, NOMEM. */
 /* Does an operand spread over a result of this shape?  Local.  Errors: SHAPE
 ** with PyTorch's text about the two sizes. */
 DtStatus dt_kernel_fits (DtCtx *cx, const DtMeta *m, const DtMeta *out);
+/* Data pointers: `out` for writing (taken out of sharing first), inputs for
+** reading.  META_NO_DATA, NOMEM. */
 DtStatus dt_kernel_data (DtCtx *cx, DtTensor *out, void **data, int nin,
                          const DtTensor *const *in, const void **cdata);
 /* The product over `dims` into an output of f16 or bf16, rounded after each

@@ -94,7 +94,9 @@ static DtScalar identity (DtScatter f, DtDtype t) {
   }
 }
 
-/* One operand each of a number of ones. */
+/* One operand each of a number of ones.  All of it lies on the caller's
+** stack, with a count of 1 that nobody gives back: it must not be kept or
+** unreferenced. */
 static DtTensor number (DtStorage *s, DtBlock *b, double *v, double x) {
   DtTensor t = {.refs = 1, .storage = s};
   *v = x;

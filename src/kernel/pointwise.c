@@ -82,6 +82,7 @@ static DtStatus job_init (DtCtx *cx, Job *j, const Row *row, DtDtype ct,
   return DT_OK;
 }
 
+/* Looked at before the loop runs, which would end the process by a signal. */
 static bool has_zero (const int64_t *v, int64_t n) {
   for (int64_t i = 0; i < n; i++)
     if (v[i] == 0) return true;
@@ -127,7 +128,9 @@ static bool run_bf16 (const Job *j, const DtIter *it, Buffers *b) {
 
 /* ---- runs ------------------------------------------------------------------ */
 
-/* One inner run of the iterator; false: division by zero. */
+/* One inner run of the iterator; false: division by zero.  Operands that lie
+** densely in the class's own type are read where they are, in one block when
+** all do. */
 static bool run (const Job *j, const DtIter *it, Buffers *b) {
   int64_t es = (int64_t)dt_class_size(j->cl), block = DT_RUN_BYTES / es;
   bool direct[MAX_IN];
@@ -173,6 +176,8 @@ static bool by_table (const Job *j, const DtTensor *a, const DtTensor *out) {
          a->m.ndim == out->m.ndim && dt_meta_numel(&a->m) >= MANY16;
 }
 
+/* By the same loop as every other element, so that a result does not depend
+** on how many there are. */
 static void fill_table (const Job *j, uint16_t *table) {
   enum { BLOCK = 1024 };
   uint16_t in[BLOCK];

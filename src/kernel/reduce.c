@@ -70,7 +70,9 @@ static void deviations (const DtRedJob *j, const char *p, int64_t step,
   pass(j, p, step, w, DT_M_DEV2, DT_C_ADD, aux, acc);
 }
 
-/* Are sums of squares made in one pass (DT_M_SPREAD)? */
+/* Are sums of squares made in one pass (DT_M_SPREAD)?.  Not f64: there is no
+** wider type in which the difference of two large sums would still be exact
+** enough. */
 static bool spreads (const DtRedJob *j) {
   DtDtype t = j->in_t;
   return (t == DT_F32 || t == DT_BF16 || t == DT_F16) && j->len > 0;
@@ -197,7 +199,8 @@ static void tile (const DtRedJob *j, const char *p, int64_t step, int64_t w,
 /* ---- set-up --------------------------------------------------------------------- */
 
 /* Sums and products accumulate as the output is, tests and extremes as the
-** input is. */
+** input is.  Never single precision: f32 is summed in double here, and where
+** PyTorch's bits are wanted dt_cascades takes the job before. */
 static DtClass class_for (DtReduce f, DtDtype in, DtDtype out) {
   DtClass ci = dt_class_of(in), co = dt_class_of(out), c = co;
   switch (f) {
