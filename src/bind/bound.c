@@ -343,8 +343,9 @@ static void note_call (const DtBind *b, DtSeenCalls *c, int level,
   k->seen = seen;
 }
 
-/* Do the locals from slot 0 at `func` to the slot at `end` hold the tensors that
-** they held? */
+/* Do the locals from slot 0 at `func` to the slot at `end` hold the tensors
+** that they held?.  By id: a tensor's address is used again by the next one,
+** its id never. */
 static bool holds_same (const DtBind *b, const char *func, const char *end,
                         const DtSeenFrame *f) {
   DtSlots s = { func, end > func ? (int)((end - func) / DTL_SLOT) - 1 : 0,
@@ -359,7 +360,10 @@ static bool holds_same (const DtBind *b, const char *func, const char *end,
 }
 
 /* Are the calls that were all asked last where they were, with the same
-** tensors?  Where a line of a loop comes again, that is all there is to ask. */
+** tensors?  Where a line of a loop comes again, that is all there is to ask.
+** Another record (a new ring) has none of the names yet, so nothing may be
+** skipped for it. The instruction is compared and not the line, since one
+** line may hold several operators. */
 static bool all_stand (const DtBind *b, const DtDebug *d,
                        const DtSeenCalls *c, const DtSeenFrame *seen,
                        const lua_Debug *innermost) {
@@ -416,6 +420,7 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
     else bind_locals(co, d, seq, level > 0 ? &inside : NULL, ar, scope,
                      &seen[n - 1]);
   }
+  /* what was not asked in full may not be taken for unchanged next time */
   calls->n = most == 1 || n == 0 || level > DTL_CALLS ||
              !are_calls_comparable(b)
              ? 0 : level;

@@ -47,6 +47,9 @@ DtVar **dtL_box_tensor (lua_State *L) {
   return b;
 }
 
+/* 256 stands for what a tensor costs beside its bytes, so that many small
+** ones count, too. May collect: everything that is needed has to be on the
+** stack. */
 void dtL_count_tensor (lua_State *L, const DtVar *v) {
   DtBind *b = dtL_state(L);
   int64_t bytes = dt_meta_nbytes(&v->local->m);
@@ -60,6 +63,8 @@ void dtL_count_tensor (lua_State *L, const DtVar *v) {
   }
 }
 
+/* Takes over the caller's reference, where dtL_share_tensor takes one of its
+** own. The box is made first and empty: its collector may run at once. */
 void dtL_push_tensor (lua_State *L, DtVar *v) {
   DtVar **b;
   if (v == NULL) { lua_pushnil(L); return; }

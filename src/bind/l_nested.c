@@ -39,7 +39,9 @@ static int run_text (lua_State *L) {
   return 1;
 }
 
-/* Rank 0 writes; the context of `out` is used by no other thread meanwhile. */
+/* Rank 0 writes; the context of `out` is used by no other thread meanwhile.
+** An error on another rank is in the exit code alone: only rank 0 may write
+** into the Nested. */
 static int rank_main (DtCtx *cx, DtComm *comm, void *ud) {
   Nested *n = ud;
   DtSession *s = NULL;

@@ -133,6 +133,9 @@ static int child_start (Child *c, char **argv, char **env) {
   return 0;
 }
 
+/* The pipe does not block: a program that fills its output before it reads
+** its input would otherwise wait for us while we wait for it. One that
+** closes its input early has read enough. */
 static void child_feed (Child *c) {
   if (c->len > 0) {
     ssize_t n = write(c->in, c->text, c->len);
@@ -182,6 +185,7 @@ static int push_text (lua_State *L) {
   return 1;
 }
 
+/* The whole process group: a shell's children hold the pipe open. */
 static void child_end (Child *c) {
   int status;
   close_fd(&c->in);
