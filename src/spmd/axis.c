@@ -35,7 +35,9 @@ int64_t dt_spmd_axis_size (const DtSpmd *s, int axis) {
 
 /* {==== Layouts ==== */
 
-/* A part joins the one outside it where the two are one run of ranks. */
+/* A part joins the one outside it where the two are one run of ranks.  One
+** layout has one form, and equal layouts get one number: types compare axes
+** by number. */
 static DtStatus coalesce (DtSpmd *s, int n, const int64_t *size,
                           const int64_t *stride, DtSpmdAxis *a) {
   memset(a, 0, sizeof *a);
@@ -62,6 +64,8 @@ static bool same_layout (const DtSpmdAxis *a, const DtSpmdAxis *b) {
          memcmp(a->stride, b->stride, bytes) == 0;
 }
 
+/* The names move with the entries that own them; only the old array is
+** freed. Pointers from dt_spmd_axis_at are good until the next axis is made. */
 DtStatus dt_spmd_axis (DtSpmd *s, int n, const int64_t *size,
                        const int64_t *stride, int *out) {
   DtSpmdAxis a;
@@ -205,6 +209,8 @@ static bool makes (const DtSpmd *s, const DtSpmdAxis *want, int n,
   return same_layout(&got, want);
 }
 
+/* All subsets are tried: at most 256 (DT_SPMD_AXES is 8). The first that
+** makes the axis is taken, not the shortest. */
 int dt_spmd_parts (const DtSpmd *s, int axis, int n, const int *list,
                    int *out) {
   const DtSpmdAxis *want = dt_spmd_axis_at(s, axis);

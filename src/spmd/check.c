@@ -30,6 +30,8 @@ static DtStatus compare_names (const DtSpmd *s, int a, int b, int *out) {
   return st;
 }
 
+/* The first axis that fails is the one reported, so their order must not
+** depend on which was made first. */
 static DtStatus sort_by_name (const DtSpmd *s, AxisSet *set) {
   for (int i = 1; i < set->n; i++)
     for (int j = i; j > 0; j--) {
@@ -109,7 +111,10 @@ static DtStatus check_has (DtSpmd *s, const DtSpmdCall *c, int axis,
 /* {==== One axis ==== */
 
 /* R and I of operands that no gradient reaches are what those are that one
-** reaches, or R.  Gives whether anything changed. */
+** reaches, or R.  Gives whether anything changed.  Only where I meets
+** something else: operands that are all I stay so. The first operand with a
+** gradient decides; two that contradict each other are left for the rule to
+** refuse. */
 static void without_grad (const DtSpmd *s, const DtSpmdCall *c,
                           const int *from, DtSpmdRow *row) {
   char flavour = 0;
@@ -183,6 +188,8 @@ static bool numbers_only (const DtSpmdRow *row) {
   return true;
 }
 
+/* Errors show the types as they were told, not as without_grad has turned
+** them. */
 static DtStatus check_axis (DtSpmd *s, const DtSpmdCall *c, int axis,
                             DtSpmdType *out) {
   DtSpmdForm form = form_of(c->cls);
