@@ -22,7 +22,8 @@ enum { MAX_LEVELS = 40, MAX_FRAMES = DTL_FRAMES };
 enum { GLOBALS = 1, LOCALS, FIRST };
 
 /* Reading what lies on a stack of its own is cheaper than finding it in the
-** registry at every operator. */
+** registry at every operator.  The registry keeps the thread as long as the
+** state lives; its number there is not needed again. */
 static lua_State *stack_for_queries (lua_State *L) {
   DtBind *b = dtL_state(L);
   if (b->asked == NULL) {
@@ -214,6 +215,8 @@ static void bind_python (lua_State *co, DtDebug *d, int64_t seq,
   } while (dtL_py_up(co));
 }
 
+/* A hit is verified as in name_of: a source that was collected may have left
+** its address to another. */
 static const char *scope_of (DtBind *b, const char *source, int line) {
   unsigned k = (unsigned)(((uintptr_t)source >> 4) + (unsigned)line) %
                DTL_SCOPES;
@@ -280,8 +283,9 @@ static bool bind_local (lua_State *co, DtDebug *d, int64_t seq,
   return true;
 }
 
-/* The locals of a function that hold tensors, but for those that held the same
-** when it was last here. */
+/* The locals of a function that hold tensors, but for those that held the
+** same when it was last here.  What was found at the start as it was stays
+** where it is in `f`; only the rest is copied back. */
 static void bind_locals (lua_State *co, DtDebug *d, int64_t seq,
                          const lua_Debug *inner, const lua_Debug *ar,
                          const char *scope, DtSeenFrame *f) {

@@ -171,7 +171,9 @@ static int names_index (lua_State *L) {
   return 1;
 }
 
-/* Push the environment kept under `key`; one that was written to is left. */
+/* Push the environment kept under `key`; one that was written to is left.  A
+** condition that assigned to a global wrote into the environment; the next
+** one must not see that, hence a new table. */
 static void push_seen (lua_State *L, const char *key, lua_CFunction index) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) == LUA_TTABLE) {
     lua_pushnil(L);
@@ -197,7 +199,9 @@ static int load_lua (lua_State *L, const char *cond) {
   return rc;
 }
 
-/* Push the condition as a function of Lua; each text is compiled once. */
+/* Push the condition as a function of Lua; each text is compiled once.  Kept
+** by its text for as long as the state lives; its environment is set before
+** each call (run_lua). */
 static void push_lua (lua_State *L, const char *cond) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, "dt.conditions");
   if (lua_getfield(L, -1, cond) == LUA_TNIL) {

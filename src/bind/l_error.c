@@ -127,7 +127,9 @@ static int fill_object (lua_State *L) {
   return 0;
 }
 
-/* The report on the failed call, when there is one, into the object. */
+/* The report on the failed call, when there is one, into the object.  The
+** texts are ours to free, so Lua's part is protected: raising from in
+** between would leave them behind. */
 static void attach_autopsy (lua_State *L, DtSession *s, DtStatus code) {
   DtDebug *d = dt_debug_of(s);
   DtBuf text;
@@ -149,7 +151,8 @@ static void attach_autopsy (lua_State *L, DtSession *s, DtStatus code) {
   dt_buf_fini(&text);
 }
 
-/* A field of the object as a string, "" when it has none. */
+/* A field of the object as a string, "" when it has none.  Raw: __index of
+** an error object computes, and may raise itself. */
 static const char *string_field (lua_State *L, int idx, const char *key) {
   const char *s = "";
   idx = lua_absindex(L, idx);
@@ -159,8 +162,11 @@ static const char *string_field (lua_State *L, int idx, const char *key) {
   return s;
 }
 
-/* An error object that passed through the engine (a Lua function called by an
-** operator raised it) comes out as itself, with its line and its report. */
+/* An error object that passed through the engine (a Lua function called by
+** an operator raised it) comes out as itself, with its line and its report.
+** Taken out of the registry in any case: an error that comes later must not
+** find it. Code and words are compared, since the engine may have met
+** another one on its way out. */
 static bool push_caught (lua_State *L, DtStatus code, const char *message) {
   DtBind *b = dtL_state(L);
   bool same;

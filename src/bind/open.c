@@ -36,9 +36,11 @@ static const char *source_name (DtBind *b, const char *source) {
   return name;
 }
 
-/* First Lua function of the user's on the stack of `L`, false: none.  C functions
-** and chunks of the library ("=[dt...]") are passed over; the line, which costs
-** most to learn, is asked for once. */
+/* First Lua function of the user's on the stack of `L`, false: none.  C
+** functions and chunks of the library ("=[dt...]") are passed over; the
+** line, which costs most to learn, is asked for once.  `b->at` lets the
+** record of the same operator start at this call (bound.c: level_scope); its
+** number says for how long that holds. */
 static bool find_line_of (DtBind *b, lua_State *L, const char **file,
                           int *line) {
   lua_Debug ar;
@@ -190,10 +192,11 @@ static void collect_as_world (lua_State *L, const DtSession *s) {
   else lua_gc(L, LUA_GCGEN, 0, 0);
 }
 
-/* The Lua state of one rank. The extra space of the state holds its DtBind, so
-** every C function finds its session without a global; opening runs under
+/* The Lua state of one rank. The extra space of the state holds its DtBind,
+** so every C function finds its session without a global; opening runs under
 ** pcall, and only a state that is complete gets the hook that finds script
-** lines. */
+** lines.  The memory limit is set before the library is opened: it counts,
+** too. */
 DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
   DtCtx *cx = s->cx;
   DtBind *b = DT_NEW(cx, DtBind);
