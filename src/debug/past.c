@@ -35,7 +35,9 @@ enum { LATE = 64 };
 static bool is_numbered (const DtRecOp *r) { return r->seq > 0; }
 
 /* An entry newer than which #seq is not, by halving: whatever comes after an
-** entry LATE above #seq is not older than it. */
+** entry LATE above #seq is not older than it.  The numbers are not quite
+** sorted (LATE), so halving leads to the neighbourhood only; who calls it
+** walks on from there. */
 static int skip_newer (DtDebug *d, int64_t seq) {
   int from = 0, to = d->rec.n;
   while (to - from > LATE) {
@@ -157,7 +159,10 @@ static DtBlock *block_of (DtDebug *d, const DtRecVar *v, int64_t seq) {
   return w ? w->block : v->block;
 }
 
-/* The local part as it was; without data when that was not kept. */
+/* The local part as it was; without data when that was not kept.  The
+** storage is made without data and given the kept block, whose bytes are
+** shared until somebody writes. A record from a file may claim an offset or
+** size that the block does not have: such a tensor comes back without data. */
 static DtStatus revive_local (DtDebug *d, const DtRecVar *v, DtBlock *b,
                               DtTensor **out) {
   DtCtx *cx = d->s->cx;
@@ -244,6 +249,8 @@ static bool holds_now (const DtRecVar *r, const DtVar *v) {
            memcmp(r->lstride, t->m.stride, (size_t)r->lndim * sizeof *r->lstride) == 0));
 }
 
+/* FAR: what was made longer ago is not looked for at every print. BITS:
+** `shown` has one for each of the first 32 outputs. */
 void dt_record_show (DtDebug *d, const DtVar *v) {
   enum { FAR = 1024, BITS = 32 };
   if (d->rec.off || !d->rec.values || v->local->storage == NULL) return;
@@ -294,7 +301,9 @@ static bool seen_add (Seen *s, const DtRecName *all, int i) {
   return true;
 }
 
-/* The place in k->newest of a name: its own, or the free one where it goes. */
+/* The place in k->newest of a name: its own, or the free one where it goes.
+** Ends because the table is at most half full; the pointer is good until the
+** next newest_build. */
 static int *newest_of (DtRecord *k, const char *scope, const char *name) {
   unsigned i = name_hash(scope, name);
   for (;; i++) {
@@ -359,6 +368,9 @@ static bool names_grow (DtDebug *d) {
   return true;
 }
 
+/* A name that holds the same tensor as before gets no entry: most lines
+** change nothing, and a loop would fill the list. Scope and name must be
+** interned. */
 void dt_record_bind (DtDebug *d, int64_t seq, const char *scope,
                      const char *name, int64_t var) {
   DtRecord *k = &d->rec;
