@@ -242,6 +242,7 @@ static void add_word (void *sink, const char *word) {
   dt_buf_addc(&e->words, '\0');
 }
 
+/* readline frees the word, with free(): it must not come from the context. */
 static char *next_word (const char *text, int state) {
   Edit *e = current;
   (void)text;
@@ -280,6 +281,7 @@ static char **on_complete (const char *text, int start, int end) {
 
 /* ---- history ---- */
 
+/* From the end, as entries behind a removed one move down. */
 static void forget_double (const char *text) {
   for (int i = history_length - 1; i >= 0; i--) {
     HIST_ENTRY *h = history_get(history_base + i);

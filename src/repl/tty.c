@@ -56,6 +56,8 @@ bool dt_tty_is_output (bool launched, int fd) {
   return launched ? launcher_fd(fd) : isatty(fd) == 1;
 }
 
+/* The editor's line is left first, as the settings decide what a newline
+** does. */
 static void on_fatal (int sig) {
   DtTty *t = open_tty;
   if (t != NULL && t->raw) {
@@ -115,6 +117,8 @@ void dt_tty_close (DtTty *t) {
   t->fd = -1;
 }
 
+/* ISIG goes off as well, so Ctrl-C arrives as a byte: under a launcher the
+** signal would end the launcher. */
 void dt_tty_raw (DtTty *t) {
   if (t->fd < 0)
     return;
@@ -192,6 +196,8 @@ static _Noreturn void run_guardian (const DtTty *t, int in) {
   _exit(0);
 }
 
+/* Forked before there are threads: the child of a process with threads may
+** only call what is safe in a signal handler. */
 void dt_tty_guard (DtTty *t) {
   int p[2];
   if (t->fd < 0 || pipe2(p, O_CLOEXEC) != 0)
