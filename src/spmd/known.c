@@ -92,6 +92,8 @@ void dt_spmd_forget_known (DtSpmd *s) {
   s->known = NULL;
 }
 
+/* Nodes are allocated one by one: the map's keys and the callers hold their
+** addresses, which an array that grows would change. */
 static DtStatus add_node (DtSpmd *s, DtSpmdKnown *k, const DtSpmdType *t,
                           uint64_t hash, const DtSpmdNode **out) {
   DtSpmdNode *node;
@@ -140,6 +142,8 @@ static bool is_mode (const Mode *m, int nmesh, const int *mesh, bool strict) {
   return true;
 }
 
+/* The number of the mode is part of the key of calls, so a mode that comes
+** again has to get its old one. */
 DtStatus dt_spmd_set_mode (DtSpmd *s, int nmesh, const int *mesh,
                            bool strict) {
   DtSpmdKnown *k;
@@ -166,6 +170,8 @@ DtStatus dt_spmd_set_mode (DtSpmd *s, int nmesh, const int *mesh,
 
 /* {==== Calls ==== */
 
+/* A word an operand: 24 bits of the type's number, 6 of the argument's, 2
+** flags. What does not fit is not kept, and checked anew each time. */
 bool dt_spmd_key_add (DtSpmdKey *k, const DtSpmdNode *type, bool number,
                       bool takes_grad, int arg) {
   if (k->n == DT_SPMD_KNOWN || arg > 60 || (type && type->id >= 1 << 22))

@@ -16,6 +16,7 @@ char dt_spmd_type_on (const DtSpmdType *t, int axis) {
   return 0;
 }
 
+/* On an axis of one rank all types are the same: none is kept. */
 DtStatus dt_spmd_type_put (DtSpmd *s, DtSpmdType *t, int axis, char type) {
   if (dt_spmd_axis_size(s, axis) == 1) return DT_OK;
   for (int i = 0; i < t->n; i++)
