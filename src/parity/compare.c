@@ -78,6 +78,7 @@ static bool same_list (DtParity *p, const char *what, const json_t *want,
   return ok;
 }
 
+/* A capture has no type for whole numbers, so 2 is taken for 2.0. */
 bool dt_same_value (DtParity *p, const char *what, const json_t *want,
                     const DtValue *got) {
   DtJCall none;
@@ -108,7 +109,8 @@ bool dt_same_value (DtParity *p, const char *what, const json_t *want,
 
 /* }==== Errors ==== */
 
-/* The set in this text prints in any order. */
+/* The set in this text prints in any order.  Equal length is all that is
+** asked of the rest: the same names in another order. */
 static bool same_but_order (const char *want, const char *got) {
   static const char mark[] = "Found reduce ops: {";
   const char *a = strstr(want, mark), *b = strstr(got, mark);
@@ -127,6 +129,7 @@ static bool same_but_build (const char *want, const char *got) {
          strncmp(want, got, n) == 0;
 }
 
+/* 2000: captured texts are cut there (scripts/capture_pytorch.py). */
 bool dt_same_error (DtParity *p, const json_t *want, DtStatus st) {
   const char *cls = dt_jstr(want, "class"), *text = dt_jstr(want, "text");
   const DtError *e = &p->cx->err;
