@@ -63,6 +63,8 @@ done:
   return st;
 }
 
+/* LAPACK destroys its input, hence the copy. It is not called for matrices
+** without rows or columns, for which PyTorch's U and V are unit matrices. */
 DtStatus dt_k_svd (DtCtx *cx, const DtTensor *a, bool full, DtTensor *u,
                    DtTensor *s, DtTensor *vh, DtTensor *info) {
   const DtLapack *lp = dt_lapack_of((DtDtype)a->m.dtype);

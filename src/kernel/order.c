@@ -19,6 +19,8 @@ typedef struct Line {
   int64_t *i, *ix, *tmp;
 } Line;
 
+/* One allocation of three rows of eight bytes: values, indices, room to
+** sort. `f` and `i` are the same memory, of which `exact` says the type. */
 static DtStatus line_init (DtCtx *cx, Line *l, const DtTensor *a, int64_t n) {
   l->exact = dt_class_of((DtDtype)a->m.dtype) == DT_CL_I64;
   l->n = n;
@@ -178,6 +180,8 @@ static DtC128 zlog_add (DtC128 a, DtC128 b) {
   return hi + clog(1 + cexp(lo - hi));
 }
 
+/* The compensation is dropped once the sum is not finite, where it would be
+** NaN and spread. */
 static void scan_f64 (DtScan f, double *v, int64_t n) {
   double c = 0;                 /* compensation of a running sum */
   for (int64_t k = 1; k < n; k++) {
@@ -207,7 +211,7 @@ static void scan_c128 (DtScan f, DtC128 *v, int64_t n) {
 }
 
 /* Put the values in the order of l->ix.  Bytes are moved, as they may be of
-** either class. */
+** either class.  Overwrites l->tmp: sorting is over by now. */
 static void permute (Line *l) {
   const char *from = (const char *)l->f;
   char *to = (char *)l->tmp;
@@ -365,7 +369,9 @@ static void median_to (const Line *l, int64_t *v, int64_t to, int64_t a,
   else swap(v, to, ac ? a : bc ? c : b);
 }
 
-/* Partition v[lo, hi) about v[lo]; where the upper part begins. */
+/* Partition v[lo, hi) about v[lo]; where the upper part begins.  No bounds
+** are tested in the inner loops: the median of three leaves an element on
+** each side that stops them. */
 static int64_t partition (const Line *l, int64_t *v, int64_t lo, int64_t hi) {
   median_to(l, v, lo, lo + 1, lo + (hi - lo) / 2, hi - 1);
   int64_t i = lo + 1, j = hi;

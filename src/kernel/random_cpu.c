@@ -27,6 +27,9 @@ static double pair_at (DtRng *r, double *second) {
   return radius * cos_turn_f64(turn);
 }
 
+/* The second number of a pair is kept in the generator, under the seed and
+** the place it was made at: a generator that was set back may have another
+** one there, and makes it again. */
 double dt_cpu_normal (DtRng *r) {
   DtTwister *t = r->twister;
   uint64_t pair = r->pair;
