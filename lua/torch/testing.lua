@@ -9,6 +9,7 @@ local attrs = require "python.attrs"
 local managers = require "python.managers"
 local builtins = require "python.builtins"
 local exceptions = require "python.exceptions"
+local base = require "dt.optim.base"
 local meshes = require "torch.mesh"
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
@@ -163,6 +164,7 @@ attrs.provide("_dtrepl", namespace {
   has_methods = builtin(has_methods, "has_methods"),
   groups = builtin(groups, "groups"),
   piece = builtin(function (a) dt._piece(a[1]) return dt.None end, "piece"),
+  flat = builtin(function (a) base.flat[a[1]] = true return dt.None end, "flat"),
   stage = builtin(function (a) dt._stage(a[1]) return dt.None end, "stage"),
   piped_sum = builtin(piped_sum, "piped_sum"),
   stage_layers = builtin(stage_layers, "stage_layers"),

@@ -362,7 +362,8 @@ static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
   if (!advised) c->fix = NULL;
   if (c->lone > 0 && !is_lone(hash, c->nrank, c->lone - 1)) return;
   if (c->paired && !is_paired(hash, c->nrank)) return;
-  if (c->lagging && !dt_diag_is_lagging(all, c->nrank, c->nfact)) return;
+  if (c->lagging && !dt_diag_is_lagging(all, c->nrank, c->nfact,
+                                        c->lagging == DT_LAGS_ONLY)) return;
   if (!c->quiet && !c->mute) report_claim(g, c, hash);
 }
 

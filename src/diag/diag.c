@@ -528,10 +528,11 @@ void dt_diag_clear (DtDiag *g) {
   dt_diag_caps_free(g);
   dt_diag_noises_free(g);
   dt_diag_perms_free(g);
+  dt_diag_decks_free(g);
   dt_diag_unreads_free(g);
   dt_diag_answers_free(g);
   dt_diag_adjoints_free(g);
-  g->nbuffers = g->nresults = 0;
+  g->nbuffers = g->nresults = g->nmetered = g->nfilled = 0;
 }
 
 void dt_diag_free (DtDiag *g) {
@@ -557,6 +558,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->sent_some.v);
   dt_free(g->s->cx, g->own_pieces.v);
   dt_free(g->s->cx, g->scattered.v);
+  dt_free(g->s->cx, g->factors.v);
   dt_free(g->s->cx, g->mapped.v);
   dt_free(g->s->cx, g->waiting.v);
   dt_free(g->s->cx, g->apart.v);

@@ -74,7 +74,7 @@ enum DtSalt {
   DT_SALT_SHARED_LOSS, DT_SALT_BENT_SHARE, DT_SALT_ORDER_MET, DT_SALT_MADE_ALONE,
   DT_SALT_SAME_PART, DT_SALT_CUT_OFF, DT_SALT_MEAN_MET, DT_SALT_UPDATED_BY_ONE,
   DT_SALT_LEFT_OUT, DT_SALT_PIECES_CLIPPED, DT_SALT_UNITS, DT_SALT_MADE_OF_PART,
-  DT_SALT_SOLO, DT_SALT_CUT_WHOLE,
+  DT_SALT_SOLO, DT_SALT_CUT_WHOLE, DT_SALT_FACTORS,
   DT_SALT_EXTRA = 1 << 20,
   DT_SALT_STATE = 2 << 20,
   DT_SALT_PARTS_STEPPED = 3 << 20,
@@ -321,7 +321,7 @@ void dt_diag_stales_free (DtDiag *g);
 /* rules_lag.c.  Claims that no rank has the batches that another had before.  Local. */
 void dt_diag_lagging (DtDiag *g);
 /* Are the facts of all ranks but one, so many steps later, the first of another? */
-bool dt_diag_is_lagging (uint64_t (*hash)[DT_FACTS], int nrank, int nfact);
+bool dt_diag_is_lagging (uint64_t (*hash)[DT_FACTS], int nrank, int nfact, bool only);
 /* rules_picked.c.  A raw collective takes `in`.  Local. */
 void dt_diag_picked_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 void dt_diag_picks_free (DtDiag *g);
@@ -336,6 +336,12 @@ bool dt_diag_is_noise (const DtDiag *g, const DtVar *v);
 void dt_diag_noises_free (DtDiag *g);
 /* rules_perm.c.  Local. */
 void dt_diag_perms_free (DtDiag *g);
+void dt_diag_decks_free (DtDiag *g);  /* rules_dealt.c */
+/* rules_factors.c.  A raw collective takes `in`.  Local. */
+void dt_diag_factors_raw (DtDiag *g, const DtVar *in);
+/* rules_meter.c.  A raw collective took `in` and gave `out`.  Local. */
+void dt_diag_meter_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                        const DtVar *out);
 /* rules_unread.c.  What came into `v` is used otherwise than by an operator: it goes to
 ** other ranks, or is shown or saved.  Local. */
 void dt_diag_unread_taken (DtDiag *g, const DtVar *v);
@@ -445,6 +451,8 @@ typedef struct DtShareStep {
 /* *rate, of an update with `t`, becomes that of the gradient; false: nothing is wrong
 ** with it, or it is not known.  Pure. */
 bool dt_diag_share_step (DtDiag *g, const DtTensor *t, double *rate, DtShareStep *how);
+/* Where a checkpoint was loaded into it, of the last ones; NULL.  Pure. */
+const DtOrigin *dt_diag_load_of (const DtDiag *g, int64_t storage);
 /* rules_state.c.  Claim that the ranks trained in the same mode. */
 void dt_diag_modes (DtDiag *g);
 /* rules_units.c.  A plain tensor that to_local() gave, `h`, is reduced. */

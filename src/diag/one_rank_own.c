@@ -16,6 +16,7 @@ typedef struct Walk {
   uint32_t *own;                /* results that are each rank's own, a bit each */
   bool met;                     /* they were used with a part of a tensor */
   int mask;                     /* what made a mask that is no partition; -1 */
+  int put;                      /* what writes at indices of its own, unmasked; -1 */
   int parted;                   /* where what is explained became what is not; -1 */
   DtParting *f;
 } Walk;
@@ -147,6 +148,36 @@ static DtStatus look_at_mask (Walk *w, int i, int j) {
   return DT_OK;
 }
 
+/* Were numbers masked by what is a rank's own, on the way to input `j`?  The indices that
+** they were taken by do not count. */
+static bool is_masked (const Walk *w, int i, int j, int deep) {
+  const int key = key_of(w->u, i, j), k = dt_op_of_key(key);
+  if (key <= 0 || deep > 8) return true;        /* not known */
+  for (int m = 0; m < w->u->op[k]->nin; m++) {
+    const DtRecVar *v = &w->u->op[k]->in[m];
+    if (v->none || !is_own(w, k, m)) continue;
+    if ((DtDtype)v->meta->dtype == DT_BOOL) return true;
+    if (!is_whole_number(v) && is_masked(w, k, m, deep + 1)) return true;
+  }
+  return false;
+}
+
+/* An item is of one rank, and each of them writes at its index. */
+static void look_at_put (Walk *w, int i) {
+  static const char *const names[] = {
+    "aten.index_put", "aten.scatter", "aten.index_add", NULL
+  };
+  const DtRecOp *r = w->u->op[i];
+  bool index = false;
+  for (int j = 1; j < r->nin; j++)
+    index = index || (!r->in[j].none && is_own(w, i, j) && is_whole_number(&r->in[j]));
+  if (w->put >= 0 || !index || !begins(r, names)) return;
+  for (int j = 1; j < r->nin; j++)
+    if (!r->in[j].none && is_own(w, i, j) && !is_whole_number(&r->in[j]) &&
+        is_masked(w, i, j, 0)) return;
+  w->put = i;
+}
+
 /* *own: it takes what is a rank's own.  *explained: all else it takes is. */
 static DtStatus look_at_inputs (Walk *w, int i, bool *own, bool *explained) {
   static const char *const looks[] = {
@@ -173,6 +204,7 @@ static DtStatus look_at_inputs (Walk *w, int i, bool *own, bool *explained) {
     if (!dt_rel_explains(rel)) *explained = false;
   }
   w->met = w->met || (part && index && begins(r, looks));
+  look_at_put(w, i);
   return DT_OK;
 }
 
@@ -205,16 +237,17 @@ static DtStatus look_at_operator (Walk *w, int i, bool *go) {
   return st;
 }
 
-/* The line of the mask; without one nothing is told, for what ranks make of ranges
-** of their own may differ by right. */
+/* The line of the mask, or of what is written without one; with neither nothing is
+** told, for what ranks make of ranges of their own may differ by right. */
 static void set_place (Walk *w, const char *why) {
   DtParting *f = w->f;
-  if (f->op < 0 || !w->met || w->mask < 0) {
+  const int at = w->mask >= 0 ? w->mask : w->put;
+  if (f->op < 0 || !w->met || at < 0) {
     f->op = -1;
     w->u->why = why;
     return;
   }
-  f->op = w->mask;
+  f->op = at;
   f->out = 0;
   f->own = true;
 }
@@ -223,7 +256,7 @@ static void set_place (Walk *w, const char *why) {
 ** program's beginning among what led to this result. It ends where ranks drew
 ** other random numbers: behind that nothing is comparable. */
 DtStatus dt_runs_search_own (DtRuns *u, int end, int out, DtParting *f) {
-  Walk w = {.u = u, .mask = -1, .parted = -1, .f = f};
+  Walk w = {.u = u, .mask = -1, .put = -1, .parted = -1, .f = f};
   DtStatus st = DT_OK;
   const char *why = u->why;
   bool go = true;

@@ -14,7 +14,8 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
-enum { IN_ROW = 3 };            /* batches that are compared together */
+enum { IN_ROW = 3, MANY = 8 };  /* batches that are compared together; elements of one
+                                ** that says as much as several */
 
 /* --- batches --- */
 
@@ -42,6 +43,8 @@ static void on_compared (DtDiag *g, const DtEvent *e) {
                         .seq = e->seq };
     k->name = dt_diag_kept_name(g, t);
   }
+  if (k->n == 0 || dt_meta_numel(&t->local->m) < k->least)
+    k->least = dt_meta_numel(&t->local->m);
   k->hash[k->n++] = h;
 }
 
@@ -50,25 +53,28 @@ void dt_diag_lagging (DtDiag *g) {
   const DtTargets *k = &g->targets;
   const DtEvent e = dt_diag_origin(&k->at, k->at.op);
   DtFact fact[DT_FACTS] = { { false, 0 } };
-  int n = 0, i = 0;
+  int n = 0, i = 0, row = IN_ROW;
   DtClaim *c;
   while (i < k->n && k->hash[i] != 0) i++;
-  for (; n < DT_FACTS - 1 && n + IN_ROW <= i; n++)
-    fact[n] = (DtFact){ false, dt_hash_bytes(DT_HASH_SEED, &k->hash[n], IN_ROW *
+  if (i <= IN_ROW && k->least >= MANY) row = 1;         /* a short epoch */
+  for (; n < DT_FACTS - 1 && n + row <= i; n++)
+    fact[n] = (DtFact){ false, dt_hash_bytes(DT_HASH_SEED, &k->hash[n], (size_t)row *
                                              sizeof k->hash[0]) | 1 };
   if (n < 2) return;
   c = dt_diag_claim_all(g, &e, DT_FIND_ID_BATCHES_LAG, g->over, g->over_dim, 0, n, fact,
                         k->name, "the targets of the first steps; a rank's are those of "
                         "another some steps later");
-  if (c) c->lagging = true;
+  if (c) c->lagging = row == 1 ? DT_LAGS_ONLY : DT_LAGS;
 }
 
-bool dt_diag_is_lagging (uint64_t (*hash)[DT_FACTS], int nrank, int nfact) {
+/* With `only`, one rank has what no other begins with: else the batches may go round. */
+bool dt_diag_is_lagging (uint64_t (*hash)[DT_FACTS], int nrank, int nfact, bool only) {
+  if (only && nrank < 3) return false;
   for (int by = 1; by < nfact; by++) {
     int after = 0;
     for (int i = 0; i < nrank; i++)
       for (int j = 0; j < nrank; j++) after += j != i && hash[i][by] == hash[j][0];
-    if (after == nrank - 1 || after == nrank) return true;
+    if (after == nrank - 1 || (after == nrank && !only)) return true;
   }
   return false;
 }

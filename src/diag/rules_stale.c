@@ -74,6 +74,17 @@ static void on_joined (DtDiag *g, const DtEvent *e) {
   }
 }
 
+/* What was gathered of parameters is put into tensors that the program gave. */
+static void on_put (DtDiag *g, const DtEvent *e) {
+  const DtVar *to = e->nin > 1 ? e->in[0] : NULL;
+  const Stale *s = to && e->in[1] && dt_diag_is(g, e, DT_DO_COPY)
+                   ? find_stale(g, e->in[1]->local->storage->id) : NULL;
+  if (s && dt_idset_has(&g->params, s->source)) {
+    const DtOrigin at = s->at;
+    note_gathered(g, to, s->source, &at);
+  }
+}
+
 /* The gathered tensor is written over, or a part of it is updated. */
 static void on_written (DtDiag *g, const DtEvent *e) {
   const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
@@ -83,6 +94,7 @@ static void on_written (DtDiag *g, const DtEvent *e) {
   if (s) s->storage = 0;
   for (int i = 0; i < STALES; i++)
     if (g->stales->v[i].source == v->local->storage->id) g->stales->v[i].behind++;
+  on_put(g, e);
 }
 
 static void on_used (DtDiag *g, const DtEvent *e) {

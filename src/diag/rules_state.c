@@ -246,7 +246,16 @@ void dt_diag_state (DtDiag *g) {
 /* --- what was loaded --- */
 
 void dt_diag_loaded (DtDiag *g, const DtVar *v) {
-  if (g->on && !v->spec) dt_idset_add(g, &g->loaded, v->local->storage->id);
+  if (!g->on || v->spec) return;
+  dt_idset_add(g, &g->loaded, v->local->storage->id);
+  g->load[g->nfilled++ % DT_LOADS] = (DtLoaded){ v->local->storage->id,
+                                                dt_diag_here(g, "load") };
+}
+
+const DtOrigin *dt_diag_load_of (const DtDiag *g, int64_t storage) {
+  for (int i = 0; i < g->nfilled && i < DT_LOADS; i++)
+    if (g->load[i].storage == storage) return &g->load[i].at;
+  return NULL;
 }
 
 /* One rank made it by itself, and another one's is sent. */

@@ -288,7 +288,8 @@ void dt_diag_kept (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[3] = { { false, own || fewer ? l->came : l->loss },
                             { true, l->kept },
                             { !dealt, dealt ? l->at_first : l->loss } };
-  const bool at_sum = l->reduced_at.line > 0 && (l->kept == DT_KEPT_SUM || fewer);
+  const bool at_sum = l->reduced_at.line > 0 && (l->kept == DT_KEPT_SUM || fewer ||
+                                                  l->kept == DT_KEPT_SHARE);
   DtEvent e = dt_diag_origin(at_sum ? &l->reduced_at : own && g->own_back.line > 0
                              ? &g->own_back : &l->step, "update");
   const char *what;

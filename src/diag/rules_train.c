@@ -650,13 +650,15 @@ static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
                             { true, l->used } };
   const bool some = dt_idset_has(&g->sent_some, l->storage);    /* not from one to all */
   const DtOrigin *after = dt_diag_rewrote(g, l->storage);
+  const DtOrigin *load = after ? NULL : dt_diag_load_of(g, l->storage);
   DtEvent e = dt_diag_origin(some ? &g->sent_at : g->moved ? &l->reduced_at
-                             : after ? after : &l->made, "update");
+                             : after ? after : load ? load : &l->made, "update");
   const char *what;
   if (l->start == 0 || l->numel < 2 || l->came == 0 || l->used == 0) return;
   what = dt_diag_learn_words(
     g, l, after ? "%s was written after a broadcast had made it equal; what it is when "
                   "its first gradient comes at %s:%d"
+       : load ? "%s as it was loaded, when its first gradient came at %s:%d"
                 : "%s when its first gradient came at %s:%d");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_NEVER_EQUAL,
                               l->mesh ? l->mesh : g->over,

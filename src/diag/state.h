@@ -87,6 +87,9 @@ extern const DtDiagRule dt_rules_met[];
 extern const DtDiagRule dt_rules_scattered[];
 extern const DtDiagRule dt_rules_adjoint[];
 extern const DtDiagRule dt_rules_coarse[];
+extern const DtDiagRule dt_rules_dealt[];
+extern const DtDiagRule dt_rules_factors[];
+extern const DtDiagRule dt_rules_meter[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -317,7 +320,8 @@ typedef struct DtClaim {
                                 ** line does not hold */
   bool paired;                  /* the ranks must form groups of equal size, more
                                 ** than one each, that hold the same data */
-  bool lagging;                 /* a rank's later facts must be the first of another */
+  enum { DT_LAGS_NOT, DT_LAGS, DT_LAGS_ONLY } lagging;  /* a rank's later facts must be
+                                ** the first of another; of all ranks but one */
   bool sums;                    /* the facts are numbers: rules_adjoint.c */
   bool by_lse;                  /* dropped when a log-sum-exp is used */
   bool untrained;               /* dropped when the program trains: samples are
@@ -395,6 +399,20 @@ typedef struct DtLearn {
                                 ** those of samples that are clipped one by one */
   const char *name, *file; int line;    /* of the first gradient */
 } DtLearn;
+
+/* Numbers that a group of ranks is about to sum, `n` of them; a sum of such that is the
+** same number several times, or what was made of it (rules_meter.c). */
+enum { DT_METER = 4, DT_METERED = 32 };
+typedef struct DtMeter {
+  int n;
+  double v[DT_METER], ranks;
+  DtOrigin at;
+} DtMeter;
+typedef struct DtMetered {
+  int64_t storage;
+  uint64_t claim;               /* its key */
+  double ranks;
+} DtMetered;
 
 /* What was put together in one flat tensor: whose memory begins where. */
 enum { DT_FLATS = 4, DT_FLAT_PARTS = 32 };
@@ -549,11 +567,16 @@ typedef struct DtBuffer {
 enum { DT_LOWS = 8 };
 typedef struct DtLow { int64_t storage; int count; int64_t version; double sum; } DtLow;
 
+/* Where a checkpoint was loaded into a storage. */
+enum { DT_LOADS = 32 };
+typedef struct DtLoaded { int64_t storage; DtOrigin at; } DtLoaded;
+
 /* Hashes of the targets that losses of the first steps are made with; 0: they come again,
 ** or are all the same. */
 enum { DT_TARGETS = 8 };
 typedef struct DtTargets {
   int n; uint64_t hash[DT_TARGETS];
+  int64_t least;                /* elements of the smallest */
   DtOrigin at;                  /* the first such loss */
   const char *name;
 } DtTargets;
@@ -689,6 +712,9 @@ struct DtDiag {
   struct DtClamps *clamps; int nclamps; /* rules_clamped.c; ever put in */
   struct DtNoises *noises; int nnoises; /* rules_noise.c; ever put in */
   struct DtPerms *perms; int nperms;    /* rules_perm.c; ever put in */
+  DtIdSet factors;              /* rules_factors.c; of parts, and what is made of them */
+  DtMeter meter; int nmetered; DtMetered metered[DT_METERED];
+  struct DtDecks *decks; int ndecks;    /* rules_dealt.c; 1: dealt in two ways */
   struct DtUnreads *unreads; int nunread;       /* rules_unread.c; 1: something came */
   int64_t nmessage;             /* messages between two ranks so far */
   struct DtAnswers *answers; int nanswers;      /* rules_answer.c; messages that came */
@@ -746,6 +772,7 @@ struct DtDiag {
   DtIdSet own_pieces;           /* storages: a rank's own piece of a parameter */
   int nclipped;                 /* how often such were clipped, of the first times */
   DtIdSet inner_gains;
+  int nfilled; DtLoaded load[DT_LOADS];  /* ever; where, the last ones */
   DtIdSet loaded;               /* storages that a checkpoint was loaded into */
   bool normed;                  /* a norm of gradients was taken since backward */
   bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */

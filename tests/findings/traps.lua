@@ -1426,7 +1426,8 @@ local in_pairs = {
   "opt_order.py", "positions_bf16.py",
   "param_server_last.py", "batches_lag.py", "neftune_parts.py", "topk_values_summed.py",
   "vce_unmasked.py", "moe_sorted_again.py", "contrastive_mask.py",
-  "clip_then_divide.py",
+  "clip_then_divide.py", "dealt_two_ways.py", "meter_of_tp.py",
+  "flat_undecayed.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))

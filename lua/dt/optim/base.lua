@@ -351,6 +351,30 @@ local function each_kept(o, see)
   end
 end
 
+-- Parameters of one dimension that hold matrices, as FSDP1 flattens them; told by it.
+M.flat = setmetatable({}, {__mode = "k"})
+
+-- The groups were chosen by how many dimensions a parameter has: the one that decays is
+-- empty, and matrices that were flattened are among those that do not.
+local function tell_undecayed(o)
+  local empty, flat, n = false, nil, 0
+  for _, g in ipairs(o.param_groups) do
+    local decay = g.weight_decay
+    if #g.params == 0 then
+      empty = empty or (type(decay) == "number" and decay > 0)
+    elseif decay == 0 then
+      for _, p in ipairs(g.params) do
+        if M.flat[p] then flat, n = flat or p, n + 1 end
+      end
+    end
+  end
+  if empty and flat and dt._finding then
+    dt._finding("FLAT_UNDECAYED", flat, ("the group with weight decay is empty; %d "
+      .. "parameters of one dimension, in which matrices are flattened, have none")
+      :format(n), o.class.__name)
+  end
+end
+
 local function new(class, params, defaults)
   local o = setmetatable({state = {}, param_groups = {}, defaults = defaults,
     class = class}, class)
@@ -382,6 +406,7 @@ local function new(class, params, defaults)
   else
     table.insert(o.param_groups, group_of(params, defaults))
   end
+  tell_undecayed(o)
   return o
 end
 

@@ -118,6 +118,10 @@ class FlatHandle:
         if not self.own:
             self.params = [nn.Parameter(self._mine_of(whole).clone(),
                                         self.parts[0].requires_grad)]
+            if self.shards:
+                _dtrepl.piece(self.params[0])
+            if any(len(part.shape) > 1 for part in self.parts):
+                _dtrepl.flat(self.params[0])
             return
         # without elements; a rank that holds nothing takes part in backward
         self.anchor = nn.Parameter(torch.empty(0, dtype=self.dtype),
@@ -127,6 +131,8 @@ class FlatHandle:
             piece = nn.Parameter(self._slice(whole, part), part.requires_grad)
             if self.shards:
                 _dtrepl.piece(piece)
+                if len(part.shape) > 1:
+                    _dtrepl.flat(piece)
             self.params.append(piece)
 
     def _register(self, module):
