@@ -200,7 +200,8 @@ static void excuse_sum (DtDiag *g, const DtSummed *s) {
     DtClaim *c = &g->claim[k];
     if ((c->kind->id == DT_FIND_ID_SUMMED_COPIES ||
          c->kind->id == DT_FIND_ID_MEANS_ADDED) && c->line == s->line &&
-        strcmp(c->file, s->file) == 0) c->mute = true;
+        strcmp(c->file, s->file) == 0)
+      c->fact[0].hash = 0;      /* on no rank, also where one alone tells it */
   }
 }
 

@@ -84,6 +84,25 @@ void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p) {
     }
 }
 
+/* A broadcast writes the root's gradient over those that the others computed. */
+void dt_diag_gradient_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  const DtLearn *l = g->nlearn > 0 && !in->spec && !g->s->backward &&
+                     strcmp(raw->kind, "broadcast") == 0
+                     ? dt_diag_by_grad(g, in->local->storage->id) : NULL;
+  const DtFact fact = { false, l ? l->came : 0 };
+  const char *what;
+  DtOrigin here;
+  DtEvent at;
+  if (l == NULL || l->met || l->drawn || l->numel < 2) return;
+  here = dt_diag_here(g, raw->kind);
+  at = dt_diag_origin(&here, raw->kind);
+  at.kind = DT_EV_COLL;
+  what = dt_diag_learn_words(g, l, "%s: each rank computes a gradient of its own at %s:%d, "
+                             "and gets another rank's in its place; the gradients");
+  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_GRADS_REPLACED, raw->mesh, raw->mdim, 0, 1,
+                              &fact, l->name, what);
+}
+
 static void name_copy (DtDiag *g, DtCopy *c, const DtVar *p) {
   DtBuf b;
   dt_buf_init(&b, g->s->cx);

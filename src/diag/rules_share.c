@@ -712,6 +712,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                    raw->mesh->shape[raw->mdim] > 1);
   dt_diag_adjoint_raw(g, raw);
   dt_diag_summed(g, raw, in);
+  dt_diag_gradient_sent(g, raw, in);
   dt_diag_train_raw(g, raw, in);
   dt_diag_where_raw(g, raw, in, out);
   dt_diag_graph_raw(g, raw, in, out);

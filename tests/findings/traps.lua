@@ -1427,7 +1427,7 @@ local in_pairs = {
   "param_server_last.py", "batches_lag.py", "neftune_parts.py", "topk_values_summed.py",
   "vce_unmasked.py", "moe_sorted_again.py", "contrastive_mask.py",
   "clip_then_divide.py", "dealt_two_ways.py", "meter_of_tp.py",
-  "flat_undecayed.py",
+  "flat_undecayed.py", "grads_of_rank0.py",
 }
 for _, name in ipairs(in_pairs) do
   local file <close> = assert(io.open("tests/findings/pairs/" .. name))

@@ -14,7 +14,7 @@ some="dino_center norm_read_local router_to_local labels_of_rank0 adafactor_rows
   rotary labels_vs_argmax shards_averaged_again grad_max checkpoint_draws dropped_functional spmd_sum_dst
   contrastive_labels gathered_into_one sampler_seed dt_local_mean fsdp_divide_one
   scatter_turned clip_value_first tie_lost_to_empty dealt_two_ways
-  sp_gain_averaged"
+  sp_gain_averaged grads_of_rank0"
 [ "$EDITS" = all ] && some=$(cd "$here" && ls ./*.py | sed 's,^\./,,; s,\.py$,,')
 
 # found CODE TENSOR: the first such finding of the text that has an edit: its line,
