@@ -13,6 +13,17 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
+/* An element as a word. */
+static uint64_t word_at (const char *p, int64_t size) {
+  uint64_t w = 0;
+  uint32_t half;
+  switch (size) {
+    case 4: memcpy(&half, p, sizeof half); return half;
+    case 8: memcpy(&w, p, sizeof w); return w;
+    default: return dt_hash_bytes(DT_HASH_SEED, p, (size_t)size);
+  }
+}
+
 /* A hash of a tensor's values, never 0; 0 says that there is nothing to
 ** compare. With `varied`, a tensor of one repeated value gives 0: equal zeros
 ** on two ranks are no evidence. Beyond 64 KiB only every step-th value is
@@ -20,26 +31,27 @@
 uint64_t dt_diag_hash (const DtTensor *t, bool varied) {
   enum { MAX = 1 << 16 };       /* bytes looked at */
   const DtMeta *m = &t->m;
-  int64_t n = dt_meta_numel(m), size, step, i, at[DT_MAX_NDIM] = { 0 };
-  const char *p = dt_tensor_cdata(t), *first = NULL;
-  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)n);
+  int64_t n = dt_meta_numel(m), size, step, i;
+  const char *p = dt_tensor_cdata(t);
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)n), first = 0, word;
   bool same = true;
+  const bool in_row = dt_meta_is_contiguous(m);
   int d;
   if (p == NULL || n == 0) return 0;
   size = (int64_t)dt_dtype_size((DtDtype)m->dtype);
-  if (dt_meta_is_contiguous(m) && n * size <= MAX && !varied)
+  if (in_row && n * size <= MAX && !varied)
     return dt_hash_bytes(h, p, (size_t)(n * size)) | 1;
   step = n * size > MAX ? n / (MAX / size) | 1 : 1;
   for (i = 0; i < n; i += step) {
-    int64_t rest = i, off = 0;
-    for (d = m->ndim - 1; d >= 0; d--) {
-      at[d] = rest % m->shape[d];
+    int64_t rest = i, off = in_row ? i : 0;
+    for (d = m->ndim - 1; d >= 0 && !in_row; d--) {
+      off += rest % m->shape[d] * m->stride[d];
       rest /= m->shape[d];
-      off += at[d] * m->stride[d];
     }
-    if (first == NULL) first = p + off * size;
-    else if (memcmp(first, p + off * size, (size_t)size) != 0) same = false;
-    h = dt_hash_bytes(h, p + off * size, (size_t)size);
+    word = word_at(p + off * size, size);
+    if (i == 0) first = word;
+    else if (word != first) same = false;
+    h = dt_hash_u64(h, word);
   }
   return varied && same ? 0 : h | 1;
 }
@@ -117,10 +129,11 @@ static DtClaim *claim_of (DtDiag *g, uint64_t key) {
 }
 
 /* Claims of one place and group: the first few each by itself, the others
-** folded into the last, so that a long loop stays small. */
-void dt_diag_claim_named (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
-                          const DtMesh *mesh, int mdim, const char *name,
-                          uint64_t hash, const char *what) {
+** folded into the last, so that a long loop stays small.  name NULL: that of `v`, which
+** takes long to look up. */
+static void claim_one (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
+                       const DtMesh *mesh, int mdim, const DtVar *v, const char *name,
+                       uint64_t hash, const char *what) {
   DtClaim c, *last = NULL;
   const int *group;
   uint64_t key;
@@ -152,15 +165,20 @@ void dt_diag_claim_named (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
     for (; c.npl < s->npl && c.npl < DT_MAX_MDIM; c.npl++)
       c.pl[c.npl] = s->pl[c.npl];
   }
-  claim_put(g, &c, group, n, name);
+  claim_put(g, &c, group, n, name ? name : dt_diag_name(g, v));
+}
+
+void dt_diag_claim_named (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
+                          const DtMesh *mesh, int mdim, const char *name,
+                          uint64_t hash, const char *what) {
+  claim_one(g, e, id, differ, mesh, mdim, NULL, name, hash, what);
 }
 
 void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                     const DtMesh *mesh, int mdim, const DtVar *v,
                     uint64_t hash, const char *what) {
   if (!mesh->member || g->s->comm == NULL || dt_session_no_data(g->s)) return;
-  dt_diag_claim_named(g, e, id, differ, mesh, mdim, dt_diag_name(g, v), hash,
-                      what);
+  claim_one(g, e, id, differ, mesh, mdim, v, NULL, hash, what);
 }
 
 /* The key of a claim of `group`, of `n` ranks, at a place. */

@@ -5,10 +5,11 @@
 #include <string.h>
 #include "diag/diag_int.h"
 
-/* Replicas of `v` must be equal, along every dimension it is Replicate on. */
+/* Replicas of `v` must be equal, along every dimension it is Replicate on.  subject NULL:
+** it is the gradient of `of`. */
 static void claim_equal_replicas (DtDiag *g, const DtEvent *e, DtFindId id,
                                   const DtVar *v, const char *subject,
-                                  const char *what) {
+                                  const DtVar *of, const char *what) {
   const DtSpec *s = v->spec;
   uint64_t h = 0;
   int m;
@@ -16,7 +17,8 @@ static void claim_equal_replicas (DtDiag *g, const DtEvent *e, DtFindId id,
   for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
     if (!dt_pl_is_replicate(s->pl[m]) || s->mesh->shape[m] < 2) continue;
     if (h == 0) h = dt_diag_hash(v->local, false);
-    dt_diag_claim_named(g, e, id, false, s->mesh, m, subject, h, what);
+    if (subject) dt_diag_claim_named(g, e, id, false, s->mesh, m, subject, h, what);
+    else dt_diag_claim(g, e, id, false, s->mesh, m, of, h, what);
   }
 }
 
@@ -38,7 +40,7 @@ static void to_local_back (DtDiag *g, const DtEvent *e) {
   const bool mapped = dt_idset_has(&g->mapped, g->s->back_var);
   claim_equal_replicas(g, &at, mapped ? DT_FIND_ID_MAP_NOT_REDUCED
                                       : DT_FIND_ID_GRAD_NOT_REDUCED, e->out[0],
-                       dt_diag_place_name(g, g->s->back_var), mapped
+                       dt_diag_place_name(g, g->s->back_var), NULL, mapped
                        ? "gradient of an input of local_map()"
                        : "gradient of a tensor that left by to_local()");
 }
@@ -64,8 +66,7 @@ static void on_leaf_gradient (DtDiag *g, const DtEvent *e) {
                   b->pl[m].dim);
       break;
     }
-  claim_equal_replicas(g, e, DT_FIND_ID_GRAD_DRIFT, d, dt_diag_name(g, p),
-                       "gradient");
+  claim_equal_replicas(g, e, DT_FIND_ID_GRAD_DRIFT, d, NULL, p, "gradient");
 }
 
 static bool is_nll (const DtDiag *g, const DtOpDef *op) {
