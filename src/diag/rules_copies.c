@@ -89,7 +89,8 @@ void dt_diag_gradient_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   const DtLearn *l = g->nlearn > 0 && !in->spec && !g->s->backward &&
                      strcmp(raw->kind, "broadcast") == 0
                      ? dt_diag_by_grad(g, in->local->storage->id) : NULL;
-  const DtFact fact = { false, l ? l->came : 0 };
+  const DtFact facts[2] = { { false, l ? l->came : 0 },
+                            { false, l ? dt_diag_hash(in->local, false) : 0 } };
   const char *what;
   DtOrigin here;
   DtEvent at;
@@ -99,8 +100,8 @@ void dt_diag_gradient_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   at.kind = DT_EV_COLL;
   what = dt_diag_learn_words(g, l, "%s: each rank computes a gradient of its own at %s:%d, "
                              "and gets another rank's in its place; the gradients");
-  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_GRADS_REPLACED, raw->mesh, raw->mdim, 0, 1,
-                              &fact, l->name, what);
+  if (what) dt_diag_claim_all(g, &at, DT_FIND_ID_GRADS_REPLACED, raw->mesh, raw->mdim, 0, 2,
+                              facts, l->name, what);
 }
 
 static void name_copy (DtDiag *g, DtCopy *c, const DtVar *p) {

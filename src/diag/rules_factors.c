@@ -21,7 +21,10 @@ static bool is_factor (const DtDiag *g, const DtVar *v) {
   return v && dt_idset_has(&g->factors, v->local->storage->id);
 }
 
-/* Only of what the optimizer has: samples that a rank analyses may be its own. */
+static bool both_cut (uint32_t dims) { return (dims & (dims - 1)) != 0; }
+
+/* Only of what the optimizer has: samples that a rank analyses may be its own.  A block
+** on the diagonal, cut along both dimensions, is meant to be taken alone. */
 static void taken_apart (DtDiag *g, const DtEvent *e) {
   const DtPlace *w = dt_diag_place_of(g, e, 0, DT_PLACE_PART);
   const DtVar *m = w ? e->in[0] : NULL;
@@ -30,7 +33,7 @@ static void taken_apart (DtDiag *g, const DtEvent *e) {
   DtBuf b;
   if (e->status != DT_OK || e->backward || w == NULL || m->requires_grad ||
       g->s->grad_enabled || m->local->m.ndim < 2 || w->dim < m->local->m.ndim - 2 ||
-      w->len == w->whole) return;
+      w->len == w->whole || w->first_len > 0 || both_cut(dt_diag_cut_dims(g, m))) return;
   fact.hash = w->where;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "each rank has %lld of %lld along dimension %d, and takes that for the "
