@@ -641,7 +641,9 @@ static void claim_no_drift (DtDiag *g, const DtLearn *l, const DtMesh *mesh,
   for (int i = 0; i < g->nlearn && !others; i++)
     others = g->learn[i].numel > 1 && g->learn[i].reduced;
   if (l->step.line == 0 || l->drawn || start == 0 || l->last == 0 ||
-      l->came == 0 || !others) return;
+      l->came == 0 || !others || (g->alone_at.line == 0 && dt_idset_has(&g->own_pieces,
+                                                                        l->storage)))
+    return;                     /* pieces of norms begin alike, too */
   claim_drift(g, l, mesh, mdim, nr, n, facts);
 }
 
