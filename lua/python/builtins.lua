@@ -75,7 +75,7 @@ def("len", function (a)
   end
   if type(v) == "number" or type(v) == "boolean" or v == None or big.is(v)
      or V.is_complex(v) or V.is_generator(v) or V.is_object(v) or V.is_opaque(v)
-     or V.is_error(v) then
+     or V.is_error(v) or foreign.itemless(v) then
     util.raise("TypeError", "object of type '%s' has no len()",
       V.type_name(a[1]))
   end

@@ -101,9 +101,12 @@ return function (v)
     add_keys(add, v)
     add_keys(add, attrs.more_names(module))
   end
-  if #out > 0 then
+  if #out > 0 and not (kind and kind.inner) then
     table.sort(out)
     return V.list(out)
+  end
+  for _, fact in ipairs(kind and kind.inner and kind.inner(v) or {}) do
+    add(fact[1])
   end
   local class = class_behind(v)
   add_type(add, "object", true)

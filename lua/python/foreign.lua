@@ -12,6 +12,7 @@
 --   delete(v, name)                  del v.name
 --   enter(v), leave(v)               with v:
 --   getitem(v, i)                    v[i]
+--   itemless(v)                      is there no v[i] and no len(v)?
 --   index(v)                         v as an integer that counts items
 --   callable(v), isinstance(v, class)
 --   names(v)                         its attributes: the keys of a table
@@ -34,6 +35,12 @@ function M.of(v)
   for i = 1, #kinds do
     if kinds[i].is(v) then return kinds[i] end
   end
+end
+
+-- itemless(v): is v of such a kind, and has no items?
+function M.itemless(v)
+  local kind = M.of(v)
+  return kind ~= nil and kind.itemless ~= nil and kind.itemless(v)
 end
 
 -- A class of Lua's whose functions are no methods of the class itself.

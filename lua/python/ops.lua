@@ -996,6 +996,7 @@ local function has_no_items(v)
     or V.is_function(v) or V.is_object(v) or big.is(v) or V.is_complex(v)
     or is_slice(v) or v == None or v == dt.ellipsis or V.is_error(v)
     or v == V.not_implemented
+    or type(v) == "table" and rawget(v, "_class") and foreign.itemless(v)
 end
 
 local SCALAR = {int = true, float = true, bool = true, str = true,

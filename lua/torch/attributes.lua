@@ -116,7 +116,9 @@ local function load_state(m, args, kw)
     util.raise("TypeError", "Expected state_dict to be dict-like, got <class "
       .. "'%s'>.", V.type_name(state))
   end
-  return M.incompatible_keys(m:load_state_dict(V.to_lua(state), {
+  local order = {}
+  for key in V.each(state) do order[#order + 1] = key end
+  return M.incompatible_keys(m:load_state_dict(V.to_lua(state), {order = order,
     strict = strict == nil or V.truth(strict),
     assign = V.truth(kw and V.dict_get(kw, "assign") or args[3] or false)}))
 end
@@ -513,11 +515,13 @@ for name in ([[parameters buffers children modules named_parameters
   LISTED[name] = true
 end
 function module.above(v, name)
+  local f = M.of_any_module[name]
+  if f then return f(v) end
   return (LISTED[name] or name == "__call__") and method(v, of_module[name], name) or nil
 end
 
 function module.names(v)
-  return keys_of(of_module, v._parameters.map, v._modules.map, v._buffers.map)
+  return keys_of(of_module, M.of_any_module, v._parameters.map, v._modules.map, v._buffers.map)
 end
 
 -- The classes that PyTorch has between a layer and nn.Module (pylib), the
@@ -579,6 +583,8 @@ end
 -- __getattr__ says.  Only names that the program writes come here: what the
 -- library asks of its own tables does not.
 function module.absent(v, name)
+  local f = M.of_any_module[name]
+  if f then return f(v) end
   if v._parameters.map[name] == false or v._modules.map[name] == false
      or v._buffers.map[name] == false then
     return None
@@ -586,6 +592,12 @@ function module.absent(v, name)
   local own = V.special(v, "__getattr__")
   return own and own(name)
 end
+
+-- What a module has where its class says nothing else, by name: module_state.lua.
+M.of_any_module = {}
+
+-- A container's items are its modules; other modules have none.
+function module.itemless(v) return v._class.__len == nil end
 
 -- Fields of modules that are tuples.
 local tuple_field = {kernel_size = true, stride = true, padding = true,

@@ -46,6 +46,11 @@ local function appended(m, items)
   return m
 end
 
+for _, class in ipairs {nn.ModuleList, nn.Sequential, nn.ParameterList,
+    nn.ModuleDict, nn.ParameterDict} do
+  define(class, "__len__", function (a) return #a[1] end)
+end
+
 for _, class in ipairs {nn.ModuleList, nn.Sequential, nn.ParameterList} do
   define(class, "__add__", function (a)
     if class == nn.Sequential and not nn.isinstance(a[2], class) then

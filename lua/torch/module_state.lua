@@ -11,6 +11,7 @@ local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local kinds = require "torch.kinds"
 local names = require "torch.names"
+local dir = require "python.dir"
 
 local None = dt.None
 local of_module = attributes.of_module
@@ -297,4 +298,21 @@ of_module.cuda = function (m)
   return m:cuda()
 end
 of_module.share_memory = function (m) return m end
-of_module.compile = function () return None end
+of_module.compile = function (m, a, kw)
+  local call = attrs.get(m, "__call__")
+  m._attrs._compiled_call_impl = V.call(names.torch.compile, V.list({call,
+    table.unpack(a, 1, a.n)}, a.n + 1), kw)
+  return None
+end
+
+-- ---- what each module has ----
+
+local any = attributes.of_any_module
+function any._compiled_call_impl() return None end
+function any.extra_repr(m)
+  return V.builtin(function () return "" end, "extra_repr")
+end
+function any.__dir__(m)
+  return V.builtin(function () return dir(m) end,
+    "__dir__")
+end

@@ -11,6 +11,7 @@ local attributes = require "torch.attributes"
 local dist = require "dt.distributed"
 local objects = require "torch.objects"
 local loaded = require "dt.nn.loaded"
+local nn = require "dt.nn"
 local plan = require "torch.dcp_plan"
 local restored = require "torch.restored"
 
@@ -31,10 +32,25 @@ local function shown(t, options)
   return whole
 end
 
--- A name without those of the wrappers around what it stands in.
-local function clean(name)
-  return (name:gsub("_checkpoint_wrapped_module%.", "")
-    :gsub("_fsdp_wrapped_module%.", ""))
+-- cleaner(model): a function that gives a name without those of the wrappers
+-- around what it stands in.
+local function cleaner(model)
+  local above = {}
+  for path, m in model:named_modules() do
+    if nn.isinstance(m, nn.parallel.DistributedDataParallel) then
+      above[#above + 1] = path == "" and "module." or path .. ".module."
+    end
+  end
+  return function (name)
+    for i = #above, 1, -1 do
+      local prefix = above[i]
+      if name:sub(1, #prefix) == prefix then
+        name = prefix:sub(1, -8) .. name:sub(#prefix + 1)
+      end
+    end
+    return (name:gsub("_checkpoint_wrapped_module%.", "")
+      :gsub("_fsdp_wrapped_module%.", ""):gsub("_orig_mod%.", ""))
+  end
 end
 
 -- named_parameters() as the model's class has it, which may be the program's:
@@ -52,6 +68,7 @@ end
 -- The tensors of model.state_dict(), in its order; the real parameters, whose
 -- gradients may be asked for, in place of the detached ones.
 local function each_entry(model)
+  local clean = cleaner(model)
   local own, list = {}, {}
   -- First: state_dict's hooks put FSDP's parts back where whole parameters are.
   local state = V.call(attrs.get(model, "state_dict"), V.list({}, 0))
@@ -74,6 +91,7 @@ local function options_of(a) return args.given(a.options) and a.options or nil e
 local function get_model(a)
   refuse_submodules(a, "get_model_state_dict")
   local options, out = options_of(a), V.dict()
+  local clean = cleaner(a.model)
   for _, item in ipairs(each_entry(a.model)) do
     local frozen = option(options, "ignore_frozen_params")
       and item[2].is_parameter and not item[2].requires_grad
@@ -108,6 +126,7 @@ end
 -- What the model holds now, with what was given in its place as each tensor
 -- is placed: a whole tensor where the options say so.
 local function spread(model, state, options)
+  local clean = cleaner(model)
   local out = {}
   for _, item in ipairs(each_entry(model)) do
     local name, t = clean(item[1]), item[2]:detach()
@@ -122,6 +141,7 @@ end
 
 -- Names as the model has them: a wrapper adds to them.
 local function as_named(model, state)
+  local clean = cleaner(model)
   local out, real = {}, {}
   for _, item in ipairs(each_entry(model)) do
     real[clean(item[1])] = item[1]
@@ -161,6 +181,7 @@ end
 -- What the model holds stands in for what a whole state lacks, so that no name is
 -- missing when it is loaded: which were is asked of what was given.
 local function look_at_names(model, state)
+  local clean = cleaner(model)
   local own, missing, unexpected, real, given = {}, {}, {}, {}, {}
   for _, item in ipairs(each_entry(model)) do
     local name = clean(item[1])
@@ -203,6 +224,7 @@ local function set_model(a)
 end
 
 local function names_of(model)
+  local clean = cleaner(model)
   local names = {}
   each_parameter(model, function (name, p) names[p._id] = clean(name) end)
   return names

@@ -242,11 +242,10 @@ attrs.provide("torch.nn.utils", names.nn.utils)
 attrs.provide("torch.distributed.elastic.multiprocessing.errors", namespace {
   record = builtin(function (a) return a[1] or None end, "record")})
 
--- torch.compile changes no number: the model or the function itself; as a
--- decorator with arguments, a decorator.
-names.torch.compile = builtin(function (a)
-  if a.n > 0 then return a[1] end
-  return builtin(function (b) return b[1] end, "compile")
+-- torch.compile changes no number, but a module's names: the Python text has it.
+names.torch.compile = builtin(function (a, kw)
+  return V.call(attrs.get(attrs.module "torch._dynamo.eval_frame", "compile"), a,
+    kw)
 end, "compile")
 
 return {over = over}

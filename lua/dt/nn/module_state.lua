@@ -28,17 +28,20 @@ local function renamed(name, path, child)
   return prefix .. child .. "." .. name:sub(#prefix + 1)
 end
 
--- with_wrappers(m, state): a state with the names that members have, wrappers
--- among them.
-local function with_wrappers(m, state)
+-- with_wrappers(m, state, order): a state, and the order of its names, with the
+-- names that members have, wrappers among them.
+local function with_wrappers(m, state, order)
   for path, sub in m:named_modules() do
     if unnamed(sub) then
-      local all = {}
+      local all, names = {}, {}
       for name, v in pairs(state) do all[renamed(name, path, unnamed(sub))] = v end
-      state = all
+      for i, name in ipairs(order) do
+        names[i] = renamed(name, path, unnamed(sub))
+      end
+      state, order = all, names
     end
   end
-  return state
+  return state, order
 end
 
 local function collect_into(m, prefix, out, depth)
@@ -112,7 +115,8 @@ local function quoted(names)
   return table.concat(out, ", ") .. ". "
 end
 
--- Members in the order of the modules that they are of.
+-- Members in the order of the modules that they are of; a name that none has
+-- counts to the deepest module on its path.
 local function by_module(m, list)
   local place, n = {}, 0
   for path in m:named_modules {remove_duplicate = false} do
@@ -121,8 +125,9 @@ local function by_module(m, list)
   end
   local rank = {}
   for i, item in ipairs(list) do
-    local path = item[1]:match("^(.*)%.[^.]+$") or ""
-    rank[item] = (place[path] or n + 1) * (#list + 1) + i
+    local path = item[1]
+    repeat path = path:match("^(.*)%.[^.]*$") or "" until place[path]
+    rank[item] = place[path] * (#list + 1) + i
   end
   table.sort(list, function (a, b) return rank[a] < rank[b] end)
   return list
@@ -157,8 +162,18 @@ local function complain(m, errors, missing, unexpected, strict)
   end
 end
 
+-- The names of a state that no member has.
+local function unexpected_of(m, order, known)
+  local list, out = {}, {}
+  for _, name in ipairs(order) do
+    if not known[name] then list[#list + 1] = {name} end
+  end
+  for i, item in ipairs(by_module(m, list)) do out[i] = item[1] end
+  return out
+end
+
 -- load(m, state, {strict = true, assign = false}, members): copies values in
--- place.  members(m, field) is a list of {name, tensor}; it is asked after the
+-- place; kw.order lists the names of the state, where they have an order.  members(m, field) is a list of {name, tensor}; it is asked after the
 -- hooks, since those of a wrapper (FSDP) put other parameters there.  Returns
 -- the missing and the unexpected names.
 function M.load(m, state, kw, members)
@@ -167,8 +182,9 @@ function M.load(m, state, kw, members)
       hook(sub)
     end
   end
-  state = with_wrappers(m, state)
-  local missing, unexpected, errors = {}, {}, {}
+  local order
+  state, order = with_wrappers(m, state, kw.order or util.sorted_keys(state))
+  local missing, errors = {}, {}
   local own = kept_members(m, members)
   local known = {}
   dt._restoring()
@@ -187,9 +203,7 @@ function M.load(m, state, kw, members)
       dt._restored(now or item[2], item[1])
     end
   end
-  for _, name in ipairs(util.sorted_keys(state)) do
-    if not known[name] then unexpected[#unexpected + 1] = name end
-  end
+  local unexpected = unexpected_of(m, order, known)
   complain(m, errors, missing, unexpected, kw.strict ~= false)
   loaded.look(own, missing, unexpected, state, "load_state_dict")
   return {missing_keys = missing, unexpected_keys = unexpected}

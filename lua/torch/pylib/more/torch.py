@@ -2,7 +2,6 @@
 """torch: names that programs set, ask for or catch, and that change nothing
 in an engine of one device."""
 import torch
-import torch._dynamo as _dynamo
 import torch._inductor as _inductor
 import torch.backends as backends
 import torch.compiler as compiler

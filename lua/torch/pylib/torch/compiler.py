@@ -5,8 +5,11 @@ changes nothing."""
 
 def disable(fn=None, recursive=True, *, reason=None):
     if fn is None:
-        return lambda f: f
-    return fn
+        return lambda f: disable(f, recursive)
+    if not recursive:
+        return fn
+    from torch._dynamo.eval_frame import DisableContext
+    return DisableContext()(fn)
 
 
 def allow_in_graph(fn):
