@@ -7,6 +7,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
+local optimizers = require "dt.optim.base"
 local V = require "python.values"
 local foreign = require "python.foreign"
 local attrs = require "python.attrs"
@@ -171,25 +172,6 @@ local function extend(m, args)
 end
 
 -- ---- optimizers: state by parameter ----
-
-local function state_of(opt)
-  local d = V.dict()
-  for _, group in ipairs(opt.param_groups) do
-    for _, p in ipairs(group.params) do
-      local state = opt.state[p._id]
-      if state then
-        local t, names = opt:state_dict_of(state), {}
-        for name in pairs(t) do names[#names + 1] = name end
-        table.sort(names, function (a, b)       -- "step" was made first
-          if (a == "step") ~= (b == "step") then return a == "step" end
-          return a < b
-        end)
-        V.dict_set(d, p, V.dict_of(t, names))
-      end
-    end
-  end
-  return d
-end
 
 -- ---- tensors: names that are no method of ours ----
 
@@ -713,12 +695,15 @@ local optimizer = {is = function (v)
 end}
 
 function optimizer.get(v, name)
-  if name == "state" then return state_of(v), true end
+  if name == "state" then return M.optimizer_state(v), true end
   if name == "param_groups" then return M.param_groups(v), true end
   if name == "defaults" then return M.defaults(v), true end
   local f = M.optimizer_method[name]
   if f then return method(v, f, name), true end
 end
+
+function optimizer.set(v, name, x) return M.set_optimizer(v, name, x) end
+optimizer.deepcopy = optimizers.copied
 
 -- What needs more than this file knows: tensor.lua, mesh.lua.
 M.kinds = {tensor = tensor, mesh = mesh}

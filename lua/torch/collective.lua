@@ -648,6 +648,13 @@ for name, row in pairs(functional) do
   end, name)
 end
 
+-- What runs torch.ops._c10d_functional.name for plain tensors, or nil.
+local function below_functional(space, name)
+  if space ~= "_c10d_functional" or name:find("^_") then return nil end
+  local ok, f = pcall(attrs.member, "torch.distributed._functional_ops", name)
+  return ok and f or nil
+end
+
 -- torch.ops.NAMESPACE.name: c10d has no rule for any DTensor.  An operator is
 -- one object: CommDebugMode counts by it.
 local function operators(space)
@@ -657,6 +664,8 @@ local function operators(space)
       if name == "wait_tensor" and not tensors.kinds_of(a, kw) then
         return a[1]                     -- the data is there at once
       end
+      local f = not tensors.kinds_of(a, kw) and below_functional(space, name)
+      if f then return V.call(f, a, kw) end
       return tensors.refuse(space .. "." .. name .. ".default", a, kw)
     end, name)
     op.shown = ("<OpOverloadPacket(op='%s.%s')>"):format(space, name)

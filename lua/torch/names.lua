@@ -508,6 +508,7 @@ require("torch.spmd.watch").set_spaces(function ()
     {M.torch.special, "torch.", "special_"}}
 end, M.count)
 require "torch.spmd.local_map"
+attrs.provide("torch._C", M.torch._C)
 M.torch.autograd.profiler = attrs.module "torch.autograd.profiler"
 M.torch.profiler = attrs.module "torch.profiler"
 require "torch.containers"

@@ -10,6 +10,7 @@ local V = require "python.values"
 local attributes = require "torch.attributes"
 local base = require "dt.optim.base"
 local hooks = require "torch.optimizer_hooks"
+local optimizer_views = require "torch.optimizer_views"
 
 local M = attributes.optimizer_method
 local None = dt.None
@@ -91,12 +92,7 @@ local function view(opt, g)
   return d
 end
 
--- optimizer.param_groups
-function attributes.param_groups(opt)
-  local out = {}
-  for i, g in ipairs(opt.param_groups) do out[i] = view(opt, g) end
-  return V.list(out)
-end
+optimizer_views.view = view
 
 -- optimizer.defaults: what a group has where it says nothing else.
 function attributes.defaults(opt)
@@ -117,6 +113,7 @@ local function parts(state)
 end
 
 local function state_dict(opt)
+  optimizer_views.taken(opt)
   local state, groups, n = V.dict(), {}, 0
   dt._moments_saving()
   for i, g in ipairs(opt.param_groups) do
@@ -128,7 +125,7 @@ local function state_dict(opt)
     end
     for k, p in ipairs(g.params) do
       local own = opt.state[p._id]
-      if own then
+      if own and next(own) ~= nil then
         local d = V.dict()
         for _, key in ipairs(parts(own)) do
           V.dict_set(d, key, shown(own[key]))
@@ -181,6 +178,7 @@ local function claim_own(key, v, p)
 end
 
 local function load_state_dict(opt, d)
+  optimizer_views.taken(opt)
   local groups, state = V.dict_get(d, "param_groups"), V.dict_get(d, "state")
   check(opt, groups)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
@@ -214,6 +212,7 @@ local function load_state_dict(opt, d)
   end
   for id in pairs(opt.state) do opt.state[id] = nil end
   for id, own in pairs(fresh) do opt.state[id] = own end
+  optimizer_views.forget(opt)
   restored.note(opt)
 end
 
@@ -229,11 +228,21 @@ function M.load_state_dict(opt, args, kw)
   return None
 end
 
+function M.add_param_group(opt, args, kw)
+  optimizer_views.taken(opt)
+  V.call(opt.add_param_group, V.list({opt, table.unpack(args, 1, args.n)},
+    args.n + 1), kw)
+  optimizer_views.shown(opt)
+  return None
+end
+
 function M.step(opt, args, kw)
   local all = V.list({opt, table.unpack(args, 1, args.n)}, args.n + 1)
   local first = next(opt.state) == nil
   return hooks.step(opt, all, kw, function (a, k)
+    optimizer_views.taken(opt)
     local v = V.call(opt.step, a, k)
+    optimizer_views.shown(opt)
     if first and next(opt.state) ~= nil then restored.note_first_step(opt) end
     return v
   end)

@@ -16,6 +16,7 @@ local attrs = require "python.attrs"
 local calls = require "python.call"
 local classes = require "python.class"
 local hooks = require "torch.optimizer_hooks"
+local object = require "python.object"
 
 local M = {}
 local None = dt.None
@@ -122,6 +123,12 @@ local function groups_of(self)
     for i = 1, groups.n do out[i] = table_of(groups[i]) end
     return out
   end})
+end
+
+-- What schedulers take for the optimizer; a copy needs its own.
+local function put_inside(self, own)
+  rawset(self, "schedulable", own)
+  rawset(self, "rebuilds", true)
 end
 
 -- ---- state dicts ----
@@ -289,7 +296,7 @@ local function start(self, params, defaults)
   attrs.set(self, "state", new_state())
   base.keeps(self, each_kept)
   attrs.set(self, "param_groups", V.list({}, 0))
-  rawset(self, "schedulable", groups_of(self))
+  put_inside(self, groups_of(self))
   local function add(group)             -- as the program's class has it
     V.call(attrs.get(self, "add_param_group"), V.list {group})
   end
@@ -313,6 +320,42 @@ local function with_hooks(list)
   return out
 end
 
+local KEPT <const> = {"defaults", "state", "param_groups"}
+
+local function kept(self)
+  local out = V.dict()
+  for _, name in ipairs(KEPT) do V.dict_set(out, name, attrs.get(self, name)) end
+  return out
+end
+
+-- rebuilt(class, own, state): an optimizer of the program's class on one of
+-- dtrepl, or with that state.
+local rebuilt = V.builtin(function (a)
+  local out, own = object.bare(a[1]), a[2]
+  if own ~= None then
+    rawset(own, "label_as", V.type_name(out))
+    put_inside(out, own)
+    return out
+  end
+  put_inside(out, groups_of(out))
+  for name, v in V.each(a[3]) do attrs.set(out, name, v) end
+  local defaults = attrs.get(out, "defaults")
+  if V.dict_get(defaults, "differentiable") == nil then
+    V.dict_set(defaults, "differentiable", false)
+  end
+  return out
+end, "_rebuilt")
+
+-- How copy and pickle make another: it has the class, groups, state and
+-- defaults, and nothing else that the program put there.
+local function reduced(self)
+  local own = rawget(self, "schedulable")
+  if own and rawget(own, "class") then
+    return V.tuple {rebuilt, V.tuple {self._class, own}}
+  end
+  return V.tuple {rebuilt, V.tuple {self._class, None, kept(self)}}
+end
+
 M.Optimizer = classes.make("Optimizer", {}, with_hooks {
   __init__ = {{"self", "params", "defaults"}, function (a)
     start(a.self, a.params, a.defaults)
@@ -334,6 +377,8 @@ M.Optimizer = classes.make("Optimizer", {}, with_hooks {
     return None
   end},
   __repr__ = {{"self"}, function (a) return text(a.self) end},
+  __getstate__ = {{"self"}, function (a) return kept(a.self) end},
+  __reduce__ = {{"self"}, function (a) return reduced(a.self) end},
   step = {{"self", "closure?"}, function ()
     util.raise("NotImplementedError", "")
   end}}, {}, {})
@@ -357,18 +402,24 @@ local function view(name)
   local get = V.builtin(function (a)
     return attrs.get(rawget(a[1], "schedulable"), name)
   end, name)
-  return classes.names.property.call(V.list {get})
+  local set = V.builtin(function (a)
+    attrs.set(rawget(a[1], "schedulable"), name, a[2])
+    return None
+  end, name)
+  return classes.names.property.call(V.list {get, set})
 end
 
 local wrapped = setmetatable({}, {__mode = "k"})
 
+local function is_ours(class)
+  return type(class) == "table" and rawget(class, "args") ~= nil
+    and rawget(class, "defaults") ~= nil
+end
+
 --- below(class): for an optimizer of dtrepl the class that a program's class
 --- is on; anything else as it is.
 function M.below(class)
-  if type(class) ~= "table" or rawget(class, "__python")
-     or type(rawget(class, "one")) ~= "function" then
-    return class
-  end
+  if not is_ours(class) or rawget(class, "__python") then return class end
   if wrapped[class] then return wrapped[class] end
   local members = {param_groups = view "param_groups", state = view "state",
     defaults = view "defaults"}
@@ -380,7 +431,7 @@ function M.below(class)
     hook_step(a[1])
     local own = calls.call(class, V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
     rawset(own, "label_as", V.type_name(a[1]))
-    rawset(a[1], "schedulable", own)
+    put_inside(a[1], own)
     return None
   end, "__init__")
   rawset(init, "binds", true)
@@ -395,11 +446,6 @@ rawset(M.Optimizer, "holds", function (v)
 end)
 
 classes.below = M.below
-
-local function is_ours(class)
-  return type(class) == "table" and rawget(class, "args") ~= nil
-    and rawget(class, "defaults") ~= nil
-end
 
 rawset(M.Optimizer, "below", is_ours)
 

@@ -375,6 +375,23 @@ local function tell_undecayed(o)
   end
 end
 
+-- copied(o, copy): another optimizer of o's class; copy(t) is a copy of a table
+-- and of the tensors in it.
+function M.copied(o, copy)
+  local out = setmetatable({state = {}, param_groups = copy(o.param_groups),
+    defaults = copy(o.defaults), class = o.class}, getmetatable(o))
+  local states = copy(o.state)
+  for i, g in ipairs(o.param_groups) do
+    local group = out.param_groups[i]
+    given[group] = given[g]
+    for k, p in ipairs(g.params) do
+      out.state[group.params[k]._id] = states[p._id]
+    end
+  end
+  M.keeps(out, each_kept)
+  return out
+end
+
 local function new(class, params, defaults)
   local o = setmetatable({state = {}, param_groups = {}, defaults = defaults,
     class = class}, class)

@@ -254,12 +254,14 @@ function deep(v, seen)
   end
   local other = foreign.of(v)
   if other and other.deepcopy then
-    return other.deepcopy(v, function (t) return copy_table(t, seen) end)
+    seen[v] = other.deepcopy(v, function (t) return copy_table(t, seen) end)
+    return seen[v]
   end
   local function below(x) return deep(x, seen) end
   local out
   if seen[PICKLE] == "written" then check_pickled(v) end
-  if seen[PICKLE] ~= "read" then
+  -- An object that says `rebuilds` holds more than its attributes.
+  if seen[PICKLE] ~= "read" or type(v) == "table" and rawget(v, "rebuilds") then
     local depth = (seen[DEPTH] or 0) + 1
     seen[DEPTH] = depth
     if depth > MOST_DEPTH then
