@@ -277,7 +277,7 @@ function M.str(v)
     end
     -- An optimizer finds its class's name by its metatable and is no class.
     local is_instance = mt and rawget(mt, "__name__") and rawget(mt, "__index") == mt
-    if v.__name__ and not is_instance then
+    if not is_instance and not rawget(v, "_class") and v.__name__ then
       local module = rawget(v, "__module__")
       return ("<class '%s%s'>"):format(module and module .. "." or "",
         rawget(v, "__qualname__") or v.__name__)

@@ -157,11 +157,21 @@ local function versions_of(m, start)
   return d
 end
 
+-- state_dict(keep_vars=True): the parameters and buffers themselves.
+local function keep_vars(m, state)
+  local all = {remove_duplicate = false}
+  local function keep(name, t) if state[name] ~= nil then state[name] = t end end
+  for name, t in m:named_parameters(all) do keep(name, t) end
+  for name, t in m:named_buffers(all) do keep(name, t) end
+end
+
 function of_module.state_dict(m, a, kw)
   local own = own_method(m, "state_dict")
   if own then return V.call(own, a, kw) end
   local start = kw and V.dict_get(kw, "prefix") or a[2] or ""
   local state = m:state_dict()
+  local keep = kw and V.dict_get(kw, "keep_vars") or a[3]
+  if args.given(keep) and V.truth(keep) then keep_vars(m, state) end
   local d = V.call(attrs.get(attrs.module "collections", "OrderedDict"),
     V.list({}, 0))
   d._metadata = versions_of(m, start)

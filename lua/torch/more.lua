@@ -10,6 +10,7 @@ local arrays = require "torch.arrays"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local args = require "python.args"
+local builtin_names = require "python.builtin_names"
 local dunder = require "python.dunder"
 local functional = require "dt.functional"
 local functions_only = require "torch.functions_only"
@@ -106,6 +107,40 @@ F.from_numpy = def("from_numpy", {"ndarray"}, function (a)
   end
   return t:detach()
 end)
+
+-- The bytes are copied: what is written into either is not seen in the other.
+F.frombuffer = def("frombuffer", {"buffer", "*", "dtype", "count?", "offset?",
+  "requires_grad?"}, function (a)
+    local buffer, kind = a.buffer, V.type_name(a.buffer)
+    if kind == "memoryview" or kind == "array" then
+      buffer = V.call(builtin_names.bytes, V.list({buffer}, 1))
+    end
+    if not V.is_bytes(buffer) then
+      util.raise("ValueError", "object does not implement Python buffer protocol.")
+    end
+    local text = buffer.s
+    local size, from = dt.empty(0, {dtype = a.dtype}):element_size(), a.offset or 0
+    local n = a.count or -1
+    if #text == 0 or n == 0 then
+      util.raise("ValueError", "both buffer length (%d) and count (%d) must not be "
+        .. "0", #text, n)
+    elseif from < 0 or from >= #text then
+      util.raise("ValueError", "offset (%d bytes) must be non-negative and no "
+        .. "greater than buffer length (%d bytes) minus 1", from, #text)
+    elseif n < 0 and (#text - from) % size ~= 0 then
+      util.raise("ValueError", "buffer length (%d bytes) after offset (%d bytes) "
+        .. "must be a multiple of element size (%d)", #text - from, from, size)
+    end
+    n = n < 0 and (#text - from) // size or n
+    if from + n * size > #text then
+      util.raise("ValueError", "requested buffer length (%d * %d bytes) after "
+        .. "offset (%d bytes) must not be greater than actual buffer length (%d "
+        .. "bytes)", n, size, from, #text)
+    end
+    local t = dt._from_bytes(text, a.dtype, {n}, from)
+    if a.requires_grad then t.requires_grad = true end
+    return t
+  end)
 
 F.typename = def("typename", {"obj"}, function (a)
   local t = a.obj

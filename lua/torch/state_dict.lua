@@ -91,13 +91,19 @@ local function options_of(a) return args.given(a.options) and a.options or nil e
 local function get_model(a)
   refuse_submodules(a, "get_model_state_dict")
   local options, out = options_of(a), V.dict()
-  local clean = cleaner(a.model)
+  local clean, renamed = cleaner(a.model), {}
   for _, item in ipairs(each_entry(a.model)) do
+    local name = clean(item[1])
     local frozen = option(options, "ignore_frozen_params")
       and item[2].is_parameter and not item[2].requires_grad
     local t = not frozen and shown(item[2]:detach(), options)
-    if t then V.dict_set(out, clean(item[1]), t) end
+    if t and name == item[1] then
+      V.dict_set(out, name, t)
+    elseif t then                       -- PyTorch takes it out and puts it back
+      renamed[#renamed + 1] = {name, t}
+    end
   end
+  for _, item in ipairs(renamed) do V.dict_set(out, item[1], item[2]) end
   return out
 end
 

@@ -416,6 +416,15 @@ function Module:_apply(f, recurse)
   return self
 end
 
+local function check_convertible(dtype)
+  local text = tostring(dtype)
+  if dtype ~= nil and not text:find("float", 1, true)
+     and not text:find("complex", 1, true) then
+    util.raise("TypeError", "nn.Module.to only accepts floating point or complex "
+      .. "dtypes, but got desired dtype=%s", text)
+  end
+end
+
 -- m:to(dtype or device or tensor): integers keep their dtype.
 function Module:to(...)
   local pos, kw = util.split(...)
@@ -426,6 +435,7 @@ function Module:to(...)
     elseif util.is_tensor(v) then dtype, device = v.dtype, v.device
     else device = v end
   end
+  check_convertible(dtype)
   return self:_apply(function (t)
     if t.device == "meta" and device and device ~= "meta" then
       util.raise("NotImplementedError", "Cannot copy out of meta tensor; no "

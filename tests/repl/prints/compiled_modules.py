@@ -121,3 +121,8 @@ bad = {"z": torch.ones(1), "2.weight": sd["2.weight"], "2.aa": torch.ones(1), "0
 t(lambda: m.load_state_dict(bad))
 bad["0.weight"] = torch.ones(3, 2)
 t(lambda: m.load_state_dict(bad, strict=False))
+m = nn.Sequential(nn.BatchNorm1d(2))
+d = m.state_dict(prefix="a.", keep_vars=True)
+print(list(d), d["a.0.weight"] is m[0].weight, d["a.0.running_mean"] is m[0].running_mean)
+t(lambda: m.to(torch.int32))
+t(lambda: m.to("cpu", torch.bool))

@@ -58,4 +58,9 @@ m(x).sum().backward(); P(type(m._orig_mod[0].weight).__name__)
 full = {k: torch.ones_like(v) for k, v in net().state_dict().items()}
 m = C(net()); P(set_model_state_dict(m, full)); P(m._orig_mod[0].bias)
 P(S(m(x).sum()))
+# 10 some compiled, some not
+n = net(); n[0] = C(checkpoint_wrapper(n[0]))
+for c in n.children(): fully_shard(c)
+fully_shard(n)
+P(n[0]); P(list(get_model_state_dict(n)))
 dist.destroy_process_group()

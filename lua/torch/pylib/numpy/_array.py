@@ -16,6 +16,10 @@ _FLOAT, _INT, _BOOL = dtype("float64"), dtype("int64"), dtype("bool")
 _NUMBERS = (_py.bool, int, float, complex)
 
 
+# What is kept in a wider type here, by the one of as many bytes.
+_NARROW = {"uint16": _torch.int16, "uint32": _torch.int32}
+
+
 def _refuse(what):
     raise _absent.error("numpy: %s is not part of dtrepl" % what)
 
@@ -153,9 +157,17 @@ class ndarray:
         self._t.fill_(value)
 
     def tobytes(self):
-        if self.dtype.name in ("uint16", "uint32"):
-            _refuse("tobytes() of " + self.dtype.name)
-        return self._t.tobytes()
+        narrow = _NARROW.get(self.dtype.name)
+        return (self._t.to(narrow) if narrow else self._t).tobytes()
+
+    def tofile(self, fid, sep="", format="%s"):
+        if sep:
+            _refuse("tofile(sep=)")
+        if hasattr(fid, "write"):
+            fid.write(self.tobytes())
+        else:
+            with open(fid, "wb") as f:
+                f.write(self.tobytes())
 
     def copy(self, order="C"):
         return ndarray._of(self._t.clone().contiguous(), self.dtype)
