@@ -492,14 +492,19 @@ local function known(g)
   end
 end
 
+-- What new_group gives to a rank outside the group, in PyTorch.
+local NO_MEMBER <const> = -100
+
 M.get_rank = args.def("get_rank", {"group?"}, function (a)
   if not given(a.group) then return dt.rank() end
+  if a.group == NO_MEMBER then return -1 end
   known(a.group)
   return a.group.rank()
 end)
 
 M.get_world_size = args.def("get_world_size", {"group?"}, function (a)
   if not given(a.group) then return dt.world_size() end
+  if a.group == NO_MEMBER then return -1 end
   known(a.group)
   if a.group.rank() < 0 then return -1 end      -- none of its ranks
   return a.group.size()
@@ -522,7 +527,7 @@ answer("is_torchelastic_launched", true)
 
 M.ProcessGroup = args.class("ProcessGroup", {test = meshes.is_group,
   __module__ = "torch.distributed.distributed_c10d"})
-M.GroupMember = with_world {NON_GROUP_MEMBER = -100}
+M.GroupMember = with_world {NON_GROUP_MEMBER = NO_MEMBER}
 
 -- Backend("GLOO") is its name in small letters.
 M.Backend = args.class("Backend", {new = args.def("Backend", {"name"},

@@ -139,7 +139,11 @@ local function forward_method(args, kw)
 end
 
 -- A table for each: what pylib/more adds is found by a module's name.
-local unshard_handle = namespace {__name__ = "UnshardHandle"}
+local unshard_handle = namespace {__name__ = "UnshardHandle",
+  test = function (v)
+    local mt = type(v) == "table" and getmetatable(v)
+    return mt and rawget(mt, "__name") == "UnshardHandle" or false
+  end}
 for _, path in ipairs {"torch.distributed.fsdp",
   "torch.distributed._composable.fsdp",
   "torch.distributed.fsdp._fully_shard"} do

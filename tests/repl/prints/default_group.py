@@ -67,3 +67,5 @@ for act in (lambda: pickle.dumps(mesh.get_group()), lambda: copy.copy(mesh.get_g
         print(e)
 holder.group = mesh
 print(copy.deepcopy(holder).group == mesh, len(pickle.dumps(mesh)) > 0)
+none = dist.GroupMember.NON_GROUP_MEMBER
+print(dist.get_rank(none), dist.get_world_size(none))

@@ -22,3 +22,7 @@ for f in (lambda: F.linear_cross_entropy(torch.ones(2,3), torch.ones(4,2), torch
     except Exception as e: print(type(e).__name__, str(e)[:30])
 print(torch.repeat_interleave(torch.tensor([1,2])), torch.repeat_interleave(torch.tensor([[1,2],[3,4]]),2), torch.tensor([[1,2],[3,4]]).repeat_interleave(torch.tensor([1,2]),dim=0), torch.repeat_interleave(torch.tensor([1,2]),repeats=2), torch.tensor([[1,2],[3,4]]).repeat_interleave(torch.tensor([1,2,0,1])), torch.tensor([[1,2]]).repeat_interleave(torch.tensor(2)))
 print(torch.narrow(torch.arange(4.),0,torch.tensor(1),2), torch.arange(4.).narrow(0,1,2), torch.scalar_tensor(1.0,requires_grad=True), torch.tensor([1.]).polygamma(1), torch.spmm(torch.eye(2),torch.eye(2)))
+print(nn.init._calculate_fan_in_and_fan_out(torch.empty(3, 5, 2, 2)), nn.init._calculate_correct_fan(torch.empty(3, 5), "fan_out"))
+for bad in (lambda: nn.init._calculate_fan_in_and_fan_out(torch.ones(2)), lambda: nn.init._calculate_correct_fan(torch.ones(2, 2), "fan")):
+    try: bad()
+    except ValueError as e: print(e)

@@ -45,3 +45,7 @@ try:
 except ValueError as e:
     print(str(e).split("> ")[-1])
 print(register_fsdp_forward_method(nn.Linear(2, 2), "nothing"))
+from torch.distributed.fsdp import UnshardHandle
+handle = model.unshard(async_op=True)
+print(isinstance(handle, UnshardHandle), isinstance(model, UnshardHandle))
+handle.wait()
