@@ -273,6 +273,10 @@ static int64_t step_elements (const DtStep *s, int64_t n, int64_t r,
   int64_t sent = 0;
   if ((from && (a < 0 || a >= ndim)) || (to && (b < 0 || b >= ndim)))
     return 0;
+  if (from && dt_pl_is_partial(s->dst)) {       /* zeros around the own part */
+    shape[a] = s->lshape[a];
+    return 0;
+  }
   if (from) {                   /* all ranks send the largest part */
     int64_t whole = s->lshape[a];
     shape[a] = s->src.kind == DT_PL_STRIDED
