@@ -254,6 +254,7 @@ function State:pre_backward()
     autograd._queue_callback(function () self:finish_backward() end)
   end
   if self.group and not again then
+    self.group.done = false             -- run before: its gradients come later
     self.group:unshard(true)
     self.group:wait()
     self.group:defer_casts(true)
