@@ -217,11 +217,14 @@ local function root_mean_square(t)
   return A.linalg_vector_norm.default(t):item() / t:numel() ^ 0.5
 end
 
-local function factor_one(g, p, grad, s)
+local function first_epsilon(g, p)
   local eps1 = g.eps[1]
-  if eps1 == nil or eps1 == dt.None then
-    eps1 = epsilons[tostring(p.dtype)]
-  end
+  if eps1 == nil or eps1 == dt.None then return epsilons[tostring(p.dtype)] end
+  return eps1
+end
+
+local function factor_one(g, p, grad, s)
+  local eps1 = first_epsilon(g, p)
   A.add_.Tensor(s.step, 1)
   local step = base.number(s.step)
   local weight, rho = step ^ g.beta2_decay, math.min(g.lr, 1 / step ^ 0.5)
@@ -233,6 +236,78 @@ local function factor_one(g, p, grad, s)
   A.mul_.Tensor(update, grad)
   local denom = math.max(1.0, root_mean_square(update) / g.d)
   A.add_.Tensor(p, update, {alpha = -alpha / denom})
+end
+
+-- Means of squares along a dim, of each matrix of a list.
+local function mean_squares(grads, dim)
+  local means, sizes = {}, {}
+  for i, grad in ipairs(grads) do
+    means[i] = A.linalg_vector_norm.default(grad, 2, {dim}, true)
+    sizes[i] = grad:size(dim)
+  end
+  A._foreach_mul_.List(means, means)
+  A._foreach_div_.ScalarList(means, sizes)
+  return means
+end
+
+local function estimates(grads, states, weights, eps1)
+  local out, means = {}, {}
+  if grads[1].ndim <= 1 then
+    A._foreach_lerp_.ScalarList(field(states, "variance"),
+      A._foreach_mul.List(grads, grads), weights)
+    for i, s in ipairs(states) do out[i] = s.variance:clone() end
+    return out
+  end
+  A._foreach_lerp_.ScalarList(field(states, "row_var"), mean_squares(grads, -1),
+    weights)
+  A._foreach_lerp_.ScalarList(field(states, "col_var"), mean_squares(grads, -2),
+    weights)
+  for i, s in ipairs(states) do out[i] = dt.matmul(s.row_var, s.col_var) end
+  for i, s in ipairs(states) do means[i] = A.mean.dim(s.row_var, {-2}, true) end
+  A._foreach_clamp_min_.Scalar(means, eps1)
+  A._foreach_div_.List(out, means)
+  return out
+end
+
+-- A list of matrices, or of vectors.
+local function factor_alike(g, params, grads, states)
+  local eps1, weights, alphas = first_epsilon(g, params[1]), {}, {}
+  A._foreach_add_.Tensor(field(states, "step"), scalar(1.0), {alpha = 1.0})
+  for i, s in ipairs(states) do weights[i] = base.number(s.step) ^ g.beta2_decay end
+  for i, p in ipairs(params) do
+    local rho = math.min(g.lr, 1 / base.number(states[i].step) ^ 0.5)
+    alphas[i] = math.max(g.eps[2], root_mean_square(p)) * rho
+  end
+  if g.weight_decay ~= 0 then
+    A._foreach_mul_.Scalar(params, 1 - g.lr * g.weight_decay)
+  end
+  local updates = estimates(grads, states, weights, eps1)
+  A._foreach_clamp_min_.Scalar(updates, eps1 * eps1)
+  A._foreach_rsqrt_.default(updates)
+  A._foreach_mul_.List(updates, grads)
+  for i, update in ipairs(updates) do
+    alphas[i] = -alphas[i] / math.max(1.0, root_mean_square(update) / g.d)
+  end
+  A._foreach_mul_.ScalarList(updates, alphas)
+  A._foreach_add_.List(params, updates)
+end
+
+-- Matrices and vectors apart, first those that the first parameter is of.
+local function factor_foreach(g, params, grads, states)
+  local lists = {}
+  for i, grad in ipairs(grads) do
+    local kind = grad.ndim > 1
+    local l = lists[kind]
+    if not l then
+      l = {{}, {}, {}}
+      lists[kind] = l
+      lists[#lists + 1] = l
+    end
+    for k, v in ipairs {params[i], grad, states[i]} do
+      l[k][#l[k] + 1] = v
+    end
+  end
+  for _, l in ipairs(lists) do factor_alike(g, l[1], l[2], l[3]) end
 end
 
 -- Of the epsilons the first may be absent.
@@ -255,13 +330,13 @@ local factor_least = {
   {"weight_decay", text = "weight_decay should be >= 0 but is: %s"}}
 
 -- optim.Adafactor(params, {lr = 1e-2, beta2_decay = -0.8, eps = {None, 1e-3},
--- d = 1, weight_decay = 0})
+-- d = 1, weight_decay = 0, foreach =})
 M.Adafactor = base.class {name = "Adafactor",
   args = {"lr", "beta2_decay", "eps", "d", "weight_decay", "foreach",
     "maximize"},
   defaults = {lr = 1e-2, beta2_decay = -0.8, eps = {dt.None, 1e-3}, d = 1.0,
     weight_decay = 0.0, maximize = false},
   least = factor_least,
-  init = factor_init, one = factor_one}
+  init = factor_init, one = factor_one, foreach = factor_foreach}
 
 return M

@@ -280,23 +280,25 @@ local function resilient_init(g, p)
     step_size = dt.full_like(p.grad, g.lr)}
 end
 
--- t[t == of] = value, and the like.
-local function put(t, compare, of, value)
-  A.index_put_.default(t, {A[compare].Scalar(t, of)},
-    scalar(value + 0.0, t.dtype))
+-- t[mask] = value
+local function put(t, mask, value)
+  if dt._switch("SCALAR_FILLS") ~= 0 then
+    A.masked_fill_.Scalar(t, mask, value)
+  else
+    A.index_put_.default(t, {mask}, scalar(value + 0.0, t.dtype))
+  end
 end
 
 local function resilient_one(g, p, grad, s)
   A.add_.Tensor(s.step, 1)
   local sign = A.sign.default(A.mul.Tensor(grad, s.prev))
-  put(sign, "gt", 0, g.etas[2])
-  put(sign, "lt", 0, g.etas[1])
-  put(sign, "eq", 0, 1)
+  put(sign, A.gt.Scalar(sign, 0), g.etas[2])
+  put(sign, A.lt.Scalar(sign, 0), g.etas[1])
+  put(sign, A.eq.Scalar(sign, 0), 1)
   A.mul_.Tensor(s.step_size, sign)
   A.clamp_.default(s.step_size, g.step_sizes[1], g.step_sizes[2])
   grad = grad:clone()
-  local back = A.eq.Scalar(sign, g.etas[1])
-  A.index_put_.default(grad, {back}, scalar(0.0, grad.dtype))
+  put(grad, A.eq.Scalar(sign, g.etas[1]), 0)
   A.addcmul_.default(p, A.sign.default(grad), s.step_size, {value = -1})
   A.copy_.default(s.prev, grad)
 end
@@ -311,9 +313,9 @@ local function resilient_foreach(g, params, grads, states)
   if g.maximize then A._foreach_neg_.default(prev) end
   A._foreach_sign_.default(signs)
   for _, sign in ipairs(signs) do
-    put(sign, "gt", 0, g.etas[2])
-    put(sign, "lt", 0, g.etas[1])
-    put(sign, "eq", 0, 1)
+    put(sign, A.gt.Scalar(sign, 0), g.etas[2])
+    put(sign, A.lt.Scalar(sign, 0), g.etas[1])
+    put(sign, A.eq.Scalar(sign, 0), 1)
   end
   A._foreach_mul_.List(sizes, signs)
   for _, t in ipairs(sizes) do
