@@ -127,11 +127,11 @@ local function piped_sum(a)
   return None
 end
 
--- stage_layers(last, first, s, t, own): parameters of stages s and t of this rank, the
--- last and the first; it has `own` in its stages.
+-- stage_layers(last, first, s, t, enough): parameters of stages s and t of this rank, the
+-- last and the first; one that made `enough` made those of the stages between, too.
 local function stage_layers(a)
   local between, all = dt._params_between(a[1], a[2])
-  if between == 0 and all > a[5] then
+  if between == 0 and all >= a[5] then
     dt._finding("STAGE_LAYERS", a[2], ("stages %d and %d hold layers that were made one "
       .. "right after the other, and those of %d stages lie between"):format(a[3], a[4],
       a[4] - a[3] - 1), "PipelineStage")

@@ -6,5 +6,5 @@ the schedules that split a backward pass in two are not part of dtrepl.
 """
 from torch.distributed.pipelining.stage import PipelineStage
 from torch.distributed.pipelining.schedules import (
-    Schedule1F1B, ScheduleGPipe, ScheduleInterleaved1F1B, ScheduleLoopedBFS,
-    _ScheduleForwardOnly)
+    Schedule1F1B, ScheduleGPipe, ScheduleInterleaved1F1B,
+    ScheduleInterleavedZeroBubble, ScheduleLoopedBFS, _ScheduleForwardOnly)

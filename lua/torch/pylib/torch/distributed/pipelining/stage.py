@@ -21,18 +21,21 @@ def _as_tuple(value):
 
 
 _latest = []                            # the stage that was made last, if any
+_staged = set()                         # the parameters of all stages, by id
 
 
 def _look_at_layers(stage):
     """Are they those right behind the layers of this rank's stage before, although
     stages of other ranks lie between?"""
     before, _latest[:] = list(_latest), [stage]
+    _staged.update(id(p) for p in stage.submod.parameters())
     if not before or stage.stage_index < before[0].stage_index + 2:
         return
     a, b = (list(s.submod.parameters()) for s in (before[0], stage))
     if a and [p.shape for p in a] == [p.shape for p in b]:
+        between = stage.stage_index - before[0].stage_index - 1
         _dtrepl.stage_layers(a[-1], b[0], before[0].stage_index, stage.stage_index,
-                             len(a) + len(b))
+                             len(_staged) + between * len(a))
 
 
 class PipelineStage:
