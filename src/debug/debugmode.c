@@ -23,6 +23,9 @@ struct DtTrace {
   int level;                    /* of the line to come, in units of 2 blanks */
   int labels;                   /* that are open around it */
   bool outputs;                 /* results are written */
+  int moving;                   /* redistributions that are under way */
+  DtMeta waited;                /* whose wait_tensor is not written yet */
+  bool waits;
   bool dist;                    /* inside a distributed operator */
   bool said_output;
   bool torch;                   /* to the letter */
@@ -164,7 +167,8 @@ static void on_op_end (DtTrace *t) {
 }
 
 static void on_kernel (DtTrace *t, const DtEvent *e) {
-  add_indent(t, t->dist ? t->level : 2);
+  bool inside = t->dist || (t->torch && t->moving > 0);
+  add_indent(t, inside ? t->level : 2);
   print_call(t, e, true);
 }
 
@@ -209,6 +213,7 @@ static void print_way (DtTrace *t, const DtEvent *e) {
 
 static void on_redist (DtTrace *t, const DtEvent *e) {
   bool bare = t->torch && !e->implicit && e->plan->nsteps == 0;
+  t->moving++;
   if (t->torch && !t->dist) t->level++;         /* where a local call stands */
   add_indent(t, t->level);
   dt_buf_add(&t->b, "redistribute_input");
@@ -232,6 +237,7 @@ static void on_redist (DtTrace *t, const DtEvent *e) {
 static void on_redist_end (DtTrace *t, const DtEvent *e) {
   int opened = 1 + (t->torch && e->implicit) + (t->torch && !t->dist);
   t->level -= opened < t->level ? opened : t->level - 1;
+  if (t->moving > 0) t->moving--;
 }
 
 static void add_result (DtTrace *t, const DtMeta *m) {
@@ -242,10 +248,35 @@ static void add_result (DtTrace *t, const DtMeta *m) {
   dt_buf_addc(&t->b, '\n');
 }
 
+static void print_after (DtTrace *t, const char *name, const DtMeta *m) {
+  add_indent(t, t->level);
+  dt_buf_addf(&t->b, "_c10d_functional::%s(t: ", name);
+  dt_meta_print(m, &t->b);
+  dt_buf_addc(&t->b, ')');
+  add_result(t, m);
+}
+
+/* A redistribution takes the padding off before it waits: a slice of what is
+** under way is a view, and what is waited for is the view.  narrow, as it is
+** called inside an operator, waits by itself, unseen. */
+static void before_wait (DtTrace *t, const DtEvent *e) {
+  bool slice = (e->kind == DT_EV_KERNEL || e->kind == DT_EV_KERNEL_END) &&
+               strcmp(e->op->sig->base, "slice") == 0;
+  bool prints = slice || e->kind == DT_EV_KERNEL || e->kind == DT_EV_COLL ||
+                e->kind == DT_EV_OP || e->kind == DT_EV_REDIST_END;
+  if (!t->waits || !prints || (slice && e->kind == DT_EV_KERNEL)) return;
+  if (slice) {
+    dt_meta_copy(&t->waited, &e->lout[0]->m);
+    on_kernel_end(t, e);
+  }
+  t->waits = false;
+  if (e->kind == DT_EV_KERNEL && strcmp(e->op->sig->base, "narrow") == 0) return;
+  print_after(t, "wait_tensor", &t->waited);
+}
+
 /* "_c10d_functional::NAME(t: f32[2, 8], sum, 4, GROUP)  ->  t: f32[8, 8]", and the
 ** two operators that wait for it. */
 static void print_functional (DtTrace *t, const DtEvent *e) {
-  static const char *const after[] = { "_wrap_tensor_autograd", "wait_tensor" };
   bool counted = strcmp(e->coll, "all_reduce") != 0;
   int i;
   add_indent(t, t->level);
@@ -258,13 +289,10 @@ static void print_functional (DtTrace *t, const DtEvent *e) {
     dt_buf_addf(&t->b, "%s%d", i > 0 ? " " : "", e->group[i]);
   dt_buf_add(&t->b, "\1)");
   add_result(t, &e->lout[1]->m);
-  for (i = 0; i < 2; i++) {
-    add_indent(t, t->level);
-    dt_buf_addf(&t->b, "_c10d_functional::%s(t: ", after[i]);
-    dt_meta_print(&e->lout[1]->m, &t->b);
-    dt_buf_addc(&t->b, ')');
-    add_result(t, &e->lout[1]->m);
-  }
+  print_after(t, "_wrap_tensor_autograd", &e->lout[1]->m);
+  t->waits = true;
+  dt_meta_copy(&t->waited, &e->lout[1]->m);
+  if (t->moving == 0) before_wait(t, e);
 }
 
 /* "c10d::broadcast_(['t: f32[8]'], ScriptObject <…>, 0, 0, False)  ->  (…)"; the
@@ -351,7 +379,10 @@ static void on_label (DtTrace *t, const DtEvent *e) {
 
 static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   DtTrace *t = (DtTrace *)ud;
+  bool waits = t->waits;
   (void)s;
+  before_wait(t, e);
+  if (waits && !t->waits && e->kind == DT_EV_KERNEL_END) return DT_OK;
   switch (e->kind) {
     case DT_EV_OP:
       t->dist = any_dist(e);

@@ -18,6 +18,7 @@ typedef struct Told {
   bool list;                    /* the inputs are one list argument */
   int nextra; DtValue extra[3];
   bool second;                  /* the first extra value goes after input 0 */
+  bool dense;                   /* outside, memory_format= says contiguous */
   int nout; DtTensor *const *out;
 } Told;
 
@@ -42,10 +43,13 @@ static DtStatus tell_bound (DtSession *s, const DtOpDef *op, const Told *t,
   DtArgs args;
   DtValue pos[8];
   int npos = told_values(t, pos, items);
+  static const char *const format[] = { "memory_format" };
+  DtValue dense[] = { dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS) };
+  DtGiven given = { .npos = npos, .pos = pos, .kwname = format, .kw = dense,
+                    .nkw = t->dense && s->cur_op == NULL };
   DtEvent e = { .kind = DT_EV_KERNEL, .op = op, .args = &args,
                 .nlocal = t->nin, .local = t->in };
-  if (dt_schema_bind(cx, op->sig, &(DtGiven){ .npos = npos, .pos = pos }, &args)
-      != DT_OK) {
+  if (dt_schema_bind(cx, op->sig, &given, &args) != DT_OK) {
     dt_error_clear(cx);
     return DT_OK;
   }
@@ -122,10 +126,13 @@ DtStatus dt_mv_contiguous (DtSession *s, DtTensor *t, DtTensor **out) {
     *out = dt_tensor_ref(t);
     return DT_OK;
   }
+  Told told = { .inside = "aten.contiguous.default",
+                .outside = "aten.clone.default", .dense = true, .nin = 1,
+                .in = &t, .nout = 1, .out = out };
   DT_TRY(s->cx, copy_new(s, t, (DtDtype)t->m.dtype, out));
-  return emit_unary_op(s, "aten.contiguous.default", "aten.clone.default", t,
-                       out, 0,
-                       NULL);
+  DtStatus st = emit_local_op(s, &told);
+  if (st != DT_OK) dt_drop_tensor(s, out);
+  return st;
 }
 
 DtStatus dt_mv_clone (DtSession *s, DtTensor *t, DtTensor **out) {

@@ -357,8 +357,8 @@ static DtStatus unpad_both (Step *k, DtTensor *t, DtTensor **out) {
                                ((sa + k->n - 1) / k->n * k->n - sa), &x));
   else
     x = dt_tensor_ref(t);
-  if (sb % k->n != 0) {
-    dt_shard_size(sb, k->n, k->me, &len, &off);
+  dt_shard_size(sb, k->n, k->me, &len, &off);
+  if (len < (sb + k->n - 1) / k->n) {
     st = dt_mv_narrow(s, x, b, 0, x->m.shape[b] -
                       ((sb + k->n - 1) / k->n - len), out);
     dt_tensor_unref(s->cx, x);

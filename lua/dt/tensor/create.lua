@@ -148,7 +148,9 @@ local function distributed(sizes, kw, make, after)
   local shape = dt._local_shape(sizes, kw.device_mesh, placements)
   local list = {}
   for i = 1, #shape do list[i] = shape[i] end
-  local part = make(list, plain_options(kw, kw.fractions ~= false))
+  local o = plain_options(kw, kw.fractions ~= false) or {}
+  o.layout = "strided"                  -- told the local function by name
+  local part = make(list, o)
   local t = dt._wrap_local(part, kw.device_mesh, placements, sizes,
     util.contiguous_stride(sizes))
   if after then dt.no_grad(after, t) end

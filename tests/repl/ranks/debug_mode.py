@@ -5,7 +5,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import (
-    DTensor, Partial, Replicate, Shard, distribute_tensor)
+    DTensor, Partial, Replicate, Shard, distribute_tensor, full, ones, zeros)
 from torch.profiler import record_function
 from torch.utils._debug_mode import DebugMode
 
@@ -74,6 +74,24 @@ def in_place():
     y.mul_(2.0)
 
 
+def uneven():
+    y = distribute_tensor(torch.ones(3, 5), mesh, [Shard(1)])
+    y.full_tensor()
+    y.redistribute(mesh, [Shard(0)])
+    z = distribute_tensor(torch.ones(3, 5), mesh, [Shard(0)])
+    z.full_tensor()
+    z.redistribute(mesh, [Shard(1)]).sum(1)
+    torch.softmax(z, 0)
+    DTensor.from_local(torch.ones(3, 4), mesh, [Partial()]).redistribute(
+        mesh, [Shard(0)])
+
+
+def factories():
+    zeros(4, 6, device_mesh=mesh, placements=[Shard(0)])
+    ones(3, 6, device_mesh=mesh, placements=[Shard(1)])
+    full((3, 6), 2.0, device_mesh=mesh, placements=[Replicate()])
+
+
 p = torch.nn.Parameter(distribute_tensor(torch.ones(8, 8), mesh, [Replicate()]))
 sgd = torch.optim.SGD([p], lr=0.1, foreach=False)
 
@@ -93,7 +111,8 @@ def steps():
 
 for f, outputs in [(product, True), (moved, True), (types, True), (views, True),
                    (sums, True), (made, True), (partial, True), (backward, True),
-                   (in_place, True), (labelled, True), (steps, True),
+                   (in_place, True), (uneven, True), (factories, True),
+                   (labelled, True), (steps, True),
                    (labelled, False), (steps, False)]:
     with DebugMode(record_output=outputs) as mode:
         f()
