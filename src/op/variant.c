@@ -83,6 +83,48 @@ static DtStatus check_self_cast (DtCtx *cx, const DtSchema *s, DtDtype from,
   }
 }
 
+/* What propagation, which runs functions written in Python, says of a result
+** that does not fit. */
+static DtStatus unsafe_cast (DtCtx *cx, DtDtype from, DtDtype to) {
+  DT_CHECK(cx, dt_dtype_info(from)->kind <= dt_dtype_info(to)->kind, DT_E_DTYPE,
+           "Attempting to cast from %s to out tensor with dtype %s, but this "
+           "can't be cast because it is not safe!", dt_dtype_info(from)->torch,
+           dt_dtype_info(to)->torch);
+  return DT_OK;
+}
+
+static bool named (const char *name, const char *const *list) {
+  while (*list != NULL && strcmp(name, *list) != 0) list++;
+  return *list != NULL;
+}
+
+/* The same in place.  Four operators have functions of their own there: that of
+** mul_ looks at no type, and the local call is what refuses. */
+static DtStatus fake_self_cast (DtCtx *cx, const DtSchema *s, DtDtype from,
+                                DtDtype to) {
+  static const char *const mul[] = { "mul_", "multiply_", NULL };
+  static const char *const add[] = { "add_", "sub_", "subtract_", NULL };
+  static const char *const div[] = { "div_", "divide_", "true_divide_", NULL };
+  DtKind f = dt_dtype_info(from)->kind, t = dt_dtype_info(to)->kind;
+  const char *base = s->base;
+  OddCast odd = odd_cast(s);
+  if (strncmp(base, "_foreach_", 9) == 0) base += 8;
+  if (*base == '_') base++;
+  if (odd != CAST_PLAIN && odd != CAST_CPP)
+    return check_self_cast(cx, s, from, to);
+  if (f <= t || named(base, mul)) return DT_OK;
+  if (named(base, add))
+    return t != DT_K_BOOL && f != DT_K_FLOAT ? DT_OK
+           : dt_raise(cx, DT_E_DTYPE, "Promotion of %s in in-place ops are not "
+                      "possible due to element size change.", t == DT_K_BOOL
+                      ? "bool.add/sub_(others)" : "int.add/sub_(float)");
+  if (named(base, div) && strstr(s->overload, "mode") == NULL)
+    return dt_raise(cx, DT_E_DTYPE, "result type %s can't be cast to the "
+                    "desired output type %s", dt_dtype_info(from)->torch,
+                    dt_dtype_info(to)->torch);
+  return unsafe_cast(cx, from, to);
+}
+
 DtStatus dt_inplace_cast (DtCtx *cx, const DtOpDef *op, DtDtype from,
                           DtDtype to) {
   return check_self_cast(cx, op->sig, from, to);
@@ -120,8 +162,8 @@ static DtStatus into_self (const DtMetaCall *c, uint32_t op,
                                   (DtDtype)self->dtype));
   if (!same && !late)
     return raise_shape(c->cx, self, out, c->fake && (op & DT_OP_PYMETA) != 0);
-  DT_TRY(c->cx, check_self_cast(c->cx, c->op->sig, (DtDtype)out->dtype,
-                                (DtDtype)self->dtype));
+  DT_TRY(c->cx, (c->fake ? fake_self_cast : check_self_cast)(c->cx,
+         c->op->sig, (DtDtype)out->dtype, (DtDtype)self->dtype));
   if (same) dt_meta_copy(out, self);
   else out->dtype = self->dtype;
   return DT_OK;
@@ -139,7 +181,7 @@ static DtStatus inplace_meta (DtMetaCall *c) {
 /* May result k be written to `given`?  Propagation asks less than kernels. */
 static DtStatus check_out (DtMetaCall *c, int k, const DtMeta *given) {
   DtDtype from = (DtDtype)c->out[k].dtype, to = (DtDtype)given->dtype;
-  return c->fake ? check_cast(c->cx, from, to)
+  return c->fake ? unsafe_cast(c->cx, from, to)
                  : dt_out_type_check(c->cx, c->op->sig, c->args, from, to);
 }
 
