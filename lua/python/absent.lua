@@ -46,6 +46,9 @@ local function refuse(name, line)
   error(e, 0)
 end
 
+-- is_own(module): is it, or what it lies in, a module of Python's own?
+function M.is_own(module) return own[module:match("^[^.]*")] == true end
+
 -- make(name, line): a value for torch.fx.Tracer, imported on that line.
 function M.make(name, line)
   return setmetatable({absent = name, line = line, __name__ = name,

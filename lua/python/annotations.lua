@@ -26,8 +26,17 @@ local UNPARSE = {
   name = function (n) return n.name end,
   attr = function (n) return text(n.value) .. "." .. n.name end,
   const = function (n) return V.repr(n.value) end,
-  literal = function (n) return V.repr(n.value) end,
+  literal = function (n) return n.name end,
   ellipsis = function () return "..." end,
+  unary = function (n) return n.op .. text(n.a) end,
+  call = function (n)
+    local out = {}
+    for i, arg in ipairs(n.args) do
+      out[i] = (arg.name and arg.name .. "=" or ("*"):rep(arg.star or 0))
+        .. text(arg.value)
+    end
+    return text(n.fn) .. "(" .. table.concat(out, ", ") .. ")"
+  end,
   list = function (n) return "[" .. joined(n.items) .. "]" end,
   tuple = function (n)
     return "(" .. joined(n.items) .. (#n.items == 1 and ",)" or ")")

@@ -586,6 +586,14 @@ end)
 local redirected                    -- std_system.lua's, a layer above
 function M.set_stdout(f) redirected = f end
 
+local function print_parts(write, parts, sep, stop)
+  for i, part in ipairs(parts) do
+    if i > 1 then V.call(write, V.list {sep}) end
+    V.call(write, V.list {part})
+  end
+  V.call(write, V.list {stop})
+end
+
 def("print", function (a, kw)
   local t = {}
   for i = 1, a.n do t[i] = V.str(a[i]) end
@@ -605,12 +613,16 @@ def("print", function (a, kw)
         V.type_name(v))
     end
   end
-  local text = table.concat(t, sep) .. stop
   if file == nil or file == None then file = redirected and redirected() end
   if file == nil then
-    M.write(text)
+    M.write(table.concat(t, sep) .. stop)
+  elseif V.is_object(file) then         -- whose class may see each part
+    print_parts(attrs.get(file, "write"), t, sep, stop)
+    if V.truth(kwarg(kw, "flush") or false) then
+      V.call(attrs.get(file, "flush"), V.list {})
+    end
   else
-    V.call(attrs.get(file, "write"), V.list {text})
+    V.call(attrs.get(file, "write"), V.list {table.concat(t, sep) .. stop})
   end
   return None
 end)
@@ -660,6 +672,7 @@ end)
 def("callable", function (a)
   local mt = getmetatable(a[1])
   if V.is_object(a[1]) then return V.special(a[1], "__call__") ~= nil end
+  if classes.is_uncalled(a[1]) then return false end
   local other = foreign.of(a[1])
   if other and other.callable then return other.callable(a[1]) end
   return type(a[1]) == "function" or mt == V.func_mt or mt == V.builtin_mt

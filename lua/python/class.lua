@@ -10,6 +10,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local builtin_names = require "python.builtin_names"
 local absent = require "python.absent"
+local aliases = require "python.aliases"
 local calls = require "python.call"
 local exceptions = require "python.exceptions"
 local private = require "python.private"
@@ -225,6 +226,11 @@ function M.set(v, class, name, x)
   return true
 end
 
+-- is_uncalled(d): is it a property or a class method?
+function M.is_uncalled(d)
+  return is_descriptor(d) and d.kind ~= "staticmethod"
+end
+
 function M.is_property(d) return is_descriptor(d) and d.kind == "property" end
 
 -- put(d, v, name, x): v.name = x by the property d.
@@ -400,6 +406,11 @@ function M.refuse_abstract(class)
       .. "abstract method%s %s", class.__name, #names == 1 and "" or "s",
       table.concat(names, ", "))
   end
+  for _, b in ipairs(rawget(class, "__init__") == nil and class.__bases or {}) do
+    if type(b) == "table" and rawget(b, "protocol") then
+      util.raise("TypeError", "Protocols cannot be instantiated")
+    end
+  end
 end
 
 -- A class that is there without the program having written it.
@@ -560,12 +571,14 @@ function M.set_mixin(f) mixin = f end
 -- `noted` only the annotated ones, `kw` what else was in its brackets, `by` the
 -- metaclass of the program whose type.__new__ this is, or nil.
 function M.make(name, bases, members, fields, noted, kw, by)
+  local written = aliases.with_brackets(bases)
   for i, b in ipairs(bases) do
     if type(b) == "table" and rawget(b, "args") and rawget(b, "origin") then
       b = rawget(b, "origin")         -- Box[int] as a base is Box
     end
     local is_record = getmetatable(b) == V.builtin_mt and rawget(b, "maker")
-    bases[i] = is_record and M.record_class(b) or mixin and mixin(b)
+    local made = type(b) == "table" and rawget(b, "base_class")
+    bases[i] = is_record and M.record_class(b) or made and made() or mixin and mixin(b)
       or M.below and M.below(b) or b
   end
   local is_meta, abstract_meta, named = nil, nil, bases
@@ -584,7 +597,7 @@ function M.make(name, bases, members, fields, noted, kw, by)
     or by and by.__meta_abstract
   for _, b in ipairs(bases) do
     if not is_plain_base(b) then above[#above + 1] = b end
-    abstract = abstract or type(b) == "table" and (rawget(b, "plain_base")
+    abstract = abstract or type(b) == "table" and (rawget(b, "protocol")
       or rawget(b, "__abstract")) ~= nil
   end
   if not by and abstract and V.dict_get(kw or V.dict(), "metaclass") ~= nil then
@@ -622,6 +635,7 @@ function M.make(name, bases, members, fields, noted, kw, by)
     members.__class_getitem__ = descriptor("classmethod", members.__class_getitem__)
   end
   fill(class, members)
+  if written or class.__generic then aliases.note_bases(class, written or bases) end
   if class.__del__ ~= nil then class.__has_del = true end
   if members.__getattribute__ ~= nil then M.watches = true end
   if members.__eq__ ~= nil and members.__hash__ == nil then
@@ -687,10 +701,25 @@ local function order_with_data(class)
   return list
 end
 
+-- Add typing.Generic and Protocol, which change nothing, to an order.
+local function add_plain_bases(list)
+  local seen, generic = {}, nil
+  for at = 1, #list do
+    for _, b in ipairs(rawget(list[at], "__bases") or {}) do
+      if type(b) == "table" and rawget(b, "plain_base") and not seen[b] then
+        seen[b], generic = true, rawget(b, "generic") or generic
+        list[#list + 1] = b
+      end
+    end
+  end
+  if generic and not seen[generic] then list[#list + 1] = generic end
+end
+
 -- The order as a tuple, with `object` at its end.
 function M.shown_order(class)
   if class.__native then return V.tuple(order_with_data(class)) end
   local list = {table.unpack(mro(class))}
+  add_plain_bases(list)
   if class.__meta then list[#list + 1] = builtin_names.type end
   list[#list + 1] = builtin_names.object
   return V.tuple(list)

@@ -108,6 +108,31 @@ local function tell_syntax(e, args)
     .. (where and " (" .. where .. ")" or "")
 end
 
+-- What a UnicodeError of five arguments says of the place.
+local UNICODE <const> = {"encoding", "object", "start", "end", "reason"}
+local function tell_unicode(e, class, args)
+  if args.n ~= 5 then return end
+  for i, key in ipairs(UNICODE) do e[key] = args[i] end
+  local decodes = M.is_below(class, classes.UnicodeDecodeError)
+  local start, stop = e.start, e["end"]
+  local what = decodes and "byte" or "character"
+  if stop == start + 1 then
+    local code = decodes and V.unbox(e.object).s:byte(start + 1)
+      or not decodes and V.code_at(e.object, start)
+    what = decodes and ("byte 0x%02x"):format(code) or ("character '%s'"):format(
+      (code < 0x100 and "\\x%02x" or code < 0x10000 and "\\u%04x"
+        or "\\U%08x"):format(code))
+  else
+    what = what .. "s"
+  end
+  e.message = ("'%s' codec can't %s %s in position %s: %s"):format(V.str(e.encoding),
+    decodes and "decode" or "encode", what, stop == start + 1 and start
+      or start .. "-" .. stop - 1, V.str(e.reason))
+end
+
+-- unicode_error(what, …): such an error, for codec.lua.
+function V.unicode_error(what, ...) return classes[what].make(V.list {...}) end
+
 -- Keyword arguments that a class of exceptions takes, and where an error keeps them.
 local KEYWORDS <const> = {
   ImportError = {name = "module_name", path = "module_path"},
@@ -134,7 +159,7 @@ local function take_keywords(e, class, kw)
 end
 
 -- An instance: the engine's error, with Python's args.
-local function make(class, args)
+local function make(class, args, told_later)
   local system = of_system(class, args)
   if system then return system end
   local text = args.n == 1 and (class.of_key and V.repr(args[1])
@@ -143,10 +168,15 @@ local function make(class, args)
   local e = dt.error("RUNTIME", text, class.__name__)
   e.args = V.tuple({table.unpack(args, 1, args.n)}, args.n)
   e.python = class
-  if class.__name__ == "StopIteration" then
+  if M.is_below(class, classes.StopIteration) then
     e.value = args[1] == nil and dt.None or args[1]
-  elseif class.__name__ == "SystemExit" then
+  elseif M.is_below(class, classes.SystemExit) then
     e.code = args[1] == nil and dt.None or args[1]
+  elseif told_later then                -- by the class's own __init__
+    return e
+  elseif M.is_below(class, classes.UnicodeDecodeError)
+         or M.is_below(class, classes.UnicodeEncodeError) then
+    tell_unicode(e, class, args)
   elseif M.is_below(class, classes.SyntaxError) then
     tell_syntax(e, args)
   end
@@ -183,7 +213,7 @@ function M.define(name, bases, members, order)
   class.make = function (args, kw)
     local new = M.member(class, "__new__")
     local e = new and V.call(new, V.list({class, table.unpack(args, 1, args.n)},
-      args.n + 1), kw) or make(class, args)
+      args.n + 1), kw) or make(class, args, M.member(class, "__init__") ~= nil)
     if new and not (V.is_error(e) and rawget(e, "python")
        and M.is_below(e.python, class)) then
       return e
@@ -223,10 +253,18 @@ end
 
 V.error_member = M.member
 
--- Exception.__init__(e, …): the text is made of these arguments.
+-- Exception.__init__(e, …): the text, and what else it says, is made of these
+-- arguments.
+local TOLD <const> = {"msg", "code", "value"}
 function M.init(e, args)
   local again = make(e.python or classes[e.class] or classes.Exception, args)
   e.message, e.args = again.message, again.args
+  for _, list in ipairs {TOLD, M.PLACE, UNICODE} do
+    for _, key in ipairs(list) do
+      local v = rawget(again, key)
+      if v ~= nil then e[key] = v end
+    end
+  end
 end
 
 -- Names that the engine or the reader itself asks an exception for.

@@ -277,6 +277,7 @@ end
 function M.value(v, spec)
   local own = V.special(v, "__format__")
   if own then return own(spec) end
+  if spec == "" and V.special(v, "__str__") then return V.str(v) end
   v = V.unbox(v)
   if spec == "" then return V.formatted(v) end
   if util.is_tensor(v) and #v.shape == 0 then v = v:item() end

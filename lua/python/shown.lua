@@ -268,7 +268,9 @@ function M.str(v)
       return ("<module '%s'>"):format(v.__name__)
     end
     if rawget(v, "__python") then
-      return ("<class '%s.%s'>"):format(V.home(v), V.full_name(v))
+      local home = V.home(v)
+      return ("<class '%s%s'>"):format(home == "builtins" and "" or home .. ".",
+        V.full_name(v))
     elseif (rawget(v, "__base") or rawget(v, "__new"))
            and rawget(v, "__name") then
       return ("<class '%s.%s'>"):format(V.module_of(v), v.__name)

@@ -767,10 +767,11 @@ local function all_of(env, module, line)
     or module:find("^torch%f[.%z]") then
     return ask_module(env, module)
   end
-  local names, seen = {}, {}
+  local names, seen, is_library = {}, {}, absent.is_own(module)
   for _, vars in ipairs {m, attrs.more_names(module) or {}} do
     for name in next, vars do
-      if type(name) == "string" and not name:find("^_") and not seen[name] then
+      if type(name) == "string" and not name:find("^_") and not seen[name]
+         and not (is_library and V.type_name(vars[name]) == "module") then
         names[#names + 1], seen[name] = name, vars
       end
     end

@@ -68,6 +68,15 @@ class PurePosixPath(os.PathLike):
     def as_posix(self):
         return str(self)
 
+    def as_uri(self):
+        from urllib.parse import quote_from_bytes
+        if not self.is_absolute():
+            raise ValueError("relative path can't be expressed as a file URI")
+        return "file://" + quote_from_bytes(bytes(self))
+
+    def __bytes__(self):
+        return str(self).encode()
+
     def __repr__(self):
         return f"{type(self).__name__}({str(self)!r})"
 
@@ -293,14 +302,15 @@ class PosixPath(PurePosixPath):
         return open(str(self), mode, buffering, encoding, errors, newline)
 
     def read_text(self, encoding=None, errors=None):
-        with self.open("r") as f:
+        with self.open("r", encoding=encoding, errors=errors) as f:
             return f.read()
 
     def write_text(self, data, encoding=None, errors=None, newline=None):
         if not isinstance(data, str):
             raise TypeError("data must be str, not "
                             f"{type(data).__name__}")
-        with self.open("w") as f:
+        with self.open("w", encoding=encoding, errors=errors,
+                       newline=newline) as f:
             return f.write(data)
 
     def read_bytes(self):

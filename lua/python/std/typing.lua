@@ -263,30 +263,75 @@ for word in ([[Any Optional Union Literal ClassVar Final Annotated Concatenate
   M[word] = aliases.of("typing.", word)
 end
 
--- Bases that change nothing; with brackets they are themselves.
+-- Bases that change nothing.
 local function plain_base(name)
   local base = attrs.namespace {__name__ = name, __module__ = "typing",
     plain_base = true, __class_getitem = true}
-  rawset(base, "__getitem", function () return base end)
+  rawset(base, "__getitem", aliases.generic_base)
   return base
 end
 M.Generic, M.Protocol = plain_base "Generic", plain_base "Protocol"
 M.Protocol.protocol = true
+M.Protocol.generic, M.Generic.generic = M.Generic, M.Generic
 
-for word in ([[TypeVar ParamSpec TypeVarTuple]]):gmatch "%S+" do
-  M[word] = builtin(function (a) return aliases.of("~", V.str(a[1])) end, word)
-end
+M.TypeVar = builtin(function (a, kw)
+  local function named(name) return kw and V.dict_get(kw, name) end
+  local co, contra = named "covariant" == true, named "contravariant" == true
+  local bound, limits = named "bound", {table.unpack(a, 2, a.n)}
+  if co and contra then
+    util.raise("ValueError", "Bivariant types are not supported.")
+  elseif #limits == 1 then
+    util.raise("TypeError", "A single constraint is not allowed")
+  elseif #limits > 1 and bound ~= nil and bound ~= None then
+    util.raise("TypeError", "Constraints cannot be combined with bound=...")
+  end
+  return aliases.variable(V.str(a[1]), {__constraints__ = V.tuple(limits),
+    __bound__ = bound == nil and None or bound, __covariant__ = co,
+    __contravariant__ = contra}, co and "+" or contra and "-")
+end, "TypeVar")
+M.ParamSpec = builtin(function (a)
+  local name = V.str(a[1])
+  local function part(word) return aliases.of(name .. ".", word) end
+  local parts = {args = part "args", kwargs = part "kwargs"}
+  return aliases.variable(name, {is_spec = true, __bound__ = None,
+    member_of_class = function (key) return parts[key] end})
+end, "ParamSpec")
+M.TypeVarTuple = builtin(function (a)
+  return aliases.variable(V.str(a[1]), {}, "")
+end, "TypeVarTuple")
 
 -- ---- functions ----
 
-for word in ([[overload final no_type_check override type_check_only
+local overloads = {}                -- lists of functions, by their full names
+M.overload = builtin(function (a)
+  local f = a[1]
+  local name = V.str(attrs.get(f, "__module__")) .. "."
+    .. V.str(attrs.get(f, "__qualname__"))
+  overloads[name] = overloads[name] or {}
+  table.insert(overloads[name], f)
+  return f
+end, "overload")
+M.get_overloads = builtin(function (a)
+  local name = V.str(attrs.get(a[1], "__module__")) .. "."
+    .. V.str(attrs.get(a[1], "__qualname__"))
+  return V.list {table.unpack(overloads[name] or {})}
+end, "get_overloads")
+M.clear_overloads = builtin(function ()
+  overloads = {}
+  return None
+end, "clear_overloads")
+
+for word in ([[final no_type_check override type_check_only
   runtime]]):gmatch "%S+" do
   M[word] = builtin(function (a) return a[1] end, word)
 end
 M.cast = builtin(function (a) return a[2] end, "cast")
 M.TYPE_CHECKING = false
 M.NewType = builtin(function (a)
-  return builtin(function (b) return b[1] end, V.str(a[1]))
+  local f = builtin(function (b) return b[1] end, V.str(a[1]))
+  f.__supertype__, f.__module__ = a[2], "__main__"
+  f.shown = "__main__." .. V.str(a[1])
+  return f
 end, "NewType")
 M.dataclass_transform = builtin(function ()
   return builtin(function (a) return a[1] end, "dataclass_transform")
@@ -318,8 +363,35 @@ M.get_args = builtin(function (a)
   return V.tuple(out, args.n)
 end, "get_args")
 
+-- A hint without Annotated, Required and NotRequired, and what is in it without.
+local STRIPPED <const> = {Annotated = true, Required = true, NotRequired = true}
+local function stripped(h)
+  if not (aliases.is_hint(h) or aliases.is_union(h)) or not rawget(h, "args") then
+    return h
+  elseif STRIPPED[h.name] then
+    return stripped(h.args[1])
+  elseif h.name == "Literal" then
+    return h
+  end
+  local out, changed = {n = h.args.n}, false
+  for i = 1, h.args.n do
+    out[i] = stripped(h.args[i])
+    changed = changed or not rawequal(out[i], h.args[i])
+  end
+  return changed and aliases.with_args(h, out) or h
+end
+
+local hints_of
 -- Annotations as values: a text is the name that is there.
-M.get_type_hints = builtin(function (a)
+M.get_type_hints = builtin(function (a, kw)
+  local hints = hints_of(a)
+  if kw and V.truth(V.dict_get(kw, "include_extras") or false) then return hints end
+  local d = V.dict()
+  for k, v in V.each(hints) do V.dict_set(d, k, stripped(v)) end
+  return d
+end, "get_type_hints")
+
+function hints_of(a)
   if getmetatable(a[1]) == V.func_mt then
     return annotations.of_function(a[1], true)
   elseif type(a[1]) == "table" and rawget(a[1], "__noted")
@@ -336,7 +408,7 @@ M.get_type_hints = builtin(function (a)
     end
   end
   return d
-end, "get_type_hints")
+end
 
 -- ---- what makes something ----
 
@@ -376,19 +448,74 @@ M.NamedTuple = attrs.namespace {__name__ = "NamedTuple",
     return class
   end}
 
--- A class below TypedDict makes dicts.
-M.TypedDict = attrs.namespace {__name__ = "TypedDict",
-  derive = function (name, _, noted, kw)
-    local class = builtin(function (a, kw)
-      return B.dict.call(a, kw)
-    end, name)
-    class.__qualname__, class.__noted = name, noted
-    class.__notes, class.__note_env = noted.notes, noted.env
-    class.derive = M.TypedDict.derive
-    class.__annotations__ = annotations.of_class(class)
-    class.__total__ = not kw or V.dict_get(kw, "total") ~= false
+-- What a key's annotation says of whether it must be there, else `total`.
+local function is_required(note, total)
+  while aliases.is_hint(note) and note.name == "Annotated" and note.args do
+    note = note.args[1]
+  end
+  local word = aliases.is_hint(note) and note.args and note.name
+  if word == "Required" or word == "NotRequired" then return word == "Required" end
+  return total
+end
+
+-- The facts of a class of dicts, of its own annotations and of those above.
+local function note_keys(class, own, total, above)
+  local notes, keys = V.dict(), {[true] = V.set(), [false] = V.set()}
+  for _, kind in ipairs {"__required_keys__", "__optional_keys__"} do
+    for k in V.each(above and rawget(above, kind) or V.set()) do
+      V.dict_set(keys[kind == "__required_keys__"], k, true)
+    end
+  end
+  for k, v in V.each(above and rawget(above, "__annotations__") or V.dict()) do
+    V.dict_set(notes, k, v)
+  end
+  for k, v in V.each(own) do
+    V.dict_set(notes, k, v)
+    V.dict_set(keys[is_required(v, total)], k, true)
+  end
+  class.__annotations__, class.__total__ = notes, total
+  class.__required_keys__ = V.frozen_of(keys[true])
+  class.__optional_keys__ = V.frozen_of(keys[false])
+end
+
+local function is_total(kw) return not kw or V.dict_get(kw, "total") ~= false end
+
+local derived
+local function dicts_class(name, above)
+  local class = builtin(function (a, kw) return B.dict.call(a, kw) end, name)
+  class.__qualname__, class.__module__ = name, "__main__"
+  class.is_typed_dict = true
+  class.test = function ()
+    return util.raise("TypeError",
+      "TypedDict does not support instance and class checks")
+  end
+  class.derive = derived(class)
+  class.__orig_bases__ = V.tuple {above or M.TypedDict}
+  return class
+end
+
+-- derived(above): what makes the classes below a class of dicts.
+function derived(above)
+  return function (name, _, noted, kw)
+    local class = dicts_class(name, above)
+    class.__noted, class.__notes = noted, noted.notes
+    class.__note_env = noted.env
+    class.__qualname__ = noted.full or name
+    note_keys(class, annotations.of_class(class), is_total(kw), above)
     return class
-  end}
+  end
+end
+
+-- A class below TypedDict makes dicts; so does TypedDict(name, annotations).
+M.TypedDict = builtin(function (a, kw)
+  local class = dicts_class(V.str(a[1]))
+  note_keys(class, a[2] or V.dict(), is_total(kw))
+  return class
+end, "TypedDict")
+M.TypedDict.derive = derived()
+M.is_typeddict = builtin(function (a)
+  return type(a[1]) == "table" and rawget(a[1], "is_typed_dict") == true
+end, "is_typeddict")
 
 -- type[C], as list[int].
 B.type.__class_getitem = true
@@ -397,7 +524,8 @@ rawset(B.type, "__getitem", function (class, i)
 end)
 
 classes.inner.holds, classes.inner.below = true, true
-aliases.set_asked(builtins.is_class, is_below, builtins.none_type)
+aliases.set_asked(builtins.is_class, is_below, builtins.none_type,
+  attrs.get, attrs.set)
 for _, name in ipairs {"typing", "typing_extensions"} do
   attrs.provide(name, attrs.namespace(M))
 end

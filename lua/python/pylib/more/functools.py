@@ -73,7 +73,8 @@ class partialmethod:
     """A method with some of its arguments given."""
 
     def __init__(self, func, /, *args, **keywords):
-        if not callable(func) and not hasattr(func, "__get__"):
+        if not callable(func) and not hasattr(func, "__get__") \
+                and not isinstance(func, classmethod):
             raise TypeError(f"{func!r} is not callable or a descriptor")
         if isinstance(func, partialmethod):
             args = func.args + args
@@ -343,7 +344,8 @@ class singledispatchmethod:
     """The same for a method: by the class of what follows self."""
 
     def __init__(self, func):
-        if not callable(func) and not hasattr(func, "__get__"):
+        if not callable(func) and not hasattr(func, "__get__") \
+                and not isinstance(func, classmethod):
             raise TypeError(f"{func!r} is not callable or a descriptor")
         self.dispatcher = singledispatch(func)
         self.func = func
