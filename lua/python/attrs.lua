@@ -216,7 +216,7 @@ local descriptor_mt                 -- class.lua's
 function M.set_descriptor_mt(mt) descriptor_mt = mt end
 
 local OF_ONE_KIND = {type = true, ellipsis = true, slice = true, module = true,
-  NotImplementedType = true}
+  NotImplementedType = true, code = true}
 
 -- name_kind(name, class): the class of values of that kind.
 function M.name_kind(name, class) kind_classes[name] = class end

@@ -76,6 +76,17 @@ local function parameters(f)
   return plain, count
 end
 
+-- What inspect's CO_… say of it.
+local function flags(f)
+  local out, n = 3, f.source
+  for _, p in ipairs(f.params) do
+    if p.star then out = out | (p.star == 2 and 8 or 4) end
+  end
+  if (f.name or ""):find("<locals>", 1, true) then out = out | 16 end
+  if n.async then return out | (n.generator and 512 or 128) end
+  return n.generator and out | 32 or out
+end
+
 local code_mt = {__name = "code"}
 code_mt.__index = function (c, name)
   local f = rawget(c, "of")
@@ -87,6 +98,7 @@ code_mt.__index = function (c, name)
     util.refuse("co_varnames of a function with names of its own beside its "
       .. "parameters (%s) is not part of dtrepl", f.name)
   end
+  if name == "co_flags" then return flags(f) end
   if type(name) == "string" and name:find("^co_") then
     util.refuse("%s of a function's code is not part of dtrepl", name)
   end
@@ -94,6 +106,9 @@ end
 code_mt.__tostring = function (c)
   return ("<code object %s, line %s>"):format(c.co_name, c.co_firstlineno)
 end
+
+attrs.name_kind("code", attrs.namespace {__name__ = "code",
+  test = function (v) return V.type_name(v) == "code" end})
 
 -- The line of the first decorator, else of the function itself.
 local function first_line(n, line)

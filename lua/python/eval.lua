@@ -8,6 +8,7 @@
 
 local util = require "dt.util"
 local V = require "python.values"
+local lexer = require "python.lexer"
 local parser = require "python.parser"
 local syntax = require "python.syntax"
 local calls = require "python.call"
@@ -106,14 +107,38 @@ local function source_of(v, what)
   return v
 end
 
+-- In mode "single" sys.displayhook gets what an expression gives.
+local function show_values(n)
+  if type(n) ~= "table" or n.kind == "def" or n.kind == "class"
+     or n.kind == "lambda" then
+    return
+  elseif n.kind == "expr" then
+    local value = n.value
+    n.value = parser.expression("__import__('sys').displayhook(0)")
+    n.value.args[1].value = value
+    return
+  end
+  for _, part in pairs(n) do show_values(part) end
+end
+
 -- A text made ready to run: a function of its environment.
 local function ready(text, mode, file)
   if mode == "eval" then
     local tree = syntax.for_eval(parser.expression, text:match("^%s*(.*)$"), file)
     return expr.compile(tree)
   end
-  return syntax.for_eval(function (s) return stmt.block(parser.parse(s)) end, text,
-    file)
+  return syntax.for_eval(function (s)
+    local list = parser.parse(s)
+    if mode == "single" then
+      local last = list[#list]
+      if last and last.first ~= list[1].first then
+        lexer.refuse(1, "multiple statements found while compiling a single "
+          .. "statement")
+      end
+      show_values(list)
+    end
+    return stmt.block(list)
+  end, text, file)
 end
 
 -- The text of a file's name: of a str, of bytes or of a path.
@@ -143,8 +168,6 @@ local function compile_text(a, kw)
     util.raise("ValueError", "compile() mode must be 'exec', 'eval' or 'single'")
   elseif flags ~= nil and flags ~= 0 then
     util.refuse("compile() with flags is not part of dtrepl")
-  elseif mode == "single" then          -- it would print what expressions give
-    util.refuse("compile() in mode 'single' is not part of dtrepl")
   end
   local file = file_of(arg(2, "filename"))
   local text = source_of(arg(1, "source"), "compile() arg 1 must be")

@@ -8,6 +8,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local builtin_names = require "python.builtin_names"
 local calls = require "python.call"
 local exceptions = require "python.exceptions"
 
@@ -26,6 +27,26 @@ function M.generator(g, f) return made("async_generator", g, f.plain, f.name) en
 
 -- give(v): yield v, of an async generator.
 function M.give(v) return calls.yield(made("_Given", v)) end
+
+-- aiter(v), and anext(it[, default]), which is awaited.
+builtin_names.aiter = V.builtin(function (a)
+  local f = V.special(a[1], "__aiter__")
+  if not f then
+    util.raise("TypeError", "'%s' object is not an async iterable",
+      V.type_name(a[1]))
+  end
+  return f()
+end, "aiter")
+
+builtin_names.anext = V.builtin(function (a)
+  local f = V.special(a[1], "__anext__")
+  if not f then
+    util.raise("TypeError", "'%s' object is not an async iterator",
+      V.type_name(a[1]))
+  end
+  local step = f()
+  return a.n > 1 and made("anext_awaitable", step, a[2]) or step
+end, "anext")
 
 -- The iterator of what is awaited.
 local function waiting(v, words)

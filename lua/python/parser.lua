@@ -920,7 +920,7 @@ simple["return"] = function (p)
   local value
   if not p.fn then refuse_from(p, p.i - 1, "'return' outside function") end
   if p.parts_in == p.fn then refuse_leaving(p) end
-  if p.t[p.i][1] ~= "newline" then value = exprlist(p) end
+  if p.t[p.i][1] ~= "newline" and not is(p, ";") then value = exprlist(p) end
   return node(p, "return", {value = value})
 end
 simple["pass"] = function (p) return node(p, "pass", {}) end
@@ -935,7 +935,7 @@ end
 simple["raise"] = function (p)
   local value
   local cause
-  if p.t[p.i][1] ~= "newline" then value = expr(p) end
+  if p.t[p.i][1] ~= "newline" and not is(p, ";") then value = expr(p) end
   if take(p, "from", "name") then cause = expr(p) end
   return node(p, "raise", {value = value, cause = cause})
 end
@@ -1113,7 +1113,7 @@ function statement(p, list)
   local t = p.t[p.i]
   if take(p, "@") then              -- decorators, the last one first
     local d = expr(p)
-    p.i = p.i + 1
+    expect(p, "\n", "newline")
     local at = #list
     statement(p, list)
     local n = list[at + 1]

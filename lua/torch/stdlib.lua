@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- torch/stdlib.lua: the modules of Python's own that programs over torch
--- name: copy, pickle (io: serialize.lua).  A pickle is the object itself in a box,
--- which is written down as bytes where it goes into a file on the disk.
+-- name: copy, pickle (io: serialize.lua).  A pickle of plain data is bytes as
+-- CPython writes them; one that holds a tensor is the object itself in a box, which
+-- is written down as bytes where it goes into a file on the disk.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -35,8 +36,14 @@ local function of_files(name, ...)
   return V.call(f, V.list({...}, select("#", ...)))
 end
 
--- Bytes are no pickle of pickle.dumps, whose result stays an object here: they
--- are read, or refused as CPython does.
+-- dumps(v[, protocol]): bytes of protocol 4, or the box of what is not written so.
+local function dumped(v, protocol)
+  if protocol ~= nil and protocol ~= None and protocol ~= 4 then return pickled(v) end
+  local ok, b = pcall(of_files, "dumps", v)
+  return ok and b or pickled(v)         -- which says what cannot be pickled
+end
+
+-- Bytes that are no pickle are refused as CPython does.
 local function not_ours(text)
   local first = text:sub(1, 1)
   if first == "" then
@@ -106,7 +113,9 @@ attrs.provide("pickle", namespace {
   PickleError = exceptions.classes.PickleError,
   PicklingError = exceptions.classes.PicklingError,
   UnpicklingError = exceptions.classes.UnpicklingError,
-  dumps = builtin(function (a) return pickled(a[1]) end, "dumps"),
+  dumps = builtin(function (a, kw)
+    return dumped(a[1], a[2] or kw and V.dict_get(kw, "protocol"))
+  end, "dumps"),
   loads = builtin(function (a) return unpickled(a[1]) end, "loads"),
 })
 

@@ -149,5 +149,37 @@ class _Closing(_Step):
         raise RuntimeError("async generator ignored GeneratorExit")
 
 
-for _kind in (coroutine, async_generator):
+class anext_awaitable:
+    """anext(it, default): the default where there is no next."""
+
+    def __init__(self, step, default):
+        self._step, self._default = step, default
+
+    def __await__(self):
+        try:
+            return (yield from self._step.__await__())
+        except StopAsyncIteration:
+            return self._default
+
+
+class _GeneratorWrapper:
+    """What a function that types.coroutine() has marked gives."""
+
+    def __init__(self, gen):
+        self._gen = gen
+
+    def __await__(self):
+        return self._gen
+
+    def __iter__(self):
+        return self._gen
+
+    def __next__(self):
+        return next(self._gen)
+
+    def __getattr__(self, name):
+        return getattr(self._gen, name)
+
+
+for _kind in (coroutine, async_generator, anext_awaitable):
     _kind.__module__ = "builtins"

@@ -79,6 +79,11 @@ class _Pickler:
     def save(self, obj):
         if obj is None:
             self.out += b"N"
+        elif obj is ... or obj is NotImplemented:
+            self.save("builtins")
+            self.save(repr(obj))
+            self.out += b"\x93"
+            self.memoize(obj)
         elif obj is True or obj is False:
             self.out += b"\x88" if obj else b"\x89"
         elif id(obj) in self.memo and not isinstance(obj, (int, float)):
@@ -265,6 +270,10 @@ class _Pickler:
             if isinstance(state, dict) and not hasattr(obj, "__dict__") \
                     and not hasattr(obj, "__getstate__"):
                 state = None, state             # of slots
+        elif getattr(f, "__name__", "") == "__newobj_ex__":
+            for part in args:
+                self.save(part)
+            self.out += b"\x92"
         else:
             self.save_call(f, args)
         self.finish(obj, items, pairs, state)
@@ -516,3 +525,9 @@ def load(file):
 
 def loads(data):
     return Unpickler(io.BytesIO(data)).load()
+
+
+def dumps(obj):
+    out = []
+    _Pickler(out.append).dump(obj)
+    return out[0]

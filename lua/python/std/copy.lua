@@ -118,13 +118,38 @@ local function reduced(v)
   local own = V.special(v, "__reduce_ex__")
   if own then return own(4) end
   own = V.special(v, "__reduce__")
-  return own and own()
+  if own then return own() end
+  local made = V.is_object(v) and not rawget(v, "_native")
+    and (V.special(v, "__getnewargs_ex__") or V.special(v, "__getnewargs__"))
+  return made and classes.reduced(v) or nil
 end
 
--- copyreg.__newobj__: an object of the class without its __init__.
+-- cls.__new__(cls, ...) of the class's own, or an object without its __init__.
+local function new_of(class, args, kw)
+  local list = V.list({class, table.unpack(args, 1, args.n)}, args.n + 1)
+  return V.call(attrs.get(class, "__new__"), list, kw)
+end
+
+-- copyreg.__newobj__(cls, ...) and __newobj_ex__(cls, args, kwargs).
 local new_object = V.builtin(function (a)
-  return object.bare(a[1])
+  if a.n == 1 then return object.bare(a[1]) end
+  return new_of(a[1], {n = a.n - 1, table.unpack(a, 2, a.n)})
 end, "__newobj__")
+local new_object_ex = V.builtin(function (a)
+  return new_of(a[1], a[2], a[3])
+end, "__newobj_ex__")
+
+-- The callable and the arguments that make an object as v, without its state.
+local function made_by(v)
+  local both = V.special(v, "__getnewargs_ex__")
+  if both then
+    local said = both()
+    return new_object_ex, V.tuple {v._class, said[1], said[2]}
+  end
+  local some = V.special(v, "__getnewargs__")
+  local args = some and some() or {n = 0}
+  return new_object, V.tuple({v._class, table.unpack(args, 1, args.n)}, args.n + 1)
+end
 
 -- What object.__reduce_ex__(4) says of an object whose class says nothing.
 function classes.reduced(v)
@@ -138,7 +163,8 @@ function classes.reduced(v)
     for _, name in ipairs(v._order) do V.dict_set(state, name, v._attrs[name]) end
     if state.n == 0 then state = None end
   end
-  return V.tuple({new_object, V.tuple {v._class}, state, None, None}, 5)
+  local f, args = made_by(v)
+  return V.tuple({f, args, state, None, None}, 5)
 end
 
 -- An object as `said`, a reduced one, builds it: (callable, arguments, state,

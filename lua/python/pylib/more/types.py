@@ -24,8 +24,18 @@ NotImplementedType = type(NotImplemented)
 
 
 def coroutine(func):
-    import _absent
-    raise _absent.error("types.coroutine is not part of dtrepl; async def is")
+    import functools
+    import inspect
+    from _coroutines import _GeneratorWrapper
+    if not callable(func):
+        raise TypeError("types.coroutine() expects a callable")
+    if not inspect.isgeneratorfunction(func):
+        return func
+
+    @functools.wraps(func)
+    def wrapped(*args, **kwargs):
+        return _GeneratorWrapper(func(*args, **kwargs))
+    return wrapped
 
 
 def new_class(name, bases=(), kwds=None, exec_body=None):
@@ -102,3 +112,40 @@ class MappingProxyType:
 
 MappingProxyType.__name__ = MappingProxyType.__qualname__ = "mappingproxy"
 _abc.Mapping.register(MappingProxyType)
+
+
+CodeType = type(_generator.__code__)
+
+
+def _cell():
+    value = None
+
+    def inner():
+        return value
+    return type(inner.__closure__[0])
+
+
+def _traceback():
+    try:
+        raise TypeError
+    except TypeError as error:
+        return type(error.__traceback__)
+
+
+CellType, TracebackType = _cell(), _traceback()
+
+
+def prepare_class(name, bases=(), kwds=None):
+    kwds = dict(kwds or {})
+    meta = kwds.pop("metaclass", type(bases[0]) if bases else type)
+    prepare = getattr(meta, "__prepare__", None)
+    return meta, prepare(name, bases, **kwds) if prepare else {}, kwds
+
+
+class DynamicClassAttribute(property):
+    """A property of instances; the class is asked by its metaclass."""
+
+    def __get__(self, instance, ownerclass=None):
+        if instance is None:
+            raise AttributeError()
+        return super().__get__(instance, ownerclass)
