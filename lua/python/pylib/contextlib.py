@@ -8,6 +8,12 @@ from collections import deque
 
 import _dtrepl
 
+__all__ = ["asynccontextmanager", "contextmanager", "closing", "nullcontext",
+           "AbstractContextManager", "AbstractAsyncContextManager",
+           "AsyncExitStack", "ContextDecorator", "ExitStack",
+           "redirect_stdout", "redirect_stderr", "suppress", "aclosing",
+           "chdir"]
+
 
 class AbstractContextManager(abc.ABC):
     """What a with statement enters."""

@@ -282,3 +282,119 @@ class DictWriter:
 
     def writerows(self, rowdicts):
         return self.writer.writerows(map(self._row, rowdicts))
+
+
+class Sniffer:
+    """Guesses the separator of a table, and whether it has a header."""
+
+    def __init__(self):
+        self.preferred = [",", "\t", ";", " ", ":"]
+
+    def sniff(self, sample, delimiters=None):
+        quote, sep, skips = self._quoted(sample, delimiters)
+        doubled = False
+        if not sep:
+            sep, skips = self._guess(sample, delimiters)
+        if not sep:
+            raise Error("Could not determine delimiter")
+        if quote:
+            doubled = quote * 2 in sample
+
+        class dialect(Dialect):
+            _name = "sniffed"
+            lineterminator = "\r\n"
+            quoting = QUOTE_MINIMAL
+        dialect.doublequote = doubled
+        dialect.delimiter = sep
+        dialect.quotechar = quote or '"'
+        dialect.skipinitialspace = skips
+        return dialect
+
+    def _quoted(self, sample, delimiters):
+        import re
+        for form in (r"(?P<delim>[^\w\n\"\'])(?P<space> ?)(?P<quote>[\"\'])"
+                     r".*?(?P=quote)(?P=delim)",
+                     r"(?:^|\n)(?P<quote>[\"\']).*?(?P=quote)"
+                     r"(?P<delim>[^\w\n\"\'])(?P<space> ?)",
+                     r"(?P<delim>[^\w\n\"\'])(?P<space> ?)(?P<quote>[\"\'])"
+                     r".*?(?P=quote)(?:$|\n)"):
+            found = list(re.finditer(form, sample, re.DOTALL | re.MULTILINE))
+            if found:
+                break
+        else:
+            return "", None, False
+        quotes, seps, spaces = {}, {}, 0
+        for m in found:
+            quotes[m["quote"]] = quotes.get(m["quote"], 0) + 1
+            if delimiters is None or m["delim"] in delimiters:
+                seps[m["delim"]] = seps.get(m["delim"], 0) + 1
+            spaces += len(m["space"])
+        sep = max(seps, key=seps.get) if seps else None
+        return max(quotes, key=quotes.get), sep, bool(
+            sep and seps[sep] == spaces)
+
+    def _guess(self, sample, delimiters):
+        lines = [line for line in sample.split("\n") if line]
+        steady = {}
+        for code in range(127):
+            c = chr(code)
+            if c.isalnum() or delimiters is not None and c not in delimiters:
+                continue
+            counts = [line.count(c) for line in lines]
+            most = max(set(counts), key=counts.count) if counts else 0
+            if most and counts.count(most) == len(lines):
+                steady[c] = most
+        if len(steady) > 1:
+            for c in self.preferred:
+                if c in steady:
+                    steady = {c: steady[c]}
+                    break
+        if not steady:
+            return "", False
+        sep = max(steady, key=steady.get)
+        skips = lines[0].count(sep) == lines[0].count(sep + " ")
+        return sep, skips
+
+    def has_header(self, sample):
+        import io
+        rows = reader(io.StringIO(sample), self.sniff(sample))
+        header = next(rows)
+        kinds = dict.fromkeys(range(len(header)))
+        for i, row in enumerate(rows):
+            if i > 20:
+                break
+            if len(row) != len(header):
+                continue
+            for col in list(kinds):
+                try:
+                    complex(row[col])
+                    kind = complex
+                except (ValueError, OverflowError):
+                    kind = len(row[col])
+                if kinds[col] is None:
+                    kinds[col] = kind
+                elif kinds[col] != kind:
+                    del kinds[col]
+        votes = 0
+        for col, kind in kinds.items():
+            if isinstance(kind, int):
+                votes += 1 if len(header[col]) != kind else -1
+            else:
+                try:
+                    kind(header[col])
+                    votes -= 1
+                except (ValueError, TypeError):
+                    votes += 1
+        return votes > 0
+
+
+_limit = [131072]
+
+
+def field_size_limit(new_limit=None):
+    old = _limit[0]
+    if new_limit is not None:
+        if not isinstance(new_limit, int):
+            raise TypeError("limit must be an integer")
+        _limit[0] = new_limit
+    return old

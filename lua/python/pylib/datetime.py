@@ -266,8 +266,21 @@ class tzinfo:
     def dst(self, dt):
         raise NotImplementedError("tzinfo subclass must override dst()")
 
+    def fromutc(self, dt):
+        if dt.tzinfo is not self:
+            raise ValueError("fromutc: dt.tzinfo is not self")
+        offset, summer = dt.utcoffset(), dt.dst()
+        if offset is None or summer is None:
+            raise ValueError("fromutc() requires a non-None utcoffset() and "
+                             "dst() result")
+        dt += offset - summer
+        return dt + dt.dst()
+
 
 class timezone(tzinfo):
+    def fromutc(self, dt):
+        return dt + self._offset
+
     def __init__(self, offset, name=None):
         if not isinstance(offset, timedelta):
             raise TypeError("timezone() argument 1 must be datetime.timedelta, "
@@ -325,6 +338,17 @@ class IsoCalendarDate(tuple):
                 % tuple(self))
 
 
+def _replaced(when, names, parts, changes):
+    fields = {n: getattr(when, n) for n in names}
+    fields.update(zip(names, parts))
+    fields["fold"] = when.fold
+    return type(when)(**{**fields, **changes})
+
+
+def _iso_year(ordinal):
+    return _of_ordinal(ordinal)[0]
+
+
 class date:
     def __init__(self, year, month, day):
         _check_date(year, month, day)
@@ -346,10 +370,14 @@ class date:
 
     @classmethod
     def fromisoformat(cls, text):
-        m = _re.fullmatch(r"(\d{4})-?(\d\d)-?(\d\d)", text)
+        m = _re.fullmatch(r"(\d{4})(-?)W(\d\d)(?:\2(\d))?", text)
+        if m:
+            day = date.fromisocalendar(int(m[1]), int(m[3]), int(m[4] or 1))
+            return cls(day.year, day.month, day.day)
+        m = _re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)|(\d{4})(\d\d)(\d\d)", text)
         if not m:
             raise ValueError("Invalid isoformat string: %r" % (text,))
-        return cls(*map(int, m.groups()))
+        return cls(*(int(part) for part in m.groups() if part))
 
     def toordinal(self):
         return _ordinal(self.year, self.month, self.day)
@@ -359,6 +387,19 @@ class date:
 
     def isoweekday(self):
         return self.weekday() + 1
+
+    @classmethod
+    def fromisocalendar(cls, year, week, day):
+        if not 1 <= year <= 9999:
+            raise ValueError(f"Year is out of range: {year}")
+        first = _ordinal(year, 1, 4)
+        first -= (first + 6) % 7                    # the Monday of week 1
+        if not 1 <= week <= 53 or week == 53 and (
+                _iso_year(first + 52 * 7 + 3) != year):
+            raise ValueError(f"Invalid week: {week}")
+        if not 1 <= day <= 7:
+            raise ValueError(f"Invalid weekday: {day} (range is [1, 7])")
+        return cls.fromordinal(first + (week - 1) * 7 + day - 1)
 
     def isocalendar(self):
         thursday = self.toordinal() - self.weekday() + 3
@@ -395,13 +436,16 @@ class date:
         return "datetime.date(%d, %d, %d)" % (self.year, self.month, self.day)
 
     def _order(self, other):
-        if isinstance(other, datetime) or not isinstance(other, date):
+        if not isinstance(other, date):
             return None
+        if isinstance(other, datetime):
+            raise TypeError("can't compare datetime.datetime to datetime.date")
         return self.toordinal() - other.toordinal()
 
     def __eq__(self, other):
-        n = self._order(other)
-        return NotImplemented if n is None else n == 0
+        if isinstance(other, datetime) or not isinstance(other, date):
+            return NotImplemented
+        return self._order(other) == 0
 
     def __lt__(self, other):
         n = self._order(other)
@@ -456,10 +500,9 @@ class time:
             raise ValueError("Invalid isoformat string: %r" % (text,))
         return cls(*fields)
 
-    def replace(self, **changes):
-        fields = {n: getattr(self, n) for n in (
-            "hour", "minute", "second", "microsecond", "tzinfo")}
-        return type(self)(**{**fields, **changes})
+    def replace(self, *parts, **changes):
+        return _replaced(self, ("hour", "minute", "second", "microsecond",
+                                "tzinfo"), parts, changes)
 
     def utcoffset(self):
         return None if self.tzinfo is None else self.tzinfo.utcoffset(None)
@@ -524,8 +567,10 @@ time.max = time(23, 59, 59, 999999)
 
 def _iso_time(text):
     """The fields of a time in ISO's form, or None."""
-    m = _re.fullmatch(r"(\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?"
-                      r"(Z|[+-]\d\d:?\d\d(?::?\d\d)?)?", text)
+    form = (r"(\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?" if ":" in text[:3]
+            else r"(\d\d)(?:(\d\d)(?:(\d\d)(?:[.,](\d+))?)?)?")
+    m = _re.fullmatch(form + r"(Z|[+-]\d\d(?::?\d\d(?::?\d\d)?)?)?",
+                      text.removeprefix("T"))
     if not m:
         return None
     hour, minute, second, part, zone = m.groups()
@@ -539,7 +584,7 @@ def _zone(text):
     if text == "Z":
         return timezone.utc
     digits = text[1:].replace(":", "")
-    span = timedelta(hours=int(digits[:2]), minutes=int(digits[2:4]),
+    span = timedelta(hours=int(digits[:2]), minutes=int(digits[2:4] or 0),
                      seconds=int(digits[4:] or 0))
     if not span:
         return timezone.utc
@@ -605,7 +650,8 @@ class datetime(date):
 
     @classmethod
     def fromisoformat(cls, text):
-        m = _re.fullmatch(r"(\d{4}-\d\d-\d\d|\d{8})(?:.(.+))?", text)
+        m = _re.fullmatch(r"(\d{4}-\d\d-\d\d|\d{8}|\d{4}-?W\d\d(?:-?\d)?)"
+                          r"(?:\D(.+))?", text)
         fields = (0, 0, 0, 0, None)
         if m and m.group(2):
             fields = _iso_time(m.group(2))
@@ -636,17 +682,16 @@ class datetime(date):
     def dst(self):
         return None if self.tzinfo is None else self.tzinfo.dst(self)
 
-    def replace(self, **changes):
-        fields = {n: getattr(self, n) for n in (
-            "year", "month", "day", "hour", "minute", "second", "microsecond",
-            "tzinfo")}
-        return type(self)(**{**fields, **changes})
+    def replace(self, *parts, **changes):
+        return _replaced(self, ("year", "month", "day", "hour", "minute",
+                                "second", "microsecond", "tzinfo"), parts,
+                         changes)
 
     def astimezone(self, tz=None):
         tz = timezone.utc if tz is None else tz
         offset = self.utcoffset() or timedelta(0)
         utc = (self.replace(tzinfo=None) - offset).replace(tzinfo=tz)
-        return utc + tz.utcoffset(utc)
+        return tz.fromutc(utc)
 
     def timestamp(self):
         offset = self.utcoffset()
@@ -657,7 +702,15 @@ class datetime(date):
         return _clock.struct_time(
             self.year, self.month, self.day, self.hour, self.minute,
             self.second, self.weekday(),
-            self.toordinal() - _ordinal(self.year, 1, 1) + 1, -1)
+            self.toordinal() - _ordinal(self.year, 1, 1) + 1,
+            -1 if self.dst() is None else int(bool(self.dst())))
+
+    def utctimetuple(self):
+        utc = self - (self.utcoffset() or timedelta(0))
+        return utc.replace(tzinfo=None)._fields(0)
+
+    def _fields(self, isdst):
+        return _clock.struct_time(*self.timetuple()[:8], isdst)
 
     def strftime(self, format):
         return _formatted(format, self, self.hour, self.minute, self.second,
@@ -687,6 +740,8 @@ class datetime(date):
         return hash(self.timestamp())
 
     def _order(self, other):
+        if isinstance(other, date) and not isinstance(other, datetime):
+            raise TypeError("can't compare datetime.datetime to datetime.date")
         if not isinstance(other, datetime):
             return None
         mine, its = self.utcoffset(), other.utcoffset()

@@ -22,7 +22,7 @@ class Fraction(numbers.Rational):
                 top, bottom = top._numerator, top._denominator
             elif isinstance(top, numbers.Rational):
                 top, bottom = top.numerator, top.denominator
-            elif isinstance(top, float):
+            elif isinstance(top, float) or type(top).__name__ == "Decimal":
                 top, bottom = top.as_integer_ratio()
             elif isinstance(top, str):
                 top, bottom = _of_text(top)
@@ -243,6 +243,16 @@ class Fraction(numbers.Rational):
     def __ge__(self, other):
         return self._order(other, lambda a, b: a >= b)
 
+    @classmethod
+    def from_decimal(cls, dec):
+        from decimal import Decimal
+        if isinstance(dec, numbers.Integral):
+            return cls(int(dec))
+        if not isinstance(dec, Decimal):
+            raise TypeError(f"{cls.__name__}.from_decimal() only takes "
+                            f"Decimals, not {dec!r} ({type(dec).__name__})")
+        return cls(*dec.as_integer_ratio())
+
     def __copy__(self):
         return self
 
@@ -252,7 +262,8 @@ class Fraction(numbers.Rational):
 
 def _quotient(a, b, c, d):
     if c == 0:
-        raise ZeroDivisionError(f"Fraction({a * d}, 0)")
+        top = a // (math.gcd(a, c) or 1) * (d // math.gcd(d, b))
+        raise ZeroDivisionError(f"Fraction({top}, 0)")
     return Fraction(a * d, b * c)
 
 

@@ -74,7 +74,9 @@ def formatannotation(annotation):
         if annotation.__module__ in ("builtins", "__main__"):
             return annotation.__qualname__
         return annotation.__module__ + "." + annotation.__qualname__
-    return repr(annotation).replace("typing.", "")
+    text = repr(annotation)
+    return text if text.startswith("typing.Annotated") \
+        else text.replace("typing.", "")
 
 
 class BoundArguments:
@@ -224,6 +226,12 @@ def _of_function(f, skip):
                      return_annotation=notes.get("return", _empty))
 
 
+def _is_bare(cls):
+    """Has neither the class nor one above it a way of its own to be made?"""
+    return all(c is object or c.__module__ == "__main__"
+               for c in cls.__mro__) and type(cls) is type
+
+
 def signature(obj, *, follow_wrapped=True):
     is_bound, _ = _functions.bound_to(obj)
     if is_bound:
@@ -242,6 +250,8 @@ def signature(obj, *, follow_wrapped=True):
                 own = _of_function(method, 1)
                 return Signature(own.parameters.values(),
                                  return_annotation=own.return_annotation)
+        if obj.__module__ == "__main__" and _is_bare(obj):
+            return Signature()
         return _of_function(obj, 0)
     if not isfunction(obj) and hasattr(type(obj), "__call__"):
         method = type(obj).__call__
@@ -285,6 +295,26 @@ def ismethod(object):
     return isinstance(object, types.MethodType)
 
 
+def isdatadescriptor(object):
+    if isclass(object) or ismethod(object) or isfunction(object):
+        return False
+    kind = type(object)
+    return hasattr(kind, "__set__") or hasattr(kind, "__delete__") \
+        or isinstance(object, property)
+
+
+def ismethoddescriptor(object):
+    if isclass(object) or ismethod(object) or isfunction(object):
+        return False
+    kind = type(object)
+    return hasattr(kind, "__get__") and not hasattr(kind, "__set__") \
+        and not isinstance(object, property)
+
+
+def iscode(object):
+    return isinstance(object, types.CodeType)
+
+
 def isbuiltin(object):
     return isinstance(object, types.BuiltinFunctionType)
 
@@ -308,6 +338,66 @@ GEN_SUSPENDED, GEN_CLOSED = "GEN_SUSPENDED", "GEN_CLOSED"
 
 def getgeneratorstate(generator):
     return generator.gi_state
+
+
+CORO_CREATED, CORO_RUNNING = "CORO_CREATED", "CORO_RUNNING"
+CORO_SUSPENDED, CORO_CLOSED = "CORO_SUSPENDED", "CORO_CLOSED"
+CO_OPTIMIZED, CO_NEWLOCALS, CO_VARARGS, CO_VARKEYWORDS = 1, 2, 4, 8
+CO_NESTED, CO_GENERATOR, CO_COROUTINE = 16, 32, 128
+CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR = 256, 512
+
+
+def getcoroutinestate(coroutine):
+    return coroutine._state.replace("GEN", "CORO")
+
+
+def get_annotations(obj, *, globals=None, locals=None, eval_str=False):
+    if isinstance(obj, type):
+        notes = obj.__dict__.get("__annotations__", None)
+    elif callable(obj) or ismodule(obj):
+        notes = getattr(obj, "__annotations__", None)
+    else:
+        raise TypeError(f"{obj!r} is not a module, class, or callable.")
+    if eval_str and notes and any(isinstance(v, str) for v in notes.values()):
+        if globals is None and locals is None:
+            import typing
+            return {k: v for k, v in typing.get_type_hints(obj).items()
+                    if k in notes}
+        return {k: eval(v, globals, locals) if isinstance(v, str) else v
+                for k, v in notes.items()}
+    return dict(notes or {})
+
+
+def getcallargs(func, /, *args, **kwargs):
+    if ismethod(func):
+        args, func = (func.__self__, *args), func.__func__
+    try:
+        bound = signature(func).bind(*args, **kwargs)
+    except TypeError:
+        func(*args, **kwargs)               # says what is wrong
+        raise
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+_MISSING = object()
+
+
+def getattr_static(obj, attr, default=_MISSING):
+    kind = obj if isinstance(obj, type) else type(obj)
+    if not isinstance(obj, type):
+        own = getattr(obj, "__dict__", {})
+        for c in kind.__mro__:
+            if attr in vars(c) and isdatadescriptor(vars(c)[attr]):
+                return vars(c)[attr]
+        if attr in own:
+            return own[attr]
+    for c in (*kind.__mro__, *(type(kind).__mro__ if kind is obj else ())):
+        if attr in vars(c):
+            return vars(c)[attr]
+    if default is not _MISSING:
+        return default
+    raise AttributeError(attr)
 
 
 def ismodule(object):
@@ -359,7 +449,28 @@ def unwrap(func, *, stop=None):
 
 def getdoc(object):
     doc = getattr(object, "__doc__", None)
+    if doc is None:
+        doc = _doc_above(object)
     return None if not isinstance(doc, str) else cleandoc(doc)
+
+
+def _doc_above(object):
+    """The text of the method, or of the class, above this one."""
+    if isclass(object):
+        return next((c.__doc__ for c in object.__mro__[1:-1]
+                     if c.__doc__ is not None), None)
+    f = getattr(object, "fget", None) or getattr(object, "__func__", object)
+    *outer, name = getattr(f, "__qualname__", "").split(".")
+    owner = sys.modules.get(getattr(f, "__module__", None))
+    for part in outer:
+        owner = getattr(owner, part, None)
+    if not outer or not isclass(owner):
+        return None
+    for c in owner.__mro__[1:]:
+        doc = getattr(getattr(c, name, None), "__doc__", None)
+        if doc is not None:
+            return doc
+    return None
 
 
 def cleandoc(doc):
@@ -406,6 +517,6 @@ def __getattr__(name):
         import _inspect_source
         return getattr(_inspect_source, name)
     if name in ("trace", "getinnerframes", "getouterframes", "getargvalues",
-                "getclosurevars", "getattr_static"):
+                "getclosurevars", "classify_class_attrs"):
         raise _absent.error(f"inspect.{name} is not part of dtrepl")
     raise AttributeError(f"module 'inspect' has no attribute {name!r}")

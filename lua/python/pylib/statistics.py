@@ -26,12 +26,30 @@ def _exact(x):
     return Fraction(x)
 
 
+def _is_decimal(x):
+    return type(x).__name__ == "Decimal" and type(x).__module__ == "decimal"
+
+
+def _as_decimal(value):
+    from decimal import Decimal
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def _root_like(value, data):
+    """The square root of an exact value, a Decimal where the data are."""
+    if any(_is_decimal(x) for x in data):
+        return _as_decimal(value).sqrt()
+    return _root(value)
+
+
 def _like(value, data):
     """An exact value as a number of the data's type."""
     if any(isinstance(x, float) for x in data):
         return float(value)
     if any(isinstance(x, Fraction) for x in data):
         return value
+    if any(_is_decimal(x) for x in data):
+        return _as_decimal(value)
     return int(value) if value.denominator == 1 else float(value)
 
 
@@ -155,12 +173,12 @@ def pvariance(data, mu=None):
 
 def stdev(data, xbar=None):
     data = _checked(data, 2, "stdev")
-    return _root(_squares(data, xbar) / (len(data) - 1))
+    return _root_like(_squares(data, xbar) / (len(data) - 1), data)
 
 
 def pstdev(data, mu=None):
     data = _checked(data, 1, "pstdev")
-    return _root(_squares(data, mu) / len(data))
+    return _root_like(_squares(data, mu) / len(data), data)
 
 
 def quantiles(data, *, n=4, method="exclusive"):
@@ -195,6 +213,54 @@ def median_grouped(data, interval=1.0):
     same = sum(v == x for v in data)
     low = float(x) - float(interval) / 2.0
     return low + float(interval) * (n / 2 - before) / same
+
+
+# Wichura's AS 241, the percentage points of the normal distribution: the
+# coefficients of quotients of two polynomials, for the middle and the tails.
+_AS241 = (
+    (2.5090809287301226727e+3, 3.3430575583588128105e+4,
+     6.7265770927008700853e+4, 4.5921953931549871457e+4,
+     1.3731693765509461125e+4, 1.9715909503065514427e+3,
+     1.3314166789178437745e+2, 3.3871328727963666080e+0),
+    (5.2264952788528545610e+3, 2.8729085735721942674e+4,
+     3.9307895800092710610e+4, 2.1213794301586595867e+4,
+     5.3941960214247511077e+3, 6.8718700749205790830e+2,
+     4.2313330701600911252e+1, 1.0),
+    (7.74545014278341407640e-4, 2.27238449892691845833e-2,
+     2.41780725177450611770e-1, 1.27045825245236838258e+0,
+     3.64784832476320460504e+0, 5.76949722146069140550e+0,
+     4.63033784615654529590e+0, 1.42343711074968357734e+0),
+    (1.05075007164441684324e-9, 5.47593808499534494600e-4,
+     1.51986665636164571966e-2, 1.48103976427480074590e-1,
+     6.89767334985100004550e-1, 1.67638483018380384940e+0,
+     2.05319162663775882187e+0, 1.0),
+    (2.01033439929228813265e-7, 2.71155556874348757815e-5,
+     1.24266094738807843860e-3, 2.65321895265761230930e-2,
+     2.96560571828504891230e-1, 1.78482653991729133580e+0,
+     5.46378491116411436990e+0, 6.65790464350110377720e+0),
+    (2.04426310338993978564e-15, 1.42151175831644588870e-7,
+     1.84631831751005468180e-5, 7.86869131145613259100e-4,
+     1.48753612908506148525e-2, 1.36929880922735805310e-1,
+     5.99832206555887937690e-1, 1.0))
+
+
+def _polynomial(coefficients, r):
+    out = coefficients[0]
+    for c in coefficients[1:]:
+        out = out * r + c
+    return out
+
+
+def _inverse(p, mu, sigma):
+    q = p - 0.5
+    if math.fabs(q) <= 0.425:
+        r = 0.180625 - q * q
+        return mu + _polynomial(_AS241[0], r) * q / _polynomial(
+            _AS241[1], r) * sigma
+    r = math.sqrt(-math.log(p if q <= 0.0 else 1.0 - p))
+    at, r = (2, r - 1.6) if r <= 5.0 else (4, r - 5.0)
+    x = _polynomial(_AS241[at], r) / _polynomial(_AS241[at + 1], r)
+    return mu + (-x if q < 0.0 else x) * sigma
 
 
 class NormalDist:
@@ -259,10 +325,53 @@ class NormalDist:
     def __repr__(self):
         return f"NormalDist(mu={self._mu!r}, sigma={self._sigma!r})"
 
-    def __getattr__(self, name):
-        if name in ("inv_cdf", "quantiles", "overlap"):
-            raise _absent.error(f"NormalDist.{name} is not part of dtrepl")
-        raise AttributeError(f"'NormalDist' object has no attribute {name!r}")
+    def __sub__(self, other):
+        if isinstance(other, NormalDist):
+            return NormalDist(self._mu - other._mu, math.hypot(
+                self._sigma, other._sigma))
+        return NormalDist(self._mu - other, self._sigma)
+
+    def __rsub__(self, other):
+        return -(self - other)
+
+    def __truediv__(self, other):
+        return NormalDist(self._mu / other, self._sigma / abs(other))
+
+    def __pos__(self):
+        return NormalDist(self._mu, self._sigma)
+
+    def __neg__(self):
+        return NormalDist(-self._mu, self._sigma)
+
+    def inv_cdf(self, p):
+        if p <= 0.0 or p >= 1.0:
+            raise StatisticsError("p must be in the range 0.0 < p < 1.0")
+        if self._sigma <= 0.0:
+            raise StatisticsError("cdf() not defined when sigma at or below "
+                                  "zero")
+        return _inverse(p, self._mu, self._sigma)
+
+    def quantiles(self, n=4):
+        return [self.inv_cdf(i / n) for i in range(1, n)]
+
+    def overlap(self, other):
+        if not isinstance(other, NormalDist):
+            raise TypeError("Expected another NormalDist instance")
+        a, b = self, other
+        if (b._sigma, b._mu) < (a._sigma, a._mu):
+            a, b = b, a
+        va, vb = a.variance, b.variance
+        if not va or not vb:
+            raise StatisticsError("overlap() not defined when sigma is zero")
+        dv, dm = vb - va, math.fabs(b._mu - a._mu)
+        if not dv:
+            return 1.0 - math.erf(dm / (2.0 * a._sigma * math.sqrt(2.0)))
+        c = a._mu * vb - b._mu * va
+        d = a._sigma * b._sigma * math.sqrt(
+            dm * dm + dv * math.log(vb / va))
+        x1, x2 = (c + d) / dv, (c - d) / dv
+        return 1.0 - (math.fabs(b.cdf(x1) - a.cdf(x1))
+                      + math.fabs(b.cdf(x2) - a.cdf(x2)))
 
 
 def covariance(x, y, /):

@@ -217,8 +217,9 @@ class local:
     def __getattr__(self, name):
         own = self._own()
         if name not in own:
-            raise AttributeError(f"{type(self).__name__!r} object has no "
-                                 f"attribute {name!r}")
+            kind = type(self)
+            said = "_thread._local" if kind is local else kind.__name__
+            raise AttributeError(f"{said!r} object has no attribute {name!r}")
         return own[name]
 
     def __setattr__(self, name, value):

@@ -5,11 +5,32 @@ from collections import namedtuple
 import _time
 import _turns
 
-struct_time = namedtuple("struct_time", [
+_Fields = namedtuple("struct_time", [
     "tm_year", "tm_mon", "tm_mday", "tm_hour", "tm_min", "tm_sec", "tm_wday",
     "tm_yday", "tm_isdst"])
-timezone = 0
+
+
+class struct_time(_Fields):
+    __slots__ = ()
+    tm_zone, tm_gmtoff = "UTC", 0
+
+    def __new__(cls, *fields):
+        if len(fields) == 1:                    # a sequence of them
+            fields = tuple(fields[0])
+        if len(fields) != 9:
+            raise TypeError("time.struct_time() takes a 9-sequence "
+                            f"({len(fields)}-sequence given)")
+        return super().__new__(cls, *fields)
+
+    def __repr__(self):
+        return "time." + super().__repr__()
+
+
+struct_time.__module__ = "time"
+timezone = altzone = daylight = 0
 tzname = ("UTC", "UTC")
+(CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID,
+ CLOCK_THREAD_CPUTIME_ID) = range(4)
 
 
 def time():
@@ -86,3 +107,27 @@ def asctime(when=None):
 
 def ctime(seconds=None):
     return asctime(localtime(seconds))
+
+
+def strptime(string, format="%a %b %d %H:%M:%S %Y"):
+    import datetime
+    when = datetime._parsed(datetime.datetime, string, format)
+    fields = list(when.timetuple())
+    fields[8] = -1
+    return struct_time(*fields)
+
+
+def clock_gettime(clk_id, /):
+    return (time, monotonic, process_time, thread_time)[clk_id]()
+
+
+def clock_gettime_ns(clk_id, /):
+    return int(clock_gettime(clk_id) * 1e9)
+
+
+def thread_time_ns():
+    return process_time_ns()
+
+
+def tzset():
+    pass

@@ -837,14 +837,40 @@ Enum._convert_ = builtin(function ()
   return util.refuse("Enum._convert_ is not part of dtrepl")
 end, "_convert_")
 Flag._boundary_, IntFlag._boundary_ = Boundary.STRICT, Boundary.KEEP
-local function verify(a)
-  for i = 1, a.n do
-    if a[i] ~= Check.UNIQUE then
-      util.refuse("enum.verify(%s) is not part of dtrepl",
-        V.str(a[i]))
+
+-- The numbers between the least and the greatest that a mask of flags, or a class
+-- of numbers, leaves out.
+local function check_continuous(class)
+  local have, least, most, flags = {}, nil, nil, false
+  for _, c in ipairs(classes.mro(class)) do flags = flags or rawequal(c, Flag) end
+  for _, m in V.each(enum_of(class).members) do
+    local value = V.unbox(value_of(m))
+    have[value] = true
+    if not (flags and value & (value - 1) ~= 0) then
+      least = math.min(least or value, value)
+      most = math.max(most or value, value)
     end
   end
-  return builtin(unique, "verify")
+  local missing, value = {}, least
+  while value and value < most do
+    value = flags and value << 1 or value + 1
+    if not have[value] then missing[#missing + 1] = tostring(value) end
+  end
+  if #missing > 0 then
+    util.raise("ValueError", "invalid %s '%s': missing values %s",
+      flags and "flag" or "enum", class.__name, table.concat(missing, ", "))
+  end
+end
+
+local function verify(a)
+  return builtin(function (of)
+    for i = 1, a.n do
+      if a[i] == Check.UNIQUE then unique(of)
+      elseif a[i] == Check.CONTINUOUS then check_continuous(of[1])
+      else util.refuse("enum.verify(%s) is not part of dtrepl", V.str(a[i])) end
+    end
+    return of[1]
+  end, "verify")
 end
 tools.module("enum", {auto = function () return setmetatable({}, auto_mt) end,
   unique = unique, member = kept(true), nonmember = kept(false),

@@ -78,3 +78,91 @@ def urandom(size, /):
 
 
 _drawn = [0]
+
+F_OK, X_OK, W_OK, R_OK = 0, 1, 2, 4
+EX_OK, EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_SOFTWARE = 0, 64, 65, 66, 70
+
+
+def fsencode(filename):
+    filename = _os.fspath(filename)
+    return filename.encode() if isinstance(filename, str) else filename
+
+
+def fsdecode(filename):
+    filename = _os.fspath(filename)
+    return filename.decode() if isinstance(filename, bytes) else filename
+
+
+def access(path, mode, *, dir_fd=None, effective_ids=False,
+           follow_symlinks=True):
+    if mode == X_OK:
+        raise _absent.error("os.access(path, os.X_OK) is not part of dtrepl")
+    return _os.path.exists(path)
+
+
+def removedirs(name):
+    name = _os.fspath(name)
+    _os.rmdir(name)
+    head, tail = _os.path.split(name.rstrip("/"))
+    while head and tail:
+        try:
+            _os.rmdir(head)
+        except OSError:
+            break
+        head, tail = _os.path.split(head)
+
+
+def renames(old, new):
+    head = _os.path.dirname(new)
+    if head and not _os.path.exists(head):
+        _os.makedirs(head)
+    _os.rename(old, new)
+
+
+class DirEntry:
+    """What scandir() gives: a name in a folder."""
+
+    def __init__(self, folder, name):
+        self.name, self.path = name, _os.path.join(folder, name)
+
+    def is_dir(self, *, follow_symlinks=True):
+        return _os.path.isdir(self.path)
+
+    def is_file(self, *, follow_symlinks=True):
+        return _os.path.isfile(self.path)
+
+    def is_symlink(self):
+        raise _absent.error("os.DirEntry.is_symlink is not part of dtrepl")
+
+    def stat(self, *, follow_symlinks=True):
+        return _os.stat(self.path)
+
+    def __fspath__(self):
+        return self.path
+
+    def __repr__(self):
+        return f"<DirEntry {self.name!r}>"
+
+
+class _Entries:
+    def __init__(self, path):
+        self._left = iter([DirEntry(path, n) for n in _os.listdir(path)])
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._left)
+
+    def close(self):
+        self._left = iter(())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+
+def scandir(path="."):
+    return _Entries(_os.fspath(path))

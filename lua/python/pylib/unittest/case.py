@@ -8,6 +8,31 @@ import warnings
 import _dtrepl
 
 
+def _cut(text, head, tail):
+    gone = len(text) - head - tail
+    if gone <= 12:
+        return text
+    return "%s[%d chars]%s" % (text[:head], gone, text[len(text) - tail:])
+
+
+def _short_texts(first, second):
+    """Both as texts; of long ones what they share is cut."""
+    texts = repr(first), repr(second)
+    most = max(map(len, texts))
+    if most <= 80:
+        return texts
+    same = 0
+    while same < min(map(len, texts)) and texts[0][same] == texts[1][same]:
+        same += 1
+    shared = texts[0][:same]
+    room = 80 - (most - same + 17)
+    if room > 5:
+        shared = _cut(shared, 5, room)
+        return tuple(shared + text[same:] for text in texts)
+    shared = _cut(shared, 5, 5)
+    return tuple(shared + _cut(text[same:], 41, 5) for text in texts)
+
+
 class SkipTest(Exception):
     """Raised by a test that is not to run."""
 
@@ -333,8 +358,12 @@ class TestCase:
         for cls in (set, frozenset):
             if type(first) is cls and type(second) is cls:
                 return self.assertSetEqual(first, second, msg)
+        if type(first) is dict and type(second) is dict:
+            return self.assertDictEqual(first, second, msg)
+        if type(first) is str and type(second) is str:
+            return self.assertMultiLineEqual(first, second, msg)
         if not first == second:
-            self._refuse(repr(first) + " != " + repr(second), msg)
+            self._refuse("%s != %s" % _short_texts(first, second), msg)
 
     def assertNotEqual(self, first, second, msg=None):
         if not first != second:
@@ -416,20 +445,40 @@ class TestCase:
                          if delta is not None else "%d places"
                          % (7 if places is None else places)), msg)
 
+    def _told(self, said, diff, msg):
+        if self.maxDiff is not None and len(diff) > self.maxDiff:
+            diff = ("\nDiff is %s characters long. Set self.maxDiff to None to "
+                    "see it." % len(diff))
+        self._refuse(said + diff, msg)
+
+    def _shown_diff(self, said, first, second, msg):
+        import difflib
+        import pprint
+        self._told(said, "\n" + "\n".join(difflib.ndiff(
+            pprint.pformat(first).splitlines(),
+            pprint.pformat(second).splitlines())), msg)
+
     def _sequences(self, first, second, msg, word):
-        head = "%s differ: %r != %r\n" % (word, first, second)
-        for at, (a, b) in enumerate(zip(first, second)):
-            if not a == b:
-                self._refuse("%s\nFirst differing element %d:\n%r\n%r"
-                             % (head, at, a, b), msg)
+        if first == second:
+            return
+        said = "%s differ: %s != %s\n" % (word, *_short_texts(first, second))
         n, m = len(first), len(second)
+        for at in range(min(n, m)):
+            if first[at] != second[at]:
+                said += "\nFirst differing element %d:\n%s\n%s\n" % (
+                    at, *_short_texts(first[at], second[at]))
+                break
+        else:
+            if n == m and word == "Sequences" and type(first) != type(second):
+                return
         if n != m:
             which, more, at = ("First", first, m) if n > m else (
                 "Second", second, n)
-            self._refuse("%s\n%s %s contains %d additional elements.\n"
-                         "First extra element %d:\n%r"
-                         % (head, which, word[:-1].lower(), abs(n - m), at,
-                            more[at]), msg)
+            said += ("\n%s %s contains %d additional elements.\n"
+                     "First extra element %d:\n%s\n"
+                     % (which, word[:-1].lower(), abs(n - m), at,
+                        repr(more[at])))
+        self._shown_diff(said, first, second, msg)
 
     def assertSequenceEqual(self, first, second, msg=None, seq_type=None):
         self._sequences(first, second, msg, {list: "Lists", tuple: "Tuples"}
@@ -463,11 +512,19 @@ class TestCase:
         self.assertIsInstance(d1, dict, "First argument is not a dictionary")
         self.assertIsInstance(d2, dict, "Second argument is not a dictionary")
         if d1 != d2:
-            self._refuse(repr(d1) + " != " + repr(d2), msg)
+            self._shown_diff("%s != %s" % _short_texts(d1, d2), d1, d2, msg)
 
     def assertMultiLineEqual(self, first, second, msg=None):
-        if first != second:
-            self._refuse(repr(first) + " != " + repr(second), msg)
+        self.assertIsInstance(first, str, "First argument is not a string")
+        self.assertIsInstance(second, str, "Second argument is not a string")
+        if first == second:
+            return
+        import difflib
+        lines, others = first.splitlines(True), second.splitlines(True)
+        if len(lines) == 1 and first.strip("\r\n") == first:
+            lines, others = [first + "\n"], [second + "\n"]
+        self._told("%s != %s" % _short_texts(first, second), "\n" + "".join(
+            difflib.ndiff(lines, others)), msg)
 
     def assertCountEqual(self, first, second, msg=None):
         rest, gone = list(second), []

@@ -48,6 +48,10 @@ class TestResult:
     def stop(self):
         self.shouldStop = True
 
+    def __repr__(self):
+        return (f"<unittest.runner.TextTestResult run={self.testsRun} "
+                f"errors={len(self.errors)} failures={len(self.failures)}>")
+
 
 def _attempt(case, f):
     """("ok", "") or what f() ended with."""
@@ -125,13 +129,15 @@ def _say(case, rows, result, expected):
         result.say(line + "unexpected success")
         result.unexpectedSuccesses.append(case)
         return
+    if parts:
+        result.say(line)
     for row in parts:
         result.say("  " + str(case) + " " + row[1] + " ... " + row[0])
     if word == "skipped":
         why = [r for r in rows if r[0] == "skipped"][0][2]
         result.say(line + "skipped " + repr(why))
         result.skipped.append((case, why))
-    else:
+    elif not parts or any(not row[1] for row in rows):
         result.say(line + word)
     for row in rows:
         if row[0] in ("FAIL", "ERROR"):
