@@ -59,12 +59,21 @@ static bool write_all (int fd, const char *s, size_t n) {
   return true;
 }
 
-static DtStatus read_file (DtCtx *cx, int fd, DtBuf *b) {
+/* The end of a file that is too long, from the first whole line on: the newest
+** entries stand there. */
+static DtStatus read_file (int fd, DtBuf *b) {
   char part[4096];
   ssize_t n;
-  while ((n = read(fd, part, sizeof part)) > 0 && b->len < FILE_MAX)
-    dt_buf_addn(b, part, (size_t)n);
-  (void)cx;
+  bool whole = lseek(fd, 0, SEEK_END) <= FILE_MAX;
+  (void)lseek(fd, whole ? 0 : -FILE_MAX, whole ? SEEK_SET : SEEK_END);
+  while ((n = read(fd, part, sizeof part)) > 0) {
+    const char *from = whole ? part : memchr(part, '\n', (size_t)n);
+    if (from == NULL)
+      continue;
+    from += !whole;
+    dt_buf_addn(b, from, (size_t)(part + n - from));
+    whole = true;
+  }
   return dt_buf_ok(b);
 }
 
@@ -133,7 +142,7 @@ DtStatus dt_history_load (DtCtx *cx, const char *path,
   char **v = NULL;
   int n = 0;
   bool dropped = false;
-  DtStatus st = read_file(cx, fd, &text);
+  DtStatus st = read_file(fd, &text);
   close(fd);
   if (st == DT_OK && text.len > 0)
     st = choose_entries(cx, text.s, &v, &n, &dropped);
