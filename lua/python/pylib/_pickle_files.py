@@ -76,7 +76,17 @@ class _Pickler:
         self.memo[id(obj)] = len(self.memo), obj
         self.out += b"\x94"
 
+    depth = 0
+
     def save(self, obj):
+        if self.depth > 400:
+            raise RecursionError("maximum recursion depth exceeded while "
+                                 "pickling an object")
+        self.depth += 1
+        self._save(obj)
+        self.depth -= 1
+
+    def _save(self, obj):
         if obj is None:
             self.out += b"N"
         elif obj is ... or obj is NotImplemented:
