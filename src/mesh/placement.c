@@ -98,7 +98,8 @@ bool dt_pl_equal (DtPlacement a, DtPlacement b) {
     case DT_PL_PARTIAL: return a.op == b.op;
     case DT_PL_MASK_PARTIAL: return a.op == b.op && a.u.mask == b.u.mask;
     case DT_PL_NORM_PARTIAL:
-      return !(a.u.norm < b.u.norm) && !(a.u.norm > b.u.norm);
+      return isnan(a.u.norm) ? isnan(b.u.norm)
+                             : a.u.norm <= b.u.norm && a.u.norm >= b.u.norm;
   }
   return false;
 }

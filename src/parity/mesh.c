@@ -247,11 +247,14 @@ static bool same_desc (Machine *k, const char *want, const DtMesh *m,
 
 static bool same_submeshes (Machine *k, const json_t *want, const char *name,
                             DtStatus *st) {
-  int64_t wide[64];
-  int dim = 0, ranks[64];
+  enum { MOST = 64 };
+  int64_t wide[MOST];
+  int dim = 0, ranks[MOST];
   *st = dt_mesh_dim(k->p->cx, k->cur, name, &dim);
   if (*st != DT_OK)
     return true;
+  if (k->cur->shape[dim] > MOST)
+    return dt_fails(k->p, "submeshes of more than %d ranks", MOST);
   bool ok = dt_same_flag(k->p, "number", true,
                          (int64_t)json_array_size(want) ==
                          dt_mesh_ngroups(k->cur, dim));

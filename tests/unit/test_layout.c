@@ -2,6 +2,7 @@
 ** TEST: tags=one_thread
 ** tests/unit/test_layout.c: placements, specs, shard orders, layouts; first
 ** by hand, then against layout/shards.jsonl and layout/shard_order.jsonl. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,6 +74,15 @@ static void test_partials (void **state) {
   assert_int_equal(dt_pls_check_partials(cx, pl, 3), DT_E_VALUE);
   assert_non_null(strstr(dt_buf_str(&cx->err.message), "Mixed Partial"));
   dt_error_clear(cx);
+}
+
+static void test_norms (void **state) {
+  const double norm[] = { 1, 2, INFINITY, NAN };
+  (void)state;
+  for (int i = 0; i < 4; i++)
+    for (int k = 0; k < 4; k++)
+      assert_int_equal(dt_pl_equal(dt_pl_norm(norm[i], false),
+                                   dt_pl_norm(norm[k], false)), i == k);
 }
 
 static void test_mask (void **state) {
@@ -212,6 +222,7 @@ int main (void) {
     T(test_parse),
     T(test_parse_errors),
     T(test_partials),
+    T(test_norms),
     T(test_mask),
     T(test_shards),
     T(test_global),

@@ -3,6 +3,7 @@
 ** tests/unit/test_parity.c: the comparison itself: it must see what differs,
 ** count what it cannot check as skipped, survive bad files.  The suites are
 ** run by tests/parity/suites.lua. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "fixture.h"
+#include "parity/parity_int.h"
 #include "suites.h"
 
 /* A file with this text; the path lives in `path`. */
@@ -121,6 +123,20 @@ static void test_no_memory (void **state) {
   assert_true(n > 20);
 }
 
+/* What is no number is like nothing that is one. */
+static void test_nan (void **state) {
+  const double all[] = { 0, -1.5, INFINITY, NAN };
+  DtParity p = { .cx = fixture_cx(state) };
+  dt_buf_init(&p.why, p.cx);
+  for (int i = 0; i < 3; i++) {
+    json_t *want = json_integer(i);
+    for (int k = 0; k < 4; k++)
+      assert_int_equal(dt_same_num(&p, "x", want, all[k]), i == 0 && k == 0);
+    json_decref(want);
+  }
+  dt_buf_fini(&p.why);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, fixture_setup, \
                                              fixture_teardown)
 
@@ -128,6 +144,7 @@ int main (void) {
   static const struct CMUnitTest tests[] = {
     T(test_decisions),
     T(test_numbers),
+    T(test_nan),
     T(test_not_checked),
     T(test_bad_files),
     T(test_no_memory),
