@@ -4,7 +4,7 @@
 ** A candidate row shards dim d of every input that has the first tensor's size
 ** there, and every output on the dim that has the parts' sizes when the operator
 ** runs on parts; all else is Replicate.  It is tried on the real (gathered)
-** inputs: cut in two uneven parts, the operator run on each, the parts put
+** inputs: cut in two parts, the operator run on each, the parts put
 ** together and compared with the whole.  What holds is
 ** written as register_sharding, in Lua and in Python. */
 #include <string.h>
@@ -183,7 +183,7 @@ static void print_registration (const Doc *c, bool python, const char *indent,
 
 static void print_report (const Doc *c, DtBuf *b) {
   int k, n = dt_var_meta(c->full[0])->ndim;
-  dt_buf_add(b, "  doctor (tried on these inputs, cut in two uneven parts):\n");
+  dt_buf_add(b, "  doctor (tried on these inputs, cut in two parts):\n");
   dt_buf_add(b, "    all Replicate   valid\n");
   for (k = 0; k < n && k < MAX_DIM; k++)
     dt_buf_addf(b, "    Shard(%d)        %s%s%.60s\n", k,
