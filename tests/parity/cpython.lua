@@ -56,6 +56,27 @@ local function file_of(name)
   return io.open(path) and path or folder .. "/" .. name .. "/__init__.py"
 end
 
+-- Goes over the tests and what is said of each.  Where subtests failed or were
+-- skipped they have the lines below, moved in, and the test's own says nothing:
+-- the last of them counts that is no "skipped".
+local function verdicts(text)
+  return coroutine.wrap(function ()
+    local test, word, part            -- part: of the subtests so far
+    for line in (text .. "\ntest (end) ... "):gmatch("[^\n]+") do
+      local name, said = line:match("^(test%S* %(%S+%)) %.%.%. ?(%S*)")
+      local below = line:match("^  test.* %.%.%. (%S+)")
+      if name then
+        if test and (part or word ~= "") then
+          coroutine.yield(test, part or word)
+        end
+        test, word, part = name, said, nil
+      elseif below and word == "" and (not part or below ~= "skipped") then
+        part = below
+      end
+    end
+  end)
+end
+
 local failed = 0
 for _, row in ipairs(FLOORS) do
   local name, floor = row[1], row[2]
@@ -63,8 +84,7 @@ for _, row in ipairs(FLOORS) do
     :format(program, file_of(name)))
   local status, seen = tonumber(text:match("exit (%d+)\n$")), 0
   local why, passed, refused, wrong = reasons(text), 0, 0, {}
-  -- A line that does not begin with the test is about one of its subtests.
-  for test, word in ("\n" .. text):gmatch("\n(test%S* %(%S+%)) %.%.%. (%S+)") do
+  for test, word in verdicts(text) do
     seen = seen + 1
     if word == "ok" or word == "expected" then
       passed = passed + 1
