@@ -1088,7 +1088,7 @@ function M.module(name)
   local parent, leaf = name:match("^(.*)%.([^.]+)$")
   m = parent and M.module(parent)
   local v = m and m[leaf]
-  if v ~= nil then return v end
+  if v ~= nil and (module_name[v] or unbound[v]) then return v end
   return util.raise("ModuleNotFoundError", "No module named '%s'", name)
 end
 

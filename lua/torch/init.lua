@@ -11,6 +11,7 @@ local eval = require "python.eval"
 local names = require "torch.names"
 local values = require "python.values"
 require "torch.training"
+require "torch.paths"
 
 require("python.sources").set_tools {run = eval.run,
   environment = function () return names.environment() end}

@@ -32,6 +32,7 @@ local attributes = require "torch.attributes"
 local saved_hooks = require "torch.saved_hooks"
 local dispatch_modes = require "torch.dispatch_modes"
 require "torch.training"
+require "torch.paths"
 
 local M = {}
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace

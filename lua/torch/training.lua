@@ -241,7 +241,6 @@ end)
 attrs.provide("torch.distributed.tensor.experimental", over({
   register_sharding = names.flat.register_sharding},
   dt_parallel, cp, dt))
-attrs.provide("torch.nn.utils.clip_grad", names.nn.utils)
 attrs.provide("torch.nn.utils", names.nn.utils)
 attrs.provide("torch.distributed.elastic.multiprocessing.errors", namespace {
   record = builtin(function (a) return a[1] or None end, "record")})
