@@ -99,6 +99,27 @@ F.asarray = def("asarray", {"obj", "*", "dtype?", "device?", "copy?",
     return t
   end)
 
+-- range(start, end, step): to the end itself; its numbers are computed as doubles.
+local RANGE <const> = "torch.range is deprecated and will be removed in a future "
+  .. "release because its behavior is inconsistent with Python's range builtin. "
+  .. "Instead, use torch.arange, which produces values in [start, end)."
+F.range = def("range", {"start", "end", "step?", "*", "out?", "dtype?", "layout?",
+  "device?", "requires_grad?"}, function (a)
+    dt._warn(RANGE)
+    if given(a.out) then util.refuse("torch.range(out=) is not part of dtrepl") end
+    local first, last, step = V.to_lua(a.start), V.to_lua(a["end"]), a.step or 1
+    if step == 0 then util.raise("RuntimeError", "step must be nonzero") end
+    if (last - first) * step < 0 then
+      util.raise("RuntimeError",
+        "upper bound and lower bound inconsistent with step sign")
+    end
+    local n = (last - first) // step + 1
+    local t = dt.arange(0, n, 1, {dtype = dt.float64}) * step + first
+    t = t:to(given(a.dtype) and a.dtype or dt.get_default_dtype())
+    if a.requires_grad then t.requires_grad = true end
+    return t
+  end)
+
 F.from_numpy = def("from_numpy", {"ndarray"}, function (a)
   local t = arrays.tensor_of(a.ndarray)
   if not t then

@@ -76,12 +76,14 @@ local function view(opt, g)
     views[g] = d
   end
   local settings, values = base.settings(opt, g, d.added)
-  local names = {"params",
-    table.unpack(in_given_order(g, settings))}
-  local seen = {decoupled = true}
-  for _, name in ipairs(names) do seen[name] = true end
-  for _, name in ipairs(util.sorted_keys(g)) do
-    if not seen[name] then names[#names + 1] = name end
+  local names = in_given_order(g, settings)
+  if g ~= opt.defaults then
+    names = {"params", table.unpack(names)}
+    local seen = {decoupled = true}
+    for _, name in ipairs(names) do seen[name] = true end
+    for _, name in ipairs(util.sorted_keys(g)) do
+      if not seen[name] then names[#names + 1] = name end
+    end
   end
   d.keys, d.fixed, d.n, d.top = names, {}, #names, #names
   d.first, d.places = nil, nil
@@ -94,13 +96,9 @@ end
 
 optimizer_views.view = view
 
--- optimizer.defaults: what a group has where it says nothing else.
-function attributes.defaults(opt)
-  local out = V.dict()
-  local names, values = base.settings(opt, opt.defaults)
-  for _, name in ipairs(names) do V.dict_set(out, name, shown(values[name])) end
-  return out
-end
+-- optimizer.defaults: what a group has where it says nothing else; what is set in it
+-- holds for groups that are added.
+function attributes.defaults(opt) return view(opt, opt.defaults) end
 
 -- The parts of one parameter's state, the count of steps first.
 local function parts(state)

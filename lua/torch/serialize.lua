@@ -4,7 +4,8 @@
 -- (dt/io/torch_file.lua).  Every rank reads and writes for itself.
 --
 -- What such a file does not hold (modules, functions, distributed tensors)
--- raises; in a BytesIO it is kept as the object itself, as pickle.dumps does.
+-- is kept as the object itself, as pickle.dumps does, and the process that saved
+-- it can load it.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -15,6 +16,7 @@ local args = require "python.args"
 local attrs = require "python.attrs"
 local big = require "python.bigint"
 local exceptions = require "python.exceptions"
+local builtin_names = require "python.builtin_names"
 local streams = require "python.std.streams"
 local torch_file = require "dt.io.torch_file"
 local torch_values = require "dt.io.torch_values"
@@ -59,7 +61,23 @@ local function of_long(s)
   return negative and big.bnot(v) or v
 end
 
+-- What a pickle names of such a value: its class, or itself where it is a class
+-- or a function; nil of what PyTorch reads with weights_only=True, too.
+local function global_of(v)
+  local name = V.type_name(v)
+  if name == "complex" or name == "Counter" then return nil end
+  local of = v
+  if name ~= "type" and not name:find "function" then
+    of = V.call(builtin_names.type, V.list({v}, 1))
+  end
+  return ("%s.%s"):format(attrs.get(of, "__module__"),
+    attrs.get(of, "__qualname__"))
+end
+
+local met                               -- what was refused last
+
 local function refused(v)
+  met = v
   util.refuse("torch.save of an object of %s is not part "
     .. "of dtrepl: a file holds tensors, numbers, texts, lists, tuples, sets and "
     .. "dicts, such as a state_dict()", V.type_name(v))
@@ -75,7 +93,9 @@ local function items_of(w, v, out)
 end
 
 local function of_dict(w, v)
-  if v.factory or v.shown_as and not v.ordered then refused(v) end
+  if v.factory or v.shown_as and not v.ordered or rawget(v, "_native") then
+    refused(v)
+  end
   local items = {}
   local out = v.ordered and torch_file.ordered(items) or P.dict(items)
   w.known[v] = out
@@ -97,13 +117,13 @@ local function of_object(w, v)
   if big.is(v) then return long(v) end
   if V.is_dict(v) then return of_dict(w, v) end
   if V.is_set(v) then
-    return P.call(SET[v.frozen == true], P.tuple {P.list(items_of(w, v, {}))})
+    return P.call(SET[rawget(v, "frozen") == true], P.tuple {P.list(items_of(w, v, {}))})
   end
   if V.is_tuple(v) and not rawget(v, "record") then
     local out = P.tuple(items_of(w, v, {}))
     return v.is_size and P.call(SIZE, P.tuple {out}) or out
   end
-  if V.is_list(v) and not rawget(v, "view") and not rawget(v, "deque") then
+  if V.type_name(v) == "list" then
     local out = P.list {}
     w.known[v] = out
     return items_of(w, v, out)
@@ -163,21 +183,57 @@ local function other_kind(path)
   return path:find("%.npy$") or path:find("%.safetensors$")
 end
 
+local function no_file_holds(ok, parts)
+  return not ok and type(parts) == "table"
+    and parts.class == "NotImplementedError"
+end
+
 local function to_stream(s, v, keep)
+  met = nil
   local ok, parts = pcall(written, v, "archive")
   if ok then
     streams.write(s, table.concat(parts))
     if s.path then streams.settle() end
-  elseif not s.path and type(parts) == "table"
-    and parts.class == "NotImplementedError" then
-    s.held = keep(v)                       -- the object itself
+  elseif not s.path and no_file_holds(ok, parts) then
+    s.held = {keep(v), met and global_of(met)}     -- the object itself
   else
     error(parts, 0)
   end
 end
 
-local function to_file(path, v)
-  local parts = written(v, torch_file.name(path))
+local function from_held(held, safe, give)
+  if safe and held[2] then torch_file.refuse_global(held[2]) end
+  return give(held[1])
+end
+
+-- A file of an object that no file holds has this text, and this process the
+-- object.
+local HELD <const> = "dtrepl keeps object %d of process %s\n"
+local files_held, own = {}, tostring({}):match "%w+$"
+
+local function hold(v, keep)
+  local n = #files_held + 1
+  files_held[n] = {keep(v), met and global_of(met)}
+  return HELD:format(n, own)
+end
+
+-- found(text): what a file of such a text holds, or nil for any other file.
+local function found(text, path)
+  local n, process = text:match("^dtrepl keeps object (%d+) of process (%w+)\n$")
+  if not n then return nil end
+  if process ~= own then
+    util.refuse("torch.load of %s is not part of dtrepl: it is an object (such as "
+      .. "a whole module) that another process or rank saved; a state_dict() "
+      .. "can be read anywhere", path)
+  end
+  return files_held[tonumber(n)]
+end
+
+local function to_file(path, v, keep)
+  met = nil
+  local packed, parts = pcall(written, v, torch_file.name(path))
+  if no_file_holds(packed, parts) then parts = {hold(v, keep)}
+  elseif not packed then error(parts, 0) end
   local ok, e = pcall(dt._write_file, path, table.unpack(parts))
   if ok then return end
   local parent = path:match("^(.*)/[^/]*$")
@@ -228,7 +284,7 @@ function M.define(keep, give)
     elseif other_kind(path) then
       dt_io.write(V.to_lua(a.obj), path)  -- this rank's, as PyTorch's
     else
-      to_file(path, a.obj)
+      to_file(path, a.obj, keep)
       note_saved(files, path, a.obj)
     end
     return None
@@ -239,7 +295,7 @@ function M.define(keep, give)
     local s = streams.of(a.f)
     local path = not s and streams.path_of(a.f)
     if s then
-      if s.held and s.text == "" then return give(s.held) end
+      if s.held and s.text == "" then return from_held(s.held, safe, give) end
       return read(s.text:sub(s.at + 1), s.path or "BytesIO", safe)
     elseif not path then
       util.raise("AttributeError", "'%s' object has no attribute 'seek'. You "
@@ -250,7 +306,10 @@ function M.define(keep, give)
       return V.from_lua(dt.load(path))
     end
     note_loaded(files, path)
-    return read(streams.whole(path), path, safe)
+    local text = streams.whole(path)
+    local held = found(text, path)
+    if held then return from_held(held, safe, give) end
+    return read(text, path, safe)
   end)
   return save, load
 end

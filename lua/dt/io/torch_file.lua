@@ -168,6 +168,12 @@ local UNSAFE = "Weights only load failed. This file can still be loaded, to do "
   .. "torch.load to learn more about types accepted by default with weights_only "
   .. "https://pytorch.org/docs/stable/generated/torch.load.html."
 
+-- refuse_global(name): what weights_only=True says of a class or function.
+function M.refuse_global(full)
+  full = full:gsub("^__builtin__%.", ""):gsub("^builtins%.", "")
+  util.raise("UnpicklingError", "%s", UNSAFE:format(full, full, full))
+end
+
 local ALLOWED = {["torch.Size"] = true, ["torch.device"] = true,
   ["collections.OrderedDict"] = true, ["__builtin__.set"] = true,
   ["builtins.set"] = true, ["_codecs.encode"] = true,
@@ -194,8 +200,7 @@ local function checker(path, weights_only)
       util.raise("NotImplementedError", "%s: %s is not read here",
         path, full)
     end
-    full = full:gsub("^__builtin__%.", ""):gsub("^builtins%.", "")
-    util.raise("UnpicklingError", "%s", UNSAFE:format(full, full, full))
+    M.refuse_global(full)
   end
 end
 
