@@ -42,6 +42,18 @@ torch.autograd.variable torch.autograd Variable
 torch.amp.grad_scaler torch.amp GradScaler
 torch.cuda.amp.grad_scaler torch.cuda.amp GradScaler
 torch.multiprocessing.spawn torch.multiprocessing spawn
+torch.distributions.beta torch.distributions Beta
+torch.distributions.binomial torch.distributions Binomial
+torch.distributions.chi2 torch.distributions Chi2
+torch.distributions.dirichlet torch.distributions Dirichlet
+torch.distributions.exponential torch.distributions Exponential
+torch.distributions.gamma torch.distributions Gamma
+torch.distributions.geometric torch.distributions Geometric
+torch.distributions.laplace torch.distributions Laplace
+torch.distributions.log_normal torch.distributions LogNormal
+torch.distributions.poisson torch.distributions Poisson
+torch.distributions.studentT torch.distributions StudentT
+torch.distributions.utils torch.distributions.distribution broadcast_all probs_to_logits logits_to_probs
 torch.distributed.constants torch.distributed default_pg_timeout
 torch.distributed.tensor.debug._comm_mode torch.distributed.tensor.debug
   CommDebugMode

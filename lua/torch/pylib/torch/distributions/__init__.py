@@ -11,4 +11,12 @@ from torch.distributions.discrete import (Bernoulli, Categorical, Geometric,
                                           OneHotCategorical,
                                           OneHotCategoricalStraightThrough,
                                           Poisson)
+from torch.distributions.gammas import (Beta, Binomial, Chi2, Dirichlet,
+                                        Gamma, StudentT)
 from torch.distributions.kl import (Independent, kl_divergence, register_kl)
+from torch.distributions.transformed_distribution import \
+    TransformedDistribution
+from torch.distributions.transforms import (AffineTransform, ComposeTransform,
+                                            ExpTransform, SigmoidTransform,
+                                            TanhTransform, Transform,
+                                            identity_transform)

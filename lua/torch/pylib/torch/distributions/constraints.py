@@ -53,6 +53,15 @@ positive_definite = Constraint("PositiveDefinite()", _is_positive_definite, 2)
 lower_cholesky = Constraint("LowerCholesky()", _is_lower_cholesky, 2)
 
 
+def independent(base, dims):
+    """The last dims of what is checked are one value."""
+    def check(v):
+        inside = base.check(v)
+        return inside.flatten(inside.dim() - dims).all(-1) if dims else inside
+    return Constraint(f"IndependentConstraint({base!r}, {dims})", check,
+                      base.event_dim + dims, base.is_discrete)
+
+
 def greater_than(low):
     return Constraint(f"GreaterThan(lower_bound={low})", lambda v: low < v)
 
