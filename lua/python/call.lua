@@ -478,6 +478,7 @@ function M.lua_attribute(f)
     return plain(...)
   end
   takes_packed[attribute] = true
+  V.set_python_of(attribute, f)
   return attribute
 end
 

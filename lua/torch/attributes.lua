@@ -478,7 +478,7 @@ function module.get(v, name)
   -- self.act = F.relu: what an instance holds is not bound to it.
   local held = rawget(v, "_attrs")[name]
   if type(held) == "function" or type(held) == "userdata" then
-    return held, true
+    return name == "forward" and V.python_of(held) or held, true
   end
   if name == "__call__" and v._class.__call__ then return nil end
   local f = of_module[name]

@@ -56,6 +56,8 @@ for _, name in ipairs {"is_ipu", "is_maia", "is_mkldnn", "is_mps", "is_mtia",
   of_tensor[name] = function () return false end
 end
 of_tensor.is_cpu = function (t) return t.device == "cpu" end
+of_tensor._base = function (t) return dt._view_base(t) or None end
+function method._is_view(t) return dt._view_base(t) ~= nil end
 of_tensor.output_nr = function () return 0 end
 -- t.new(2, 3), t.new([1., 2.]): of t's type.
 function method.new(t, a)

@@ -22,6 +22,7 @@ local tensors = require "torch.tensor"
 local stdlib = require "torch.stdlib"
 local kinds = require "torch.kinds"
 local module_hooks = require "torch.module_hooks"
+local node = require "torch.node"
 local once = require "torch.once"
 local signatures = require "torch.signatures"
 local dt_parallel = require "dt.parallel"
@@ -383,7 +384,25 @@ end
 local GRAD_ARGUMENTS <const> = {"grad_outputs", "retain_graph", "create_graph",
   "only_inputs", "allow_unused"}
 
+-- The arguments with tensors in the place of edges of the graph, which the first
+-- `names` hold, and those by position.
+local function without_edges(a, kw, ...)
+  a = V.list({table.unpack(a, 1, a.n)}, a.n)
+  local left = V.dict()
+  if kw then for k, v in V.each(kw) do V.dict_set(left, k, v) end end
+  for i, name in ipairs {...} do
+    local v = a[i]
+    if i == a.n + 1 and V.dict_get(left, name) ~= nil then
+      v, a.n = V.dict_get(left, name), i
+      V.dict_remove(left, name)
+    end
+    a[i] = node.tensors_of(v)
+  end
+  return a, kw and left
+end
+
 local function name_grad_arguments(a, kw)
+  a, kw = without_edges(a, kw, "outputs", "inputs")
   if a.n <= 2 then return a, kw end
   local named = V.dict()
   for i, name in ipairs(GRAD_ARGUMENTS) do
@@ -397,6 +416,9 @@ M.torch.autograd = space({grad = builtin(function (a, kw)
     local list = call(dt.autograd.grad, name_grad_arguments(a, kw))
     return V.is_list(list) and V.tuple(list, list.n) or list
   end, "grad"),
+  backward = builtin(function (a, kw)
+    return call(dt.autograd.backward, without_edges(a, kw, "tensors"))
+  end, "backward"),
   no_grad = stage "no_grad", enable_grad = stage "enable_grad",
   Variable = kinds.Variable,
   set_grad_enabled = switch "set_grad_enabled"}, dt.autograd)

@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local autograd = require "dt.autograd"
 
 local M = {}
 local made = setmetatable({}, {__mode = "v"})       -- by the node's number
@@ -125,6 +126,39 @@ attrs.provide("_nodes", attrs.namespace {
     dt._swap(a[1], a[2])
     return dt.None
   end, "swap")})
+
+-- The tensors that get_gradient_edge (pylib) was asked for, by the edge; and
+-- at_end(f): f() when the pass that is under way has ended, once watch() was called.
+local asked = setmetatable({}, {__mode = "k"})
+attrs.provide("_edges", attrs.namespace {
+  keep = V.builtin(function (a)
+    asked[a[1]] = a[2]
+    return a[1]
+  end, "keep"),
+  watch = V.builtin(function ()
+    autograd._watch_backward()
+    return dt.None
+  end, "watch"),
+  at_end = V.builtin(function (a)
+    autograd._queue_callback(function () V.call(a[1], V.list({}, 0)) end)
+    return dt.None
+  end, "at_end")})
+
+-- tensors_of(v): v, or a sequence like it, with tensors for edges of the graph.
+function M.tensors_of(v)
+  if v == nil or util.is_tensor(v) or not V.is_seq(v) then return v end
+  if not V.type_name(v):find "GradientEdge$" then
+    local items, out = V.items(v), {}
+    for i = 1, v.n do out[i] = M.tensors_of(items[i]) end
+    return V.list(out, v.n)
+  end
+  local node, t = attrs.get(v, "node"), asked[v]
+  if t and (M.of(t) == node or M.of(t) == dt.None) then return t end
+  t = node ~= dt.None and attrs.get(node, "variable")
+  if util.is_tensor(t) then return t end
+  util.refuse("a GradientEdge that get_gradient_edge did not give is not part of "
+    .. "dtrepl")
+end
 
 -- of(t): grad_fn of a tensor, or None.
 function M.of(t)

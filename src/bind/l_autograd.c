@@ -487,9 +487,11 @@ static int l_make_param (lua_State *L) {
   return 1;
 }
 
-/* dt._is_view(t): has t a base, as t._base of PyTorch? */
-static int l_is_view (lua_State *L) {
-  lua_pushboolean(L, dtL_check_tensor(L, 1)->view_base != NULL);
+/* dt._view_base(t): t._base of PyTorch, or nil where t is no view. */
+static int l_view_base (lua_State *L) {
+  DtVar *base = dtL_check_tensor(L, 1)->view_base;
+  if (base == NULL) return 0;
+  dtL_share_tensor(L, base);
   return 1;
 }
 
@@ -581,7 +583,7 @@ void dtL_open_autograd (lua_State *L, int dt) {
     {"_set_grad_enabled", l_grad_enabled},
     {"_set_implicit_replication", l_implicit},
     {"_set_inference", l_inference}, {"_set_no_data", l_no_data},
-    {"_is_view", l_is_view}, {"_forget_decisions", l_forget},
+    {"_view_base", l_view_base}, {"_forget_decisions", l_forget},
     {"_set_warn_random", l_warn_random},
     {NULL, NULL}
   };

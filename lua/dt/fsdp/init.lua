@@ -225,7 +225,7 @@ function State:post_forward(outs)
   if dt.is_grad_enabled() then
     map_tensors(outs, function (t)
       if t.requires_grad then
-        if dt._is_view(t) then warn_view(self) end
+        if dt._view_base(t) then warn_view(self) end
         t:register_hook(function () self:pre_backward() end)
       end
       return t

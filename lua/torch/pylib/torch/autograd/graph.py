@@ -6,9 +6,12 @@ from collections import namedtuple
 from contextlib import contextmanager
 
 import torch
+import _edges
 import _saved_hooks
 
-GradientEdge = namedtuple("GradientEdge", ["node", "output_nr"])
+GradientEdge = namedtuple("GradientEdge", ["node", "output_nr",
+                                            "ownership_token"],
+                          defaults=(None,))
 
 
 def _refuse(name):
@@ -98,7 +101,7 @@ def get_gradient_edge(tensor):
     node = tensor.grad_fn
     if node is None:
         node = tensor.view_as(tensor).grad_fn.next_functions[0][0]
-    return GradientEdge(node, tensor.output_nr)
+    return _edges.keep(GradientEdge(node, tensor.output_nr, None), tensor)
 
 
 def increment_version(tensor):
@@ -121,7 +124,7 @@ class _MultiHandle:
 
 
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
-    """fn of the first gradient ("any"), or of all of them."""
+    """fn of the first gradient of a pass ("any"), or of all of them."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got "
                          f"{mode}")
@@ -129,11 +132,14 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     if mode == "all" and len(tensors) > 1:
         _refuse("register_multi_grad_hook(mode='all') of several tensors")
 
+    _edges.watch()
+
     def hook(gradient):
         if mode == "all":
             fn([gradient])
         elif not called:
             called.append(True)
+            _edges.at_end(called.clear)
             fn(gradient)
 
     return _MultiHandle([t.register_hook(hook) for t in tensors])
