@@ -62,16 +62,21 @@ local function of_long(s)
 end
 
 -- What a pickle names of such a value: its class, or itself where it is a class
--- or a function; nil of what PyTorch reads with weights_only=True, too.
+-- or a function; nil of what PyTorch reads with weights_only=True, too, and of what
+-- it might.
 local function global_of(v)
   local name = V.type_name(v)
-  if name == "complex" or name == "Counter" then return nil end
-  local of = v
-  if name ~= "type" and not name:find "function" then
-    of = V.call(builtin_names.type, V.list({v}, 1))
+  if name == "Counter" or util.is_tensor(v) then return nil end
+  local of, itself = v, name == "type" or name:find "function"
+  if not itself then of = V.call(builtin_names.type, V.list({v}, 1)) end
+  local module = attrs.get(of, "__module__")
+  if type(module) ~= "string" or module:find "^torch%.distributed"
+     or module:find "^numpy" or module == "builtins" and not itself then
+    return nil
   end
-  return ("%s.%s"):format(attrs.get(of, "__module__"),
-    attrs.get(of, "__qualname__"))
+  local word = attrs.get(of, "__qualname__")
+  if word:find(".", 1, true) then return "getattr" end   -- a class in another
+  return module .. "." .. word
 end
 
 local met                               -- what was refused last

@@ -20,7 +20,8 @@ class Config:
 
 
 class Table(dict):
-    pass
+    class Row:
+        pass
 
 
 class Net(nn.Module):
@@ -48,6 +49,7 @@ def why(v):
 
 
 for v in (Config(1), {"args": argparse.Namespace(lr=0.1)}, Table(a=1),
+          Table.Row(), b"xy",
           collections.defaultdict(list), nn.Linear(1, 1), nn.Linear, [len],
           collections.Counter("aab"), 1 + 2j):
     print(why(v))
