@@ -297,9 +297,10 @@ static void report_claim (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
   DtBuf b;
   dt_buf_init(&b, g->s->cx);
   dt_buf_add(&b, c->what);
-  if (c->fact[0].same) dt_buf_add(&b, ": bitwise the same on ranks ");
-  else if (!c->lagging) dt_buf_add(&b, ": ranks with the same data: ");
-  if (!c->lagging) add_groups(c, hash, &b);
+  if (c->plain || c->lagging) hash = NULL;
+  else if (c->fact[0].same) dt_buf_add(&b, ": bitwise the same on ranks ");
+  else dt_buf_add(&b, ": ranks with the same data: ");
+  if (hash) add_groups(c, hash, &b);
   if (!b.oom)
     dt_diag_put_for(g, &f, c->fix ? c->fix : f.op, c->npl, c->pl, c->subject,
                     dt_buf_str(&b));

@@ -2,8 +2,8 @@
 ** diag/rules_result.c: what nobody uses although it was made to be used.
 **
 ** - Functional collectives return their result and leave what they are given as
-**   it is.  Where the result is never used, and what was given is, somebody took
-**   them for the collectives in place.
+**   it is.  Where no rank ever uses the result of a line, and what was given is,
+**   somebody took them for the collectives in place.
 ** - full_tensor() of a parameter is a copy: what is written into it is lost unless
 **   somebody reads it.
 ** - A checkpoint that was loaded into copies which nobody reads, while a model is
@@ -163,11 +163,13 @@ int dt_diag_params_between (const DtDiag *g, const DtVar *a, const DtVar *b, int
 
 /* --- who reads them --- */
 
-/* What one call loaded is used: others from this line may be thrown away. */
+/* What one call gave is used: what others of this line gave may be thrown away, as
+** losses are that are shown at every tenth step. */
 static void use_result (DtDiag *g, DtResult *r) {
   r->used = true;
-  if (r->id == DT_FIND_ID_LOADED_DROPPED && r->at.line > 0)
-    dt_idset_add(g, &g->load_lines, r->at.line);
+  if (r->at.line > 0 && (r->id == DT_FIND_ID_LOADED_DROPPED ||
+                         r->id == DT_FIND_ID_RESULT_DROPPED))
+    dt_idset_add(g, &g->used_lines, r->at.line);
 }
 
 static void mark_used (DtDiag *g, const DtVar *v) {
@@ -259,6 +261,15 @@ static bool is_load_used (const DtDiag *g) {
   return false;
 }
 
+/* Told where no rank used it: one of them may show it, and the others need not. */
+static void claim_dropped (DtDiag *g, const DtResult *r) {
+  const DtEvent at = dt_diag_origin(&r->at, "");
+  const DtFact unused = { true, 1 };
+  DtClaim *c = dt_diag_claim_all(g, &at, r->id, NULL, -1, 0, 1, &unused, r->name,
+                                 why_unused(r));
+  if (c) c->plain = true;
+}
+
 void dt_diag_results (DtDiag *g) {
   bool aside = g->filled || is_load_used(g);
   int64_t told = 0;             /* one of a call */
@@ -267,11 +278,12 @@ void dt_diag_results (DtDiag *g) {
     DtFinding f = { .kind = dt_find_kind(r->id), .seq = r->at.seq,
                     .op = r->at.op, .file = r->at.file, .line = r->at.line,
                     .module = "" };
-    if (r->used || !r->went_on) continue;
-    if (r->id == DT_FIND_ID_LOADED_DROPPED && (told == r->in ||
-                                               dt_idset_has(&g->load_lines, r->at.line)))
-      continue;
-    if (r->id == DT_FIND_ID_LOADED_DROPPED) told = r->in;
+    const bool dropped = r->id == DT_FIND_ID_RESULT_DROPPED;
+    const bool loaded = r->id == DT_FIND_ID_LOADED_DROPPED;
+    if (r->used || !r->went_on || (loaded && told == r->in) ||
+        ((loaded || dropped) && dt_idset_has(&g->used_lines, r->at.line))) continue;
+    if (dropped) { claim_dropped(g, r); continue; }
+    if (loaded) told = r->in;
     if (r->id == DT_FIND_ID_LOADED_ASIDE) {     /* told of the first */
       if (aside) continue;
       aside = true;

@@ -327,6 +327,7 @@ typedef struct DtClaim {
   bool untrained;               /* dropped when the program trains: samples are
                                 ** left out of an epoch on purpose */
   bool mute;                    /* other ranks may report it, not this one */
+  bool plain;                   /* its words say all: no ranks behind them */
   int some;                     /* DtSome: of those ranks that claim it, */
   int npl; DtPlacement pl[DT_MAX_MDIM];
 } DtClaim;
@@ -750,7 +751,7 @@ struct DtDiag {
   int ncut; DtCutWhole cut_whole[DT_CUT_WHOLES];
   int ncoarse; DtCoarse coarse[DT_COARSES];     /* ncoarse: ever put in */
   DtIdSet coarse_told;
-  DtIdSet load_lines;           /* lines whose loads were used */
+  DtIdSet used_lines;           /* lines whose loads, or results, were used */
   int64_t nraw;                 /* raw collectives so far */
   int nsevered; DtSevered severed[2];
   DtMesh *wide; int wide_dim;   /* the last collective of several numbers; a function's, */
