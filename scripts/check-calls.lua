@@ -29,9 +29,9 @@ local circles = {
   diag = {
     "claims diag rules_adjoint rules_answer rules_batch rules_capped " ..
       "rules_clamped rules_comm rules_copies rules_cut rules_dealt " ..
-      "rules_drift rules_factors rules_graph rules_groups rules_lag " ..
-      "rules_local rules_loss rules_lost rules_master rules_meet " ..
-      "rules_mem rules_meter rules_noise rules_order rules_p2p " ..
+      "rules_deviation rules_drift rules_factors rules_graph rules_groups " ..
+      "rules_lag rules_local rules_loss rules_lost rules_master " ..
+      "rules_meet rules_mem rules_meter rules_noise rules_order rules_p2p " ..
       "rules_part rules_perm rules_picked rules_result rules_rows " ..
       "rules_scattered rules_shards rules_share rules_shuffled " ..
       "rules_stale rules_state rules_steps rules_total rules_train " ..

@@ -578,6 +578,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->counts.v);
   dt_free(g->s->cx, g->unreduced.v);
   dt_free(g->s->cx, g->unread.v);
+  dt_free(g->s->cx, g->thawed.v);
   dt_free(g->s->cx, g->used_lines.v);
   dt_diag_shares_free(g);
   dt_diag_copies_free(g);

@@ -74,7 +74,7 @@ enum DtSalt {
   DT_SALT_SHARED_LOSS, DT_SALT_BENT_SHARE, DT_SALT_ORDER_MET, DT_SALT_MADE_ALONE,
   DT_SALT_SAME_PART, DT_SALT_CUT_OFF, DT_SALT_MEAN_MET, DT_SALT_UPDATED_BY_ONE,
   DT_SALT_LEFT_OUT, DT_SALT_PIECES_CLIPPED, DT_SALT_UNITS, DT_SALT_MADE_OF_PART,
-  DT_SALT_SOLO, DT_SALT_CUT_WHOLE, DT_SALT_FACTORS,
+  DT_SALT_SOLO, DT_SALT_CUT_WHOLE, DT_SALT_FACTORS, DT_SALT_DEVIATION,
   DT_SALT_EXTRA = 1 << 20,
   DT_SALT_STATE = 2 << 20,
   DT_SALT_PARTS_STEPPED = 3 << 20,
@@ -344,6 +344,9 @@ void dt_diag_factors_raw (DtDiag *g, const DtVar *in);
 /* rules_meter.c.  A raw collective took `in` and gave `out`.  Local. */
 void dt_diag_meter_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out);
+/* rules_deviation.c.  A raw collective took `in` and gave `out`.  Local. */
+void dt_diag_deviation_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                            const DtVar *out);
 /* rules_unread.c.  What came into `v` is used otherwise than by an operator: it goes to
 ** other ranks, or is shown or saved.  Local. */
 void dt_diag_unread_taken (DtDiag *g, const DtVar *v);

@@ -8,7 +8,8 @@
 ** - What was flattened into one tensor is taken apart in another order.
 ** - A function whose forward gathers the parts of all ranks gives backward this
 **   rank's gradient alone, while the ranks have other gradients of the whole.
-** - The same is added to the gradient of every rank, and then summed. */
+** - The same is added to the gradient of every rank, and then summed.
+** - A parameter was frozen when the optimizer was made, and gets gradients later. */
 #include <math.h>
 #include <string.h>
 #include "base/hash.h"
@@ -265,11 +266,35 @@ static void claim_extra (DtDiag *g, const DtLearn *l, int64_t nr) {
                               nr + DT_SALT_EXTRA, 2, facts, l->name, what);
 }
 
+/* --- unfrozen when the optimizer was made already --- */
+
+/* That it was frozen once and is no more says that it is to be trained; one that the
+** optimizer was never to have is often left as it is. */
+static void report_thawed (DtDiag *g) {
+  enum { OFTEN = 2 };
+  const DtLearn *left = NULL, *other = NULL;
+  DtEvent e;
+  DtBuf b;
+  for (int i = 0; i < g->nlearn; i++) {
+    const DtLearn *l = &g->learn[i];
+    if (l->steps >= OFTEN && (other == NULL || l->wrote.seq > other->wrote.seq)) other = l;
+    if (left == NULL && l->param && l->steps == 0 && l->came_often >= OFTEN &&
+        dt_idset_has(&g->thawed, l->storage)) left = l;
+  }
+  if (left == NULL || other == NULL || other->wrote.line == 0) return;
+  e = dt_diag_origin(&other->wrote, "step");
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "it was frozen, gets gradients since (%s:%d, %d times) and no update; "
+              "others are updated", left->file, left->line, left->came_often);
+  report_learn(g, left, DT_FIND_ID_THAWED_ALONE, &e, &b);
+}
+
 /* --- in the end --- */
 
 void dt_diag_lost (DtDiag *g) {
   report_cleared(g);
   report_still(g);
+  if (g->thawed.n > 0) report_thawed(g);
   for (int i = 0; i < g->nlearn && g->over != NULL && !g->moved; i++)
     claim_extra(g, &g->learn[i], i);
 }

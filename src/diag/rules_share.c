@@ -728,6 +728,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_diag_noise_raw(g, raw, in);
   dt_diag_factors_raw(g, in);
   dt_diag_meter_raw(g, raw, in, out);
+  dt_diag_deviation_raw(g, raw, in, out);
   dt_diag_picked_raw(g, raw, in);
   dt_diag_clamped_raw(g, raw, in);
   dt_diag_scattered_raw(g, raw, out);

@@ -369,6 +369,7 @@ static void update_sent (DtDiag *g, const DtRecRaw *raw, const DtLearn *l) {
 void dt_diag_frozen (DtDiag *g, const DtVar *v) {
   if (!g->on || g->d->muted || v->spec || !v->is_param) return;
   dt_diag_drift_frozen(g, v);
+  dt_idset_add(g, &g->thawed, v->local->storage->id);
   for (int d = 0; d < v->local->m.ndim; d++)
     g->frozen = dt_hash_u64(g->frozen, (uint64_t)v->local->m.shape[d]);
   g->frozen = dt_hash_u64(g->frozen, 1) | 1;

@@ -90,6 +90,7 @@ extern const DtDiagRule dt_rules_coarse[];
 extern const DtDiagRule dt_rules_dealt[];
 extern const DtDiagRule dt_rules_factors[];
 extern const DtDiagRule dt_rules_meter[];
+extern const DtDiagRule dt_rules_deviation[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -415,6 +416,16 @@ typedef struct DtMetered {
   double ranks;
 } DtMetered;
 
+/* A variance of `x` on this rank, its mean, values less that mean: storages of what was
+** made of them last, and whether they were reduced (rules_deviation.c). */
+enum { DT_DEVIATIONS = 8 };
+typedef struct DtDeviation {
+  int64_t x, mean, spread, centred;
+  bool mean_sent, spread_sent;
+  uint64_t values;
+  DtOrigin at; const char *name;
+} DtDeviation;
+
 /* What was put together in one flat tensor: whose memory begins where. */
 enum { DT_FLATS = 4, DT_FLAT_PARTS = 32 };
 typedef struct DtFlat {
@@ -714,6 +725,7 @@ struct DtDiag {
   struct DtNoises *noises; int nnoises; /* rules_noise.c; ever put in */
   struct DtPerms *perms; int nperms;    /* rules_perm.c; ever put in */
   DtIdSet factors;              /* rules_factors.c; of parts, and what is made of them */
+  int ndeviations; DtDeviation deviation[DT_DEVIATIONS];
   DtMeter meter; int nmetered; DtMetered metered[DT_METERED];
   struct DtDecks *decks; int ndecks;    /* rules_dealt.c; 1: dealt in two ways */
   struct DtUnreads *unreads; int nunread;       /* rules_unread.c; 1: something came */
@@ -736,6 +748,7 @@ struct DtDiag {
   DtOne one[DT_ONES]; unsigned nones; int64_t ratio;    /* of two such sums, */
   uint64_t ratio_of;            /* the larger of which had this hash */
   int64_t chosen[8]; unsigned nchosen;  /* sizes of flat tensors whose largest were sent */
+  DtIdSet thawed;               /* storages of parameters that were frozen once */
   DtIdSet unread; bool kept_aside;      /* gradients that were cleared unread; one
                                 ** of them was read later */
   DtOrigin cleared_at;          /* the last time gradients were cleared unread */
