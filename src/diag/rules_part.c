@@ -128,7 +128,14 @@ static uint64_t hash_of_addend (const DtEvent *e, int slot, int arg) {
   return v.re == 0 && dt_diag_hash(t, true) == 0 ? 0 : dt_diag_hash(t, false);
 }
 
+/* Distances are roots of sums along the columns: they cannot be summed, and what is
+** made of them, as their squares, may be. */
+static bool is_distance (const DtOpDef *op) {
+  return strcmp(op->sig->full, "aten._cdist_forward.default") == 0;
+}
+
 static void on_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
+  const bool root = is_distance(e->op) && dt_arg_float(e->args, 2) != 1;
   uint32_t a, b;
   uint64_t h;
   DtPartial *p;
@@ -137,7 +144,8 @@ static void on_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   b = dims_of(g, e->in[f->b]) >> (e->in[f->b]->local->m.ndim - f->db) & 1;
   if (!a || !b) return;
   h = f->a > 0 ? hash_of_addend(e, 0, e->args->n) : 0;
-  p = put_partial(g, e->out[0], h ? DT_FATE_BIASED : DT_FATE_ADDEND);
+  p = put_partial(g, e->out[0], root ? DT_FATE_BENT : h ? DT_FATE_BIASED
+                                                        : DT_FATE_ADDEND);
   p->hash = h;
   made_by(p, e);
 }
@@ -155,6 +163,7 @@ static void on_addend (DtDiag *g, const DtEvent *e, const DtPartial *was) {
   const DtPartial *other = e->nin > 1 && e->in[1]
                              ? find_partial(g, e->in[1], false) : NULL;
   uint64_t h = 0;
+  if (old.fate == DT_FATE_BENT && old.op && is_distance(old.op)) return;
   if (old.fate == DT_FATE_ADDEND && dt_diag_is(g, e, DT_DO_MUL) && other &&
       other->fate == DT_FATE_ADDEND) {
     made_by(put_partial(g, e->out[0], DT_FATE_BENT), e);

@@ -625,6 +625,7 @@ static int kind_of (const DtDiag *g, const DtOpDef *op) {
   if ((op->flags & DT_OP_INPLACE) != 0) return NONE;
   if ((op->flags & DT_OP_VIEW) || dt_diag_clones(g, op) ||
       strcmp(name, "aten._unsafe_view.default") == 0) return VIEW;
+  if (strcmp(name, "aten._cdist_forward.default") == 0) return NONE;   /* a root of one */
   if (dt_diag_product(op) != NULL) return PRODUCT;
   if (strcmp(name, "aten.repeat.default") == 0) return REPEAT;
   for (i = 0; along[i]; i++)

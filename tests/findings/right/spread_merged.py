@@ -38,3 +38,7 @@ for step in range(4):
             p.grad /= world
     training.step()
 print("%.5f" % critic.weight.sum().item())
+rows, centers = torch.randn(6, 8), torch.randn(3, 8)
+d = torch.cdist(rows.chunk(world, 1)[rank], centers.chunk(world, 1)[rank]).square()
+dist.all_reduce(d)
+print("%.4f" % torch.exp(-d.sqrt()).sum().item())
