@@ -221,7 +221,7 @@ do
   local mix = one .. ". " .. two:match "^(.-) in deep"
   T.ok(diagnose.read(mix).class, "more like one of two")
   T.ok(not diagnose.read("[DTensor] " .. mix).class, "a change like two kinds")
-  r = diagnose.read("[DTensor] " .. two .. ". And again: " .. two)
+  r = diagnose.read("[DTensor] " .. two .. ". And slowly again: " .. two)
   T.eq(r.class and r.class.id, "dispatch-overhead", "a change like one kind")
   r = diagnose.read("Feature request: " .. one .. ". " .. two)
   T.ok(not r.class, "a wish tells of no fault")
@@ -320,6 +320,50 @@ end
 T.eq(told(0.8), "partial-read-as-value", "four times as like as what is claimed")
 T.eq(told(0.6), "sharding-cache-growth", "a claim stays beside half as like")
 liken.use(require "dt.diagnose.wordings")
+
+-- ---- what speaks against a class ------------------------------------------
+
+local opposed = require "dt.diagnose.opposed"
+
+-- {class, a report of it, the same with another direction or of another thing}
+local turned = {
+  {"ep-gradient-scale", "gradients of the experts are too large by ep",
+    "gradients of the experts are too small by ep"},
+  {"ep-gradient-scale", "expert gradients are wrong", "gradients are wrong under Ulysses"},
+  {"sharding-cache-growth", "memory grows", "memory is shrinking"},
+  {"mixed-load-state-dict", "saved weights cannot be loaded", "saving weights fails"},
+  {"collective-sequence-mismatch", "print(x.full_tensor()) hangs on one rank",
+    "print(x.full_tensor()) dies with a segmentation fault on one rank"},
+  {"meta-device-not-materialised", "uninitialised parameters", "init of parameters hangs"},
+  {"weighted-mean-loss", "the loss is summed, not averaged", "the loss is summed"},
+  {"mixed-fsdp2-non-forward-entry", "generate() of a fully_shard model",
+    "generate() of a FullyShardedDataParallel model"},
+  {"cp-seq-divisibility", "context_parallel and Ulysses lose tokens",
+    "Ulysses loses tokens"},
+  {"from-local-uneven-shape", "from_local of uneven pieces", "from_local of equal tensors"},
+}
+
+local function against(id, text)
+  return opposed.find({doc = require("dt.diagnose.clean").read(text)}, {id = id})
+end
+for _, t in ipairs(turned) do
+  T.eq(against(t[1], t[2]), nil, t[1] .. ": " .. t[2])
+  local found = against(t[1], t[3])
+  T.ok(found and found.note and found.ask and found.wanted, t[1] .. ": " .. t[3])
+end
+T.eq(against("no-such-class", "anything"), nil, "a class of no side")
+
+local experts <const> = "Expert gradients of my torchtitan MoE are scaled wrong with "
+  .. "ep=8: they come out too %s by the factor 8."
+T.eq(diagnose.read(experts:format "large").class.id, "ep-gradient-scale", "too large")
+r = diagnose.read(experts:format "small")
+T.eq(r.class, nil, "experts' gradients that are too small")
+T.eq(r.notes[1], "not ep-gradient-scale: the report says \"too small\"", "why not")
+T.eq(r.nearest[1].id, "ep-gradient-scale", "it stays the nearest")
+T.eq(r.nearest[1].decides, "\"too large\"", "what would make it that class")
+T.eq(#r.nearest, 3, "three nearest classes")
+T.ok(r.questions[1]:find "too large or too small", "the question that decides",
+  r.questions[1])
 
 -- ---- code alone -----------------------------------------------------------
 

@@ -13,6 +13,7 @@ local frameworks = require "dt.diagnose.frameworks"
 local libraries = require "dt.diagnose.libraries"
 local match = require "dt.diagnose.match"
 local neighbours = require "dt.diagnose.neighbours"
+local opposed = require "dt.diagnose.opposed"
 local particular = require "dt.diagnose.particular"
 local prose = require "dt.diagnose.prose"
 local templates = require "dt.diagnose.templates"
@@ -521,9 +522,9 @@ local function fall_back(self, r)
   return r
 end
 
--- Reads `r` = {doc=, op=, exceptions=}: sets r.found, r.class (or nil),
--- r.confidence, r.nearest, r.templates, r.foreign, r.sign.
-function M.run(self, r)
+-- Sets r.found, r.class (or nil), r.confidence, r.nearest, r.templates, r.foreign,
+-- r.sign.
+local function choose(self, r)
   r.found = self.set:find(r.doc.squash)
   r.memo = {}
   r.templates = templates_of(self, r)
@@ -553,6 +554,29 @@ function M.run(self, r)
     r.because[#r.because + 1] = r.said and r.said[name]
   end
   r.confidence = math.floor(c * 100 + 0.5) / 100
+  return r
+end
+
+-- A class that was guessed from words alone, and that the report contradicts, is
+-- taken back: it stays among the nearest, with the question that decides.
+local function take_back(self, r)
+  if not r.class or r.confidence >= WEAK or r.plain or fallback.raises(r) then
+    return
+  end
+  local against = opposed.find(r, r.class)
+  if not against then return end
+  local id = r.class.id
+  r.class, r.confidence, r.because, r.sign, r.conditions = nil, nil, nil, nil, nil
+  r.nearest, r.opposed = fallback.nearest(self, r, 0), against
+  for _, n in ipairs(r.nearest) do
+    if n.id == id then n.decides = against.wanted end
+  end
+end
+
+-- Reads `r` = {doc=, op=, exceptions=}; what it sets stands at choose().
+function M.run(self, r)
+  choose(self, r)
+  take_back(self, r)
   return r
 end
 

@@ -197,7 +197,7 @@ local function by_frame(r)
 end
 
 -- Does the report print an exception?  Then its words are about that.
-local function raises(r)
+function M.raises(r)
   for _, e in ipairs(r.exceptions) do
     -- the bare name of a class says nothing the words could contradict
     if not e.class:find "Warning$" and e.message:find "%w%w%w" then
@@ -379,7 +379,7 @@ function M.find(self, r, classify)
     or r.foreign == "shapes that do not fit") then
     id, c, why = by_frame(r)
   end
-  if not id and not r.plain and not raises(r) and not prose.announces(r) then
+  if not id and not r.plain and not M.raises(r) and not prose.announces(r) then
     id, c, why = prose.find(r)
     if id and not is_expected(self, r, id) then id = nil end
   end
@@ -473,11 +473,12 @@ end
 
 local LISTED <const>, SOME <const> = 3, 0.02 -- classes, and their least share
 
--- The classes whose reports are most like this one, with what would decide.
-local function by_ranking(self, r, ranked)
+-- The classes whose reports are most like this one, with what would decide; `least`
+-- is the share below which none is named.
+local function by_ranking(self, r, ranked, least)
   local wanted, list = {}, {}
   for i = 1, math.min(LISTED, #ranked.list) do
-    wanted[ranked.list[i].id] = ranked.list[i].share >= SOME or nil
+    wanted[ranked.list[i].id] = ranked.list[i].share >= least or nil
   end
   local best = best_signs(self, r, wanted)
   for i = 1, math.min(LISTED, #ranked.list) do
@@ -493,10 +494,10 @@ end
 -- Up to three classes: {id=, score=, decides=}.  Those whose reports are most
 -- like this one, if it reads like one of ours or names what is ours, else
 -- those some of whose conditions hold.
-function M.nearest(self, r)
+function M.nearest(self, r, least)
   local ranked, out = ranking(r), {}
   local like = (ranked.ours > 0 or prose.is_ours(r)) and #ranked.facts.list >= FEW
-  local list = like and by_ranking(self, r, ranked)
+  local list = like and by_ranking(self, r, ranked, least or SOME)
     or by_conditions(best_signs(self, r))
   for i = 1, math.min(LISTED, #list) do
     local n = list[i]

@@ -140,6 +140,7 @@ end
 -- call.
 local function ask_cause(r, allows)
   if not r.class then
+    if r.opposed then return {r.opposed.ask} end
     return advice.tells_of_numbers(r) and advice.of_numbers
       or ask_call(r.frames)
   end
@@ -312,6 +313,7 @@ local function reading_of(doc, text)
   r.op, r.op_how = facts.op_of(doc)
   r.exceptions = facts.exceptions_of(doc)
   classify.run(M.reader(), r)
+  r.notes[1] = r.opposed and r.opposed.note
   return r
 end
 

@@ -13,23 +13,24 @@ local FORM <const> = 400        -- letters in which a form shows
 
 local alternatives = {}
 
--- A concept's alternatives, read once: what is shown, and the pattern of a whole word.
-local function alternatives_of(concept)
-  local list = alternatives[concept]
+-- The alternatives of "a|=b", read once: what is shown, and the pattern of a whole
+-- word.
+local function alternatives_of(words)
+  local list = alternatives[words]
   if not list then
     list = {}
-    for text in claims.concepts[concept]:gmatch "[^|]+" do
+    for text in words:gmatch "[^|]+" do
       local word = text:match "^=(.*)$"
       list[#list + 1] = {word or text, word and "%f[%w]" .. word .. "%f[^%w]"}
     end
-    alternatives[concept] = list
+    alternatives[words] = list
   end
   return list
 end
 
--- Where a concept stands: its first alternative in the text, or false.
-local function look(low, concept)
-  for _, alternative in ipairs(alternatives_of(concept)) do
+-- Which of some words is said: the first alternative in the text, or false.
+local function look(low, words)
+  for _, alternative in ipairs(alternatives_of(words)) do
     local text, pattern = alternative[1], alternative[2]
     if low:find(text, 1, true) and (not pattern or low:find(pattern)) then
       return text
@@ -63,18 +64,21 @@ end
 
 local known = setmetatable({}, {__mode = "k"})  -- by the report's text
 
--- Which concepts occur in the report: a function of their names.
+-- Which concepts occur in the report: a function of their names, what it has found,
+-- and the text it looks in.
 local function concepts_of(r)
   local k = known[r.doc]
   if not k then
     local low, seen = claimed_text(r), {}
-    k = {seen = seen, has = function (concept)
-      if seen[concept] == nil then seen[concept] = look(low, concept) end
+    k = {seen = seen, low = low, has = function (concept)
+      if seen[concept] == nil then
+        seen[concept] = look(low, claims.concepts[concept])
+      end
       return seen[concept]
     end}
     known[r.doc] = k
   end
-  return k.has, k.seen
+  return k.has, k.seen, k.low
 end
 
 -- The concepts that occur in a report: {[name] = the words}; and "ours",
@@ -87,6 +91,12 @@ function M.concepts(r)
   set.complains = M.complains(r) and true or nil
   set.asks = r.doc.flat:find("?", 1, true) and true or nil
   return set
+end
+
+-- The first of `words`, alternatives as those of a concept, that the report says.
+function M.says(r, words)
+  local _, _, low = concepts_of(r)
+  return look(low, words)
 end
 
 -- Is it a matter of distributed tensors at all, and no news of them?
