@@ -105,6 +105,118 @@ local function check_tried(r)
 end
 
 local scenes = 0
+-- What torch.distributed itself says of a call: {the message, words of a fix}
+local refused = {
+  {"ValueError: trying to initialize the default process group twice!",
+    "is_initialized()"},
+  {"ValueError: Error initializing torch.distributed using env:// rendezvous: environment "
+    .. "variable RANK expected, but not set", "torchrun"},
+  {"RuntimeError: LOCAL_RANK is not in the environment. Consider passing fallback_rank to "
+    .. "allow `get_node_local_rank` to work", "fallback_rank"},
+  {"torch.distributed.DistStoreError: Timed out initializing process group in store based "
+    .. "barrier on rank 0, for key: store_based_barrier_key:1 (world_size=4, "
+    .. "num_workers_joined=2, timeout=0:30:00)", "timedelta"},
+  {"RuntimeError: Distributed package doesn't have NCCL built in", "is_nccl_available"},
+  {"ValueError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!",
+    "device_count()"},
+  {"ncclInvalidUsage: Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 1b000",
+    "set_device("},
+  {"RuntimeError: CUDA error: invalid device ordinal", "nvidia-smi -L"},
+  {"ValueError: Global rank 0 is not part of group <torch.distributed.ProcessGroup object>",
+    "get_global_rank("},
+  {"ValueError: Rank 5 is out of range. Valid ranks are 0 to 3 (world_size=4)",
+    "get_world_size()"},
+  {"ValueError: Invalid process group specified or has been destroyed.",
+    "get_rank(group) >= 0"},
+  {"TypeError: Invalid function argument. Expected parameter `tensor` of type torch.Tensor "
+    .. "but got <class 'float'> instead.", "torch.tensor(x"},
+  {"ValueError: Invalid destination rank: destination rank should not be the same as the "
+    .. "rank of the current process.", "peer != dist.get_rank()"},
+  {"ValueError: Argument ``gather_list`` must NOT be specified on non-destination ranks.",
+    "if rank == dst else None"},
+  {"ValueError: Argument ``scatter_list`` must be specified on source rank.",
+    "if rank == dst else None"},
+  {"ValueError: all_reduce does not support MAX on complex tensors", "abs()"},
+  {"TypeError: Expected timeout argument to be of type datetime.timedelta, got 1800",
+    "timedelta(seconds"},
+  {"ValueError: init_process_group device_id parameter must be a device with a valid index, "
+    .. "e.g. cpu:0", "device_id="},
+  {"ValueError: monitored_barrier requires a group with a CPU-capable backend (e.g. GLOO).",
+    'backend="gloo"'},
+  {"RuntimeError: No backend for the parent process group or its backend does not support "
+    .. "splitting", "new_group(ranks)"},
+  {"ValueError: Invalid usage of tensors with different dtypesFound torch.float32 and  "
+    .. "torch.int64", "p.to(x.dtype)"},
+  {"AssertionError: Unknown c10d backend type CUDA:NCCL", 'init_process_group("nccl"'},
+  {"RuntimeError: Tensors must be contiguous", "x.contiguous()"},
+  {"RuntimeError: Checkpoint already exists and self.overwrite=False.", "overwrite=True"},
+  {"FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/step-100/.metadata'",
+    "async_save("},
+  {"RuntimeError: encoder._flat_param contains _flat_param. This can happen if the model is "
+    .. "not the root module.", "get_model_state_dict(model)"},
+  {"NotImplementedError: Flattening optimizer state_dict only supports tensor, int, float, "
+    .. "dict states now. Type is <class 'NoneType'>.", "flatten_optimizer_state_dict=False"},
+  {"RuntimeError: Optimizers are not passed in but optim_only is set to True.",
+    "get_optimizer_state_dict(model, optimizer)"},
+  {"ValueError: When there is a parameter group that has zero parameters, multiple "
+    .. "optimizers are not supported.", 'g["params"]'},
+  {"set_model_state_dict(broadcast_from_rank0=True): ValueError: Multiple devices found",
+    "named_buffers()"},
+  {"ValueError: Manual wrapping with ShardingStrategy.HYBRID_SHARD requires explicit "
+    .. "specification of process group or device_mesh.", "device_mesh=mesh"},
+  {"RuntimeError: FSDP does not support CPU only execution", "fully_shard(model"},
+  {"RuntimeError: An FSDP-managed module unexpectedly has parameters on cpu. Make sure to "
+    .. "move the module to cuda:0 before training.", "device_id="},
+  {"RuntimeError: `clip_grad_norm_()` should only be called on the root FSDP instance",
+    "model = FSDP(model)"},
+  {"NotImplementedError: writeback=True and rank0_only=True is not supported yet",
+    "writeback=False"},
+  {"AssertionError: Cannot manually unshard parameters when already unsharding parameters",
+    "weight.clone()"},
+  {"RuntimeError: layers.0.weight is not in the optimizer state. The FSDPParamInfo has the "
+    .. "param keys ['a'] while the optimizer has the param keys []", "requires_grad"},
+  {"ValueError: Differing optimizer state names for the unflattened parameters: {'step'}",
+    "use_orig_params=True"},
+  {'ValueError: `optim_state_dict` must have the keys "state" and "param_groups" to be a '
+    .. "valid optimizer state dict", "optim_state_dict_to_load"},
+  {"AssertionError: FSDP does not support changing the parameters between forward and "
+    .. "backward for HandleShardingStrategy.SHARD_GRAD_OP", "summon_full_params"},
+  {"RuntimeError: FSDP optimizer in backward only supported with use_orig_params=True!",
+    "use_orig_params=True"},
+  {"AssertionError: All FSDP modules should have the same state_dict_type.",
+    "set_state_dict_type("},
+  {"ValueError: `ignored_modules` should not include FSDP modules", "ignored_states="},
+  {"AssertionError: Communication hook is not supported for hybrid strategies",
+    "FULL_SHARD"},
+  {"RuntimeError: FSDP does not support gradients of gradients", "ignored_states="},
+  {"RuntimeError: unscale_() has already been called on this optimizer since the last "
+    .. "update().", "scaler.update()"},
+  {"RuntimeError: step() requires gradients to be enabled for backward computation; it "
+    .. "should not be used under torch.no_grad() context.", "schedule.eval("},
+  {"RuntimeError: Attempted to get grad_fn, but got None.Is this being created in a no-grad "
+    .. "context?", "enable_grad()"},
+  {"ValueError: Interleaved 1F1B requires the number of microbatches to be a multiple of "
+    .. "the number of rounds (2), but got 5.", "2 * pp_size"},
+  {"ValueError: ZBV requires exactly 2 stages per rank, but got 1.", "num_stages = 2"},
+  {"RuntimeError: It seems that we cannot capture your model as a full graph. Typical "
+    .. "reasons include graph breaks", "use_cache"},
+  {"AttributeError: Specified target layers.4 referenced nonexistent module layers.4",
+    "named_modules()"},
+  {"ValueError: Cannot specify both `split_spec` and `split_policy`. Please use only one of "
+    .. "them.", "split_spec=spec"},
+  {"ValueError: Expecting 4 arg_mbs but got 2", "arg_mbs="},
+  {"PipeliningMetadataError: Stage arg[1] is None. Stage args must be tensors. Use kwargs "
+    .. "for optional values.", "return (h,)"},
+  {"RuntimeError: PipelineScheduleMulti only supports adjacent-stage communication, but "
+    .. "stage 0 has output stages [1, 3]", "return h, skip"},
+  {"RuntimeError: The ZBVZeroBubble schedule is not supported with stage modules that have "
+    .. "used torch.compile. Found OptimizedModule in Stage", "ScheduleInterleaved1F1B"},
+  {"RuntimeError: Forward-only schedule does not support loss computation", "loss_fn"},
+  {"AssertionError: Expected len(output_val) == len(grad_val), got 2 != 1",
+    "return h  #"},
+}
+for _, c in ipairs(refused) do told[#told + 1] = c end
+
 for _, c in ipairs(told) do
   local r = diagnose.read(c[1])
   if check_tried(r) then scenes = scenes + 1 end

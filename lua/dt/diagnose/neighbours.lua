@@ -10,6 +10,7 @@
 -- evidence that is noted.
 
 local all_to_all = require "dt.diagnose.all_to_all"
+local of_calls = require "dt.diagnose.neighbours_calls"
 
 local M = {}
 
@@ -683,6 +684,10 @@ M.rows = {
        .. "def main(): ..."}},
    ask = "The traceback of the rank that failed first?"},
 }
+
+-- Before the others: their messages say more than what stands around them.
+table.move(M.rows, 1, #M.rows, #of_calls + 1)
+table.move(of_calls, 1, #of_calls, 1, M.rows)
 
 -- Was the class guessed, by words that are like those of its reports?
 local function is_likened(r)
