@@ -147,6 +147,8 @@ local refused = {
     .. "splitting", "new_group(ranks)"},
   {"ValueError: Invalid usage of tensors with different dtypesFound torch.float32 and  "
     .. "torch.int64", "p.to(x.dtype)"},
+  {'File "torch/distributed/fsdp/_optim_utils.py", line 1382, in _convert_all_state_info\n'
+    .. "    assert dtype == info.dtype\nAssertionError", "torch.float32"},
   {"AssertionError: Unknown c10d backend type CUDA:NCCL", 'init_process_group("nccl"'},
   {"RuntimeError: Tensors must be contiguous", "x.contiguous()"},
   {"RuntimeError: Checkpoint already exists and self.overwrite=False.", "overwrite=True"},

@@ -341,6 +341,10 @@ local turned = {
   {"cp-seq-divisibility", "context_parallel and Ulysses lose tokens",
     "Ulysses loses tokens"},
   {"from-local-uneven-shape", "from_local of uneven pieces", "from_local of equal tensors"},
+  {"rng-layout-dependence", "dropout differs", "torch.compile of init_device_mesh's fails"},
+  {"dcp-missing-key", "a key of the optimizer is missing", "dcp: optimizer.step() fails"},
+  {"submesh-of-submesh", "a slice of a submesh", "a flattened submesh gathers wrong"},
+  {"wrapper-setting-of-another", "no_sync under fully_shard", "DDP takes dp_group only"},
 }
 
 local function against(id, text)

@@ -258,6 +258,15 @@ row("an optimizer state that does not fit the wrapping",
     .. "of the same names and types; the optimizer or the file treats them apart.",
   {{"keep the parameters apart", "FSDP(model, use_orig_params=True)"},
     {"or build the optimizer from the wrapped model, as it was when it was saved"}})
+row("optimizer states of another dtype on another rank", "~in _convert_all_state_info|Expected dtype == info.dtype",
+  "FSDP gathers each state of the optimizer from all ranks and found it in two dtypes: "
+    .. "some ranks loaded the model in another precision, or the optimizer keeps a state "
+    .. "otherwise where its piece is empty or small (8-bit ones).",
+  {{"one dtype on all ranks, before the model is wrapped",
+      "model = model.to(torch.float32)  # rank 0 and the others\nmodel = FSDP(model)"},
+    {"an optimizer whose states are of one dtype everywhere",
+      "torch.optim.AdamW(model.parameters())"}},
+  "The dtypes of exp_avg and of the parameters on each rank?")
 row("a state dict that is not an optimizer's",
   "`optim_state_dict` must have the keys",
   "optim_state_dict_to_load wants the dict with \"state\" and \"param_groups\"; the file "

@@ -102,6 +102,18 @@ M.classes = {
     ask = "Is something added to the tensor before it is reduced?"},
   ["grad-norm-is-partial-dtensor"] = {about = "norm|clip",
     ask = "Which call gives the norm, and is it a DTensor?"},
+  ["submesh-of-submesh"] = {about = "slic|submesh of|of a submesh|from a submesh|mesh[|"
+    .. "root mesh|parent mesh|[\"",
+    ask = "Which meshes are cut out of which?"},
+  ["dcp-missing-key"] = {about = "missing|=key|=keys|keyerror|not found|unexpected|"
+    .. "absent|not contain|not in the|not exist|no longer|=lacks|=lack|fqn|_orig_mod|"
+    .. "prefix|unknown|=name|=names|dropped|not saved|rename|isn't in|entry|entries|"
+    .. "metadata",
+    ask = "Which key is asked for, and which does the file have?"},
+  ["wrapper-setting-of-another"] = {about = "setting|method|attribute|option|argument|"
+    .. "keyword|policy|config|flag|parameter of|no_sync|fsdp1|fsdp2|fsdp v|equivalent|"
+    .. "=context",
+    ask = "Which setting or method, of which wrapper?"},
   ["dcp-size-mismatch"] = {about = "size|shape|length|mismatch|chunk|offset|narrow|"
     .. "bound|larger|smaller|fill|uneven|=rows|padded|],",
     ask = "Which sizes were saved, and which are asked for?"},
@@ -121,8 +133,9 @@ M.classes = {
     ask = "Is there a local_map, and what are its placements?"},
   ["strided-shard-op-rules"] = {about = "strided|interleav",
     ask = "Which placements has the operand (x.placements)?"},
-  ["rng-layout-dependence"] = {about = "random|seed|=rng|init|dropout|generator|noise|"
-    .. "sampl|=draw|=draws|rand",
+  ["rng-layout-dependence"] = {about = "random|seed|=rng|initiali|weight init|"
+    .. "init_weight|nn.init|same init|dropout|generator|noise|sampl|=draw|=draws|same value|"
+    .. "different value|other value|other number|normal_|uniform_",
     ask = "Which call draws random numbers?"},
   ["hidden-redistribution"] = {about = "redistribut|gather|collective|communicat|"
     .. "reduce|all-to-all|all_to_all|broadcast|replicat",
