@@ -322,4 +322,10 @@ T.has(r.fixes[1].torch, "all_to_all_single(out_counts, in_counts")
 r = diagnose.read "The weather is fine."
 T.ok(not r.neighbour and #r.fixes == 0, "nothing to say")
 
+-- FSDP1's own check of the order is of a class.
+local order = diagnose.read("RuntimeError: Forward order differs across ranks: rank 0 is "
+  .. "all-gathering 4 parameters while rank 1 is all-gathering 5 parameters")
+T.eq(order.class and order.class.id, "fsdp-divergent-module-execution", "all-gathers")
+T.ok(order.confidence >= 0.9, "as its message", order.confidence)
+
 T.finish()

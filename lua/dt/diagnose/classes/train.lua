@@ -369,7 +369,7 @@ return {
    expects = "a collective that timed out",
    name = "ranks run different FSDP modules",
    signs = {
-     {0.93, "/rank %d+ is all-gathering .- while rank %d+ is all-gathering"},
+     {0.93, "/rank %d+ is all%-gathering .- while rank %d+ is all%-gathering"},
      {0.72, "Watchdog caught collective operation timeout",
       "~ALLGATHER_BASE|REDUCE_SCATTER_BASE|_ALLGATHER|REDUCE_SCATTER",
       "=skip_words", "=fsdp"},
