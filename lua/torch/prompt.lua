@@ -258,6 +258,8 @@ function M.own(path)
     return page_of(v, path .. takes_of(v))
   end
   local class = rawget(v, "_class")
+  local root = env_of.lookup(stopped() or env, path:match("^[%a_][%w_]*"))
+  if V.type_name(root) == "module" then return nil end    -- it has its page
   return class and page_of(class, ("%s  a %s"):format(path, V.type_name(v)))
 end
 

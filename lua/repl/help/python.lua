@@ -246,6 +246,9 @@ return {
    "except torch.OutOfMemoryError",
    "Errors of devices, for programs that catch them; nothing here raises them.",
    "issubclass(torch.OutOfMemoryError, RuntimeError)"},
+  {"torch.range", "torch.range(start, end, step=1)",
+   "Numbers from start to end, which is one of them; torch.arange leaves it out.",
+   "torch.range(1, 4)"},
   {"torch.SymInt torch.SymFloat torch.SymBool torch.sym_int "
    .. "torch.sym_float torch.sym_not torch.sym_max torch.sym_min "
    .. "torch.sym_sum torch.sym_ite",
