@@ -563,29 +563,27 @@ class RawConfigParser(_Mapping):
             fp.write(f"{key}{value}\n")
         fp.write("\n")
 
+    def __contains__(self, key):
+        return key == self.default_section or key in self._sections
+
     def __getitem__(self, key):
-        if key != self.default_section and not self.has_section(key):
+        if key not in self:
             raise KeyError(key)
         return self._proxies[key]
 
     def __setitem__(self, key, value):
-        if key in self and self[key] is value:
+        if key in self and value is self[key]:
             return
-        if key == self.default_section:
-            self._defaults.clear()
-        elif key in self._sections:
-            self._sections[key].clear()
+        options = self._defaults if key == self.default_section \
+            else self._sections.get(key, {})
+        options.clear()
         self.read_dict({key: value})
 
     def __delitem__(self, key):
         if key == self.default_section:
             raise ValueError("Cannot remove the default section.")
-        if not self.has_section(key):
+        if not self.remove_section(key):
             raise KeyError(key)
-        self.remove_section(key)
-
-    def __contains__(self, key):
-        return key == self.default_section or self.has_section(key)
 
     def __len__(self):
         return len(self._sections) + 1

@@ -26,21 +26,7 @@ for _name in ("DONT_ACCEPT_TRUE_FOR_1", "DONT_ACCEPT_BLANKLINE",
 OPTIONFLAGS_BY_NAME = _FLAGS
 BLANKLINE_MARKER, ELLIPSIS_MARKER = "<BLANKLINE>", "..."
 
-_EXAMPLE = re.compile(r'''
-    (?P<source>
-        (?:^(?P<indent>[ ]*) >>>    .*)
-        (?:\n           [ ]*  \.\.\. .*)*)
-    \n?
-    (?P<want> (?:(?![ ]*$)
-                 (?![ ]*>>>)
-                 .+$\n?
-              )*)
-    ''', re.MULTILINE | re.VERBOSE)
-_RAISED = re.compile(r"^(?P<hdr>Traceback\ \("
-                     r"(?:most\ recent\ call\ last|innermost\ last)\):)"
-                     r"\s*$(?P<stack>.*?)^(?P<msg>\w+.*)",
-                     re.VERBOSE | re.MULTILINE | re.DOTALL)
-_OPTION = re.compile(r"#\s*doctest:\s*([^\n'\"]*)$", re.MULTILINE)
+_HEADS = ("Traceback (most recent call last):", "Traceback (innermost last):")
 _DIVIDER = "*" * 70
 
 
@@ -69,24 +55,66 @@ class DocTest:
                f"({said})>"
 
 
+def _begins(line, sign):
+    return line.lstrip(" ").startswith(sign)
+
+
+def _written_in(string):
+    """Where each example begins and ends, and the lines of its source and of
+    what it wants: those below it up to an empty one or the next example."""
+    lines, at, i = string.splitlines(keepends=True), 0, 0
+    while i < len(lines):
+        start, source, wants = at, [], []
+        if _begins(lines[i], ">>>"):
+            source.append(lines[i])
+            while i + len(source) < len(lines) \
+                    and _begins(lines[i + len(source)], "..."):
+                source.append(lines[i + len(source)])
+            for line in lines[i + len(source):]:
+                if not line.strip(" \n") or _begins(line, ">>>"):
+                    break
+                wants.append(line)
+        taken = source + wants or [lines[i]]
+        i, at = i + len(taken), at + len("".join(taken))
+        if source:
+            yield start, at, [x.rstrip("\n") for x in source], \
+                [x.rstrip("\n") for x in wants]
+
+
+def _message_in(want):
+    """What is said of the error that an example wants; None: it wants none."""
+    head, *lines = want.split("\n")
+    if head.rstrip() not in _HEADS:
+        return None
+    for i, line in enumerate(lines):
+        if line[:1].isalnum() or line[:1] == "_":
+            return "\n".join(lines[i:])
+    return None
+
+
+def _is_comment(source):
+    text = source.strip()
+    return not text or text.startswith("#") and "\n" not in text
+
+
 class DocTestParser:
     def parse(self, string, name="<string>"):
         string = string.expandtabs()
-        indents = [len(m) for m in re.findall(r"^([ ]*)(?=\S)", string,
-                                              re.MULTILINE)]
-        if indents and min(indents) > 0:
-            string = "\n".join(line[min(indents):]
-                               for line in string.split("\n"))
-        out, at, lineno = [], 0, 0
-        for m in _EXAMPLE.finditer(string):
-            out.append(string[at:m.start()])
-            lineno += string.count("\n", at, m.start())
-            source, options, want, exc_msg = self._parts(m, name, lineno)
-            if not re.match(r"\s*(#.*)?$", source):
-                out.append(Example(source, want, exc_msg, lineno,
-                                   len(m.group("indent")), options))
-            lineno += string.count("\n", m.start(), m.end())
-            at = m.end()
+        lines = string.split("\n")
+        margin = min((len(x) - len(x.lstrip(" ")) for x in lines if x.strip()),
+                     default=0)
+        string = "\n".join(x[margin:] for x in lines)
+        out, at = [], 0
+        for start, end, source, wants in _written_in(string):
+            out.append(string[at:start])
+            lineno = string.count("\n", 0, start)
+            indent = len(source[0]) - len(source[0].lstrip(" "))
+            text, options, want, exc_msg = self._parts(
+                source, wants, indent, name, lineno)
+            if not _is_comment(text):
+                out.append(Example(text, want, exc_msg, lineno,
+                                   margin + indent, options))
+            at = end
         out.append(string[at:])
         return out
 
@@ -97,32 +125,31 @@ class DocTestParser:
         return DocTest(self.get_examples(string, name), globs, name, filename,
                        lineno, string)
 
-    def _parts(self, m, name, lineno):
-        indent = len(m.group("indent"))
-        lines = m.group("source").split("\n")
+    def _parts(self, lines, wants, indent, name, lineno):
         for i, line in enumerate(lines):
             if len(line) > indent + 3 and line[indent + 3] != " ":
                 raise ValueError(
                     f"line {lineno + i + 1} of the docstring for {name} lacks "
                     f"blank after {line[indent:indent + 3]}: {line!r}")
-        source = "\n".join(line[indent + 4:] for line in lines)
-        wants = m.group("want").split("\n")
-        if len(wants) > 1 and re.match(r" *$", wants[-1]):
-            del wants[-1]
         for i, line in enumerate(wants):
-            if line and not line.startswith(" " * indent):
+            if not line.startswith(" " * indent):
                 raise ValueError(
                     f"line {lineno + len(lines) + i + 1} of the docstring for "
                     f"{name} has inconsistent leading whitespace: {line!r}")
+        source = "\n".join(line[indent + 4:] for line in lines)
         want = "\n".join(line[indent:] for line in wants)
-        raised = _RAISED.match(want)
-        return source, self._options(source, name, lineno), want, \
-            raised.group("msg") if raised else None
+        return source, self._options(lines, name, lineno), want, \
+            _message_in(want)
 
-    def _options(self, source, name, lineno):
+    def _options(self, lines, name, lineno):
         out = {}
-        for m in _OPTION.finditer(source):
-            for option in m.group(1).replace(",", " ").split():
+        for line in lines:
+            _, _, comment = line.rpartition("#")
+            word, colon, options = comment.partition(":")
+            if not colon or word.strip() != "doctest" \
+                    or "'" in options or '"' in options:
+                continue
+            for option in options.replace(",", " ").split():
                 if option[0] not in "+-" or option[1:] not in _FLAGS:
                     raise ValueError(
                         f"line {lineno + 1} of the doctest for {name} has an "
@@ -216,9 +243,9 @@ class OutputChecker:
             if (got, want) in (("True\n", "1\n"), ("False\n", "0\n")):
                 return True
         if not optionflags & _FLAGS["DONT_ACCEPT_BLANKLINE"]:
-            want = re.sub(rf"(?m)^{re.escape(BLANKLINE_MARKER)}\s*?$", "",
-                          want)
-            got = re.sub(r"(?m)^[^\S\n]+$", "", got)
+            want = "\n".join("" if x.rstrip() == BLANKLINE_MARKER else x
+                             for x in want.split("\n"))
+            got = "\n".join(x if x.strip() else "" for x in got.split("\n"))
             if got == want:
                 return True
         if optionflags & _FLAGS["NORMALIZE_WHITESPACE"]:
@@ -232,7 +259,9 @@ class OutputChecker:
     def output_difference(self, example, got, optionflags):
         want = example.want
         if not optionflags & _FLAGS["DONT_ACCEPT_BLANKLINE"]:
-            got = re.sub("(?m)^[ ]*(?=\n)", BLANKLINE_MARKER, got)
+            *lines, last = got.split("\n")
+            got = "\n".join([x if x.strip(" ") else BLANKLINE_MARKER
+                             for x in lines] + [last])
         kinds = _FLAGS["REPORT_UDIFF"] | _FLAGS["REPORT_CDIFF"] \
             | _FLAGS["REPORT_NDIFF"]
         if optionflags & kinds and want.count("\n") > 2 \

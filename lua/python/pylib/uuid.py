@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """uuid: UUIDs of RFC 4122."""
+import functools as _functools
 import hashlib as _hashlib
 import os as _os
 import time as _time
@@ -16,6 +17,7 @@ class SafeUUID(_Enum):
     unknown = None
 
 
+@_functools.total_ordering
 class UUID:
     """A number of 128 bits, from text, bytes, fields or an integer."""
 
@@ -65,21 +67,6 @@ class UUID:
     def __lt__(self, other):
         if isinstance(other, UUID):
             return self.int < other.int
-        return NotImplemented
-
-    def __gt__(self, other):
-        if isinstance(other, UUID):
-            return self.int > other.int
-        return NotImplemented
-
-    def __le__(self, other):
-        if isinstance(other, UUID):
-            return self.int <= other.int
-        return NotImplemented
-
-    def __ge__(self, other):
-        if isinstance(other, UUID):
-            return self.int >= other.int
         return NotImplemented
 
     def __hash__(self):
