@@ -369,6 +369,12 @@ T.eq(#r.nearest, 3, "three nearest classes")
 T.ok(r.questions[1]:find "too large or too small", "the question that decides",
   r.questions[1])
 
+-- PyTorch's own message is no guess, also without the name of its exception.
+r = diagnose.read("DTensor input DTensor(local_tensor=tensor([1.]), device_mesh="
+  .. "DeviceMesh((tp=2), 'cpu', stride=(1,)), placements=(Shard(dim=0),)) expects "
+  .. "placements but received None!")
+T.eq(r.class and r.class.id, "local-map-placements", "a message of local_map")
+
 -- ---- code alone -----------------------------------------------------------
 
 -- It says what somebody does: words of ours in it complain of nothing.

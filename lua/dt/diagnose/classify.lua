@@ -560,7 +560,8 @@ end
 -- A class that was guessed from words alone, and that the report contradicts, is
 -- taken back: it stays among the nearest, with the question that decides.
 local function take_back(self, r)
-  if not r.class or r.confidence >= WEAK or r.plain or fallback.raises(r) then
+  if not r.class or r.confidence >= WEAK or r.plain or fallback.raises(r)
+     or fallback.is_message_of(r, r.class.id) then
     return
   end
   local against = opposed.find(r, r.class)

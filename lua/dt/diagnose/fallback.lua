@@ -74,6 +74,9 @@ local function by_template(r)
   end
 end
 
+-- Does the report hold a message that is one of the class `id`?
+function M.is_message_of(r, id) return (by_template(r)) == id end
+
 -- ---- words -------------------------------------------------------------
 
 local common = {}
