@@ -28,23 +28,22 @@ function M.generator(g, f) return made("async_generator", g, f.plain, f.name) en
 -- give(v): yield v, of an async generator.
 function M.give(v) return calls.yield(made("_Given", v)) end
 
--- aiter(v), and anext(it[, default]), which is awaited.
-builtin_names.aiter = V.builtin(function (a)
-  local f = V.special(a[1], "__aiter__")
+-- What a method of v gives; without it v is not `what`.
+local function call_special(v, name, what)
+  local f = V.special(v, name)
   if not f then
-    util.raise("TypeError", "'%s' object is not an async iterable",
-      V.type_name(a[1]))
+    util.raise("TypeError", "'%s' object is not an %s", V.type_name(v), what)
   end
   return f()
+end
+
+-- aiter(v), and anext(it[, default]), which is awaited.
+builtin_names.aiter = V.builtin(function (a)
+  return call_special(a[1], "__aiter__", "async iterable")
 end, "aiter")
 
 builtin_names.anext = V.builtin(function (a)
-  local f = V.special(a[1], "__anext__")
-  if not f then
-    util.raise("TypeError", "'%s' object is not an async iterator",
-      V.type_name(a[1]))
-  end
-  local step = f()
+  local step = call_special(a[1], "__anext__", "async iterator")
   return a.n > 1 and made("anext_awaitable", step, a[2]) or step
 end, "anext")
 
