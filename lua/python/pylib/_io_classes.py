@@ -11,7 +11,7 @@ def _method(name):
     return method
 
 
-class _InMemory:
+class _InMemory(io._Lines):
     def __new__(cls, *args, **kwargs):
         made = super().__new__(cls)
         made._stream = cls._kind()
@@ -25,23 +25,6 @@ class _InMemory:
     @property
     def closed(self):
         return self._stream.closed
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        line = self.readline()
-        if not line:
-            raise StopIteration
-        return line
-
-    def __enter__(self):
-        if self.closed:
-            raise ValueError("I/O operation on closed file.")
-        return self
-
-    def __exit__(self, *exc):
-        self.close()
 
 
 class StringIO(_InMemory):

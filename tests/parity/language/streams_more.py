@@ -27,6 +27,8 @@ for f in (lambda: "☃".encode("cp1252"), lambda: b"\x81".decode("cp1252"), lamb
     except UnicodeError as e: print(e)
 import codecs
 print(codecs.encode("hello", "rot13"), codecs.decode("6869", "hex") if False else codecs.decode(b"6869", "hex"), codecs.lookup("utf8").name, codecs.BOM_UTF8, codecs.getincrementaldecoder("utf-8")().decode(b"\xc3"), [x for x in codecs.iterdecode([b"\xc3", b"\xa9a"], "utf-8")], codecs.getencoder("latin-1")("é"))
+class Own(io.StringIO): pass
+print(isinstance(Own(), io.IOBase), isinstance(Own(), io.TextIOBase), issubclass(Own, io.IOBase), issubclass(int, io.IOBase))
 b = io.BytesIO(b"abc"); print(isinstance(b, io.IOBase), isinstance(b, io.BufferedIOBase), isinstance(io.StringIO(), io.TextIOBase), isinstance(b, io.RawIOBase))
 class Up(io.RawIOBase):
     def __init__(self, d): self.d = d

@@ -23,17 +23,40 @@ class _Kind(type):
     """Streams of the language stand below these classes."""
 
     def __instancecheck__(cls, v):
-        return type.__instancecheck__(cls, v) or _name(type(v)) in cls._names
+        return issubclass(type(v), cls)
 
     def __subclasscheck__(cls, c):
-        return type.__subclasscheck__(cls, c) or _name(c) in cls._names
+        return type.__subclasscheck__(cls, c) or any(
+            _name(above) in cls._names
+            for above in getattr(c, "__mro__", (c,)))   # a stream's has none
 
 
 _TEXTS = ("StringIO", "TextIOWrapper")
 _BYTES = ("BytesIO", "BufferedReader", "BufferedWriter", "BufferedRandom")
 
 
-class IOBase(metaclass=_Kind):
+class _Lines:
+    """A stream as a scope and as an iterator of its lines."""
+
+    def __enter__(self):
+        if self.closed:
+            raise ValueError("I/O operation on closed file.")
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+
+class IOBase(_Lines, metaclass=_Kind):
     _names = _TEXTS + _BYTES
     closed = False
 
@@ -73,23 +96,6 @@ class IOBase(metaclass=_Kind):
 
     def seekable(self):
         return False
-
-    def __enter__(self):
-        if self.closed:
-            raise ValueError("I/O operation on closed file.")
-        return self
-
-    def __exit__(self, *exc):
-        self.close()
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        line = self.readline()
-        if not line:
-            raise StopIteration
-        return line
 
     def readlines(self, hint=-1):
         out, size = [], 0
