@@ -421,9 +421,9 @@ check("a __del__ is told", code == 0 and out:find("dtrepl: D.__del__ is not "
 
 -- The language: what Python 3.11 printed for the same text is in .out; for those
 -- that import torch it had PyTorch.  Under a sanitizer every twentieth: it is Lua;
--- in the quick set every third.
+-- in the quick set every fifth.
 local every = os.getenv "DTREPL_SANITIZER" and 20
-  or os.getenv "DTREPL_QUICK" and 3 or 1
+  or os.getenv "DTREPL_QUICK" and 5 or 1
 local texts = {}
 for _, file in ipairs(dt._list_dir("tests/parity/language")) do
   texts[#texts + 1] = file:match("^(.*)%.py$")

@@ -22,7 +22,7 @@ for _, dir in ipairs(lines "ls -d tests/parity/[0-9]*") do
   local release = dir:match "([^/]+)$"
   if release ~= default then
     local folders = {}
-    local all = sample.all and lines("ls -d " .. dir .. "/*/")
+    local all = not sample.sanitizer and lines("ls -d " .. dir .. "/*/")
       or sample.files(dir .. "/*/*.jsonl")
     for _, name in ipairs(all) do
       if not name:find "/versions/" then folders[#folders + 1] = name end

@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- TEST: ranks=1 world=threads args=--trust timeout=300
 -- spmd.lua: `dtrepl parity` over cases taken from the package spmd_types: every
--- file of tests/parity/spmd must pass whole.  And a Megatron MLP with types,
+-- file of tests/parity/spmd must pass whole (in the quick set and under a
+-- sanitizer a sample of the long ones, lib/sample.lua).  And a Megatron MLP with types,
 -- right and with planted mistakes: numbers, words and lines are those that the
 -- package gave under PyTorch 2.15 with two ranks (mistake 1 is one that types
--- do not see); the quick set plants every third.  llama.jsonl plants ten mistakes
+-- do not see); the quick set plants every fifth.  llama.jsonl plants ten mistakes
 -- in the block of llama.py.  Under a sanitizer only the right one runs, and the
 -- cases that are whole programs are left out.
 
+local sample = require "tests.parity.lib.sample"
 local program = os.getenv("DTREPL") or "build/dtrepl"
 local FLOOR = {collectives = 202, api = 150, api_more = 165, inits = 97,
   edges = 40, llama = 11, ops = 275, programs = 30}
@@ -22,8 +24,11 @@ end
 local sanitizer = os.getenv "DTREPL_SANITIZER"
 if sanitizer then FLOOR.llama, FLOOR.programs = nil, nil end
 for file, floor in pairs(FLOOR) do
-  local text = output(("%s parity --show 10 tests/parity/spmd/%s.jsonl")
-    :format(program, file))
+  local text = sample.with_part("tests/parity/spmd/" .. file .. ".jsonl",
+    function (path)
+      return output(("%s parity --show 10 %s"):format(program, path))
+    end)
+  if not sample.all then floor = math.min(floor, 10) end
   local passed, failed = text:match("(%d+) passed, (%d+) failed[^\n]*\n$")
   if failed ~= "0" or tonumber(passed) < floor then
     error(("%s: %s of at least %d cases passed\n%s"):format(file,
@@ -59,7 +64,7 @@ local mistakes = {
     "megatron_mlp.py:72\n"},
 }
 for number = 0, #mistakes, sanitizer and #mistakes + 1
-    or os.getenv "DTREPL_QUICK" and 3 or 1 do
+    or os.getenv "DTREPL_QUICK" and 5 or 1 do
   local text = output(("%s tests/parity/spmd/megatron_mlp.py %d"):format(program,
     number))
   for _, part in ipairs(mistakes[number]) do
