@@ -19,20 +19,74 @@
 
 enum { MAX_ROWS = 4096, MAX_BLOCKS = 64 };
 
+/* `n` elements from `p` on, `step` apart, as doubles.  The two formats that programs
+** are full of have loops of their own: a large record is read several times. */
+static void read_row (DtDtype t, const char *p, int64_t step, int64_t n, double *out) {
+  const size_t size = dt_dtype_size(t);
+  const bool is_float = dt_dtype_info(t)->kind == DT_K_FLOAT;
+  if (t == DT_F32)
+    for (int64_t k = 0; k < n; k++) {
+      float x;
+      memcpy(&x, p + k * step * (int64_t)sizeof x, sizeof x);
+      out[k] = (double)x;
+    }
+  else if (t == DT_F64)
+    for (int64_t k = 0; k < n; k++)
+      memcpy(&out[k], p + k * step * (int64_t)sizeof *out, sizeof *out);
+  else
+    for (int64_t k = 0; k < n; k++) {
+      const DtScalar x = dt_dtype_load(t, p + k * step * (int64_t)size);
+      out[k] = is_float ? x.re : (double)x.i;
+    }
+}
+
+static void read_complex_row (DtDtype t, const char *p, int64_t step, int64_t n,
+                              double *out) {
+  for (int64_t k = 0; k < n; k++) {
+    const DtScalar x = dt_dtype_load(t, p + k * step * (int64_t)dt_dtype_size(t));
+    out[2 * k] = x.re;
+    out[2 * k + 1] = x.im;
+  }
+}
+
+/* All rows of the last dimension, in order; each is checked against the block, since
+** a record may come from a file. */
+static bool read_rows (const DtRecVar *v, double *out, int each) {
+  const DtDtype t = (DtDtype)v->meta->dtype;
+  const int64_t held = (int64_t)(v->block->nbytes / dt_dtype_size(t));
+  const int last = v->lndim - 1;
+  const int64_t n = last < 0 ? 1 : v->lshape[last], step = last < 0 ? 1 : v->lstride[last];
+  int64_t at[DT_MAX_NDIM] = {0}, off = v->offset, rows = 1, end;
+  for (int d = 0; d < last; d++) rows *= v->lshape[d];
+  for (int64_t row = 0; row < rows && n > 0; row++, out += n * each) {
+    if (__builtin_mul_overflow(n - 1, step, &end) || __builtin_add_overflow(off, end, &end) ||
+        off < 0 || end < 0 || off >= held || end >= held)
+      return false;
+    const char *from = (const char *)v->block->data + off * (int64_t)dt_dtype_size(t);
+    if (each == 2) read_complex_row(t, from, step, n, out);
+    else read_row(t, from, step, n, out);
+    for (int d = last - 1; d >= 0; d--) {
+      off += v->lstride[d];
+      if (++at[d] < v->lshape[d])
+        break;
+      off -= at[d] * v->lstride[d];
+      at[d] = 0;
+    }
+  }
+  return true;
+}
+
 /* The elements of a recorded tensor in order, as doubles; complex ones as a last
-** dimension of 2.  False: there is nothing to compare (no block, or damaged: a
-** record may come from a file, so each offset is checked against the block). */
+** dimension of 2.  False: there is nothing to compare (no block, or damaged). */
 bool dt_elements_read (DtCtx *cx, const DtRecVar *v, DtElements *out,
                        DtStatus *st) {
   DtDtype t = (DtDtype)v->meta->dtype;
   DtKind kind = dt_dtype_info(t)->kind;
-  size_t size = dt_dtype_size(t);
-  int64_t at[DT_MAX_NDIM] = {0}, off = v->offset;
   *st = DT_OK;
   const int each = kind == DT_K_COMPLEX ? 2 : 1;
   if (v->none || v->block == NULL || v->lndim + each > DT_MAX_NDIM)
     return false;
-  *out = (DtElements){.ndim = v->lndim, .n = 1, .narrow = size < 4,
+  *out = (DtElements){.ndim = v->lndim, .n = 1, .narrow = dt_dtype_size(t) < 4,
                       .whole = kind != DT_K_FLOAT && kind != DT_K_COMPLEX};
   for (int i = 0; i < v->lndim; i++)
     out->n *= out->shape[i] = v->lshape[i];
@@ -42,22 +96,7 @@ bool dt_elements_read (DtCtx *cx, const DtRecVar *v, DtElements *out,
                         (size_t)(out->n + 1) * sizeof *out->v);
   if (out->v == NULL)
     *st = DT_E_NOMEM;
-  for (int64_t k = 0; k < out->n && *st == DT_OK; k += each) {
-    if (off < 0 || ((size_t)off + 1) * size > v->block->nbytes)
-      return false;
-    DtScalar x = dt_dtype_load(t, (const char *)v->block->data
-                                    + (size_t)off * size);
-    out->v[k] = kind == DT_K_FLOAT || each == 2 ? x.re : (double)x.i;
-    if (each == 2) out->v[k + 1] = x.im;
-    for (int d = v->lndim - 1; d >= 0; d--) {
-      off += v->lstride[d];
-      if (++at[d] < v->lshape[d])
-        break;
-      off -= at[d] * v->lstride[d];
-      at[d] = 0;
-    }
-  }
-  return *st == DT_OK;
+  return *st == DT_OK && read_rows(v, out->v, each);
 }
 
 static bool same_shape (const DtElements *a, const DtElements *b) {
@@ -88,15 +127,29 @@ static double largest (const DtElements *a) {
   return most;
 }
 
-/* How far `a` times `k` is from the one-rank tensor of its shape. */
+/* How far `x` times `k` is from `y`; blanks: NaN may be anything. */
+static double gap (double x, double k, double y, bool blanks) {
+  if (x * k == y || (isnan(x) && (blanks || isnan(y)))) return 0;
+  const double d = fabs(x * k - y);
+  return isnan(d) ? INFINITY : d;
+}
+
+/* Beyond this a distance says no more than "too far", so that no more elements need
+** to be looked at.  A little more than the bound itself, whose last bit depends on
+** where one rounds. */
+static double too_far (const Ask *q) {
+  return 1.001 * DT_RELATE_FAR * q->near * (q->size > 0 ? q->size : 1);
+}
+
+/* How far `a` times `k` is from the one-rank tensor of its shape, or more than
+** DT_RELATE_FAR times `near`.  A wrong splitting is told by its first elements: most
+** of the hundred that are tried cost next to nothing. */
 static double distance (const Ask *q, const DtElements *a, double k) {
-  const double *x = a->v, *y = q->one->v;
+  const double *x = a->v, *y = q->one->v, limit = too_far(q);
   double far = 0;
-  for (int64_t i = 0; i < a->n; i++) {
-    double d = x[i] * k == y[i] || (isnan(x[i]) && (a->blanks || isnan(y[i])))
-                 ? 0 : fabs(x[i] * k - y[i]);
-    if (!(d <= far))
-      far = isnan(d) ? INFINITY : d;
+  for (int64_t i = 0; i < a->n && far <= limit; i++) {
+    const double d = gap(x[i], k, y[i], a->blanks);
+    if (d > far) far = d;
   }
   return far == 0 ? 0 : far / (q->size > 0 ? q->size : 1);
 }
@@ -108,22 +161,55 @@ static bool is_near (Ask *q, const DtElements *a, double k) {
   return far <= q->near;
 }
 
+enum { NFACTORS = 7 };
+
+/* By what the ranks' tensor may differ from the one-rank tensor, p groups of n ranks:
+** counts of ranks, and one over them.  Integers differ by none.  Gives how many. */
+static int list_factors (const Ask *q, int n, int p, double *factor) {
+  const double all[NFACTORS] = {1, n, 1.0 / n, p, 1.0 / p, (double)n / p, (double)p / n};
+  int count = 0;
+  for (int i = 0; i < (q->one->whole ? 1 : NFACTORS); i++) {
+    bool is_new = true;
+    for (int k = 0; k < count && is_new; k++) is_new = factor[k] != all[i];
+    if (is_new) factor[count++] = all[i];
+  }
+  return count;
+}
+
 /* Is it the one-rank tensor, but for a factor?  *by: which it was. */
 static bool matches (Ask *q, const DtElements *a, int n, int p,
                      double *by) {
-  const double factor[] = {1, n, 1.0 / n, p, 1.0 / p, (double)n / p,
-                           (double)p / n};
+  double factor[NFACTORS];
+  const int count = list_factors(q, n, p, factor);
   if (!same_shape(a, q->one))
     return false;
-  for (size_t i = 0; i < sizeof factor / sizeof factor[0]; i++) {
-    if (i > 0 && q->one->whole)
-      break;
-    if (i > 0 && factor[i] == 1)
-      continue;
+  for (int i = 0; i < count; i++)
     if (is_near(q, a, factor[i])) {
       *by = factor[i];
       return true;
     }
+  return false;
+}
+
+/* What a tensor that is not built yet would hold at an index. */
+typedef double ElementAt (const void *of, int64_t k);
+
+/* Is it worth while to build a tensor, or is it too far away from the one-rank tensor,
+** times any factor, at one of the few elements that are looked at?  Then the whole of
+** it is, too. */
+static bool may_match (const Ask *q, ElementAt *element, const void *of, int n, int p,
+                       bool blanks) {
+  enum { LOOKS = 6 };
+  double factor[NFACTORS];
+  const int count = list_factors(q, n, p, factor);
+  const double limit = too_far(q);
+  for (int i = 0; i < count; i++) {
+    bool near = true;
+    for (int j = 0; j < LOOKS && q->one->n > 0 && near; j++) {
+      const int64_t k = (q->one->n - 1) * j / (LOOKS - 1);
+      near = gap(element(of, k), factor[i], q->one->v[k], blanks) <= limit;
+    }
+    if (near) return true;
   }
   return false;
 }
@@ -170,22 +256,29 @@ static double join_two (Joint how, double a, double b) {
   return how == SUM ? a + b : how == MOST ? (b > a ? b : a) : (b < a ? b : a);
 }
 
-/* The n tensors as one, in scratch; false where they do not fit together. */
-static bool join (Ask *q, const DtElements *const *t, int n, Joint how, int dim,
-                  DtElements *out) {
+/* The shape of the n tensors as one; false where they do not fit together. */
+static bool join_shapes (const DtElements *const *t, int n, Joint how, int dim,
+                         DtElements *out) {
   if (!can_join(t, n, how, dim))
     return false;
   *out = *t[0];
-  if (how == SAME) {
-    for (int i = 1; i < n; i++)
-      if (!is_equal(t[0], t[i]))
-        return false;
-    return true;
-  }
   for (int i = 1; i < n && how == CAT; i++) {
     out->shape[dim] += t[i]->shape[dim];
     out->n += t[i]->n;
   }
+  return true;
+}
+
+/* The n tensors as one, in scratch; false where they do not fit together. */
+static bool join (Ask *q, const DtElements *const *t, int n, Joint how, int dim,
+                  DtElements *out) {
+  if (!join_shapes(t, n, how, dim, out))
+    return false;
+  for (int i = 1; i < n && how == SAME; i++)
+    if (!is_equal(t[0], t[i]))
+      return false;
+  if (how == SAME)
+    return true;
   out->v = dt_arena_raw(q->cx, &q->cx->scratch,
                         (size_t)(out->n + 1) * sizeof *out->v);
   if (out->v == NULL) {
@@ -203,26 +296,117 @@ static bool join (Ask *q, const DtElements *const *t, int n, Joint how, int dim,
   return true;
 }
 
-/* All ways to join p tensors that are each the same of a group. */
-static bool match_groups (Ask *q, const DtElements *group, int n, int p,
-                          Joint inner, int dim, DtRelation *r) {
+/* One way to make a tensor of those of n ranks: p groups, of neighbours or of every
+** p-th; those of a group are joined, and then the groups. */
+typedef struct Split {
+  const DtElements *rank;
+  int n, p;
+  bool apart;
+  Joint inner, outer;
+  int inner_dim, outer_dim;
+  DtElements group[DT_RELATE_RANKS];    /* v: once they are built */
+} Split;
+
+static const DtElements *member (const Split *s, int group, int k) {
+  return &s->rank[s->apart ? k * s->p + group : group * (s->n / s->p) + k];
+}
+
+/* In which of the parts that lie along `dim`, one behind the other, element *k lies;
+** *k becomes its index there. */
+static int find_part (const DtElements *const *part, int n, int dim, int64_t *k) {
+  int64_t before, behind, total = 0;
+  measure(part[0], dim, &before, &behind);
+  for (int i = 0; i < n; i++) total += part[i]->shape[dim];
+  const int64_t outer = *k / (total * behind), column = *k % behind;
+  int64_t row = *k / behind % total;
+  int i = 0;
+  while (row >= part[i]->shape[dim]) row -= part[i++]->shape[dim];
+  *k = (outer * part[i]->shape[dim] + row) * behind + column;
+  return i;
+}
+
+static double element_of_group (const Split *s, int group, int64_t k) {
+  const DtElements *part[DT_RELATE_RANKS];
+  const int size = s->n / s->p;
+  if (s->inner == CAT) {
+    for (int i = 0; i < size; i++) part[i] = member(s, group, i);
+    const int i = find_part(part, size, s->inner_dim, &k);
+    return part[i]->v[k];
+  }
+  double x = member(s, group, 0)->v[k];
+  for (int i = 1; i < size && s->inner != SAME; i++)
+    x = join_two(s->inner, x, member(s, group, i)->v[k]);
+  return x;
+}
+
+static double element_of_split (const void *of, int64_t k) {
+  const Split *s = of;
+  const DtElements *part[DT_RELATE_RANKS];
+  if (s->outer == CAT) {
+    for (int i = 0; i < s->p; i++) part[i] = &s->group[i];
+    const int i = find_part(part, s->p, s->outer_dim, &k);
+    return element_of_group(s, i, k);
+  }
+  double x = element_of_group(s, 0, k);
+  for (int i = 1; i < s->p && s->outer != SAME; i++)
+    x = join_two(s->outer, x, element_of_group(s, i, k));
+  return x;
+}
+
+/* The groups' shapes, without their elements; false where the members of one do not
+** fit together, or should be equal and are not. */
+static bool shape_groups (Split *s) {
+  const DtElements *t[DT_RELATE_RANKS];
+  for (int i = 0; i < s->p; i++) {
+    for (int k = 0; k < s->n / s->p; k++) t[k] = member(s, i, k);
+    if (!join_shapes(t, s->n / s->p, s->inner, s->inner_dim, &s->group[i])) return false;
+    for (int k = 1; k < s->n / s->p && s->inner == SAME; k++)
+      if (!is_equal(t[0], t[k])) return false;
+  }
+  return true;
+}
+
+static bool build_groups (Ask *q, Split *s) {
+  const DtElements *t[DT_RELATE_RANKS];
+  for (int i = 0; i < s->p; i++) {
+    for (int k = 0; k < s->n / s->p; k++) t[k] = member(s, i, k);
+    if (!join(q, t, s->n / s->p, s->inner, s->inner_dim, &s->group[i])) return false;
+  }
+  return true;
+}
+
+/* The groups joined one way, if that may be the one-rank tensor. */
+static bool match_joined (Ask *q, Split *s, bool *built, double *factor) {
   const DtElements *t[DT_RELATE_RANKS];
   DtElements all;
-  for (int i = 0; i < p; i++) t[i] = &group[i];
-  for (int how = SAME; how < (p == 1 ? SUM : NJOINTS); how++) {
-    int dims = how == CAT ? group[0].ndim : 1;
+  for (int i = 0; i < s->p; i++) t[i] = &s->group[i];
+  if (!join_shapes(t, s->p, s->outer, s->outer_dim, &all) || !same_shape(&all, q->one) ||
+      !may_match(q, element_of_split, s, s->n, s->p, all.blanks))
+    return false;
+  if (!*built && !build_groups(q, s)) return false;
+  *built = true;
+  return join(q, t, s->p, s->outer, s->outer_dim, &all) &&
+         matches(q, &all, s->n, s->p, factor);
+}
+
+/* All ways to join p tensors that are each the same of a group. */
+static bool match_groups (Ask *q, Split *s, DtRelation *r) {
+  bool built = false;
+  for (int how = SAME; how < (s->p == 1 ? SUM : NJOINTS); how++) {
+    int dims = how == CAT ? s->group[0].ndim : 1;
     if (how == MOST || how == LEAST)
       continue;
     for (int d = 0; d < dims; d++) {
-      if (!join(q, t, p, (Joint)how, d, &all) ||
-          !matches(q, &all, n, p, &r->factor))
+      s->outer = (Joint)how;
+      s->outer_dim = d;
+      if (!match_joined(q, s, &built, &r->factor))
         continue;
-      if (inner > SUM && inner < CAT && r->factor != 1)
+      if (s->inner > SUM && s->inner < CAT && r->factor != 1)
         continue;
-      r->kind = inner == CAT || how == CAT ? DT_REL_PART
-              : inner == SAME && how == SAME ? DT_REL_COPY : DT_REL_ADDEND;
-      r->dim = inner == CAT ? dim : d;
-      r->extreme = inner == MOST || inner == LEAST;
+      r->kind = s->inner == CAT || how == CAT ? DT_REL_PART
+              : s->inner == SAME && how == SAME ? DT_REL_COPY : DT_REL_ADDEND;
+      r->dim = s->inner == CAT ? s->inner_dim : d;
+      r->extreme = s->inner == MOST || s->inner == LEAST;
       return true;
     }
   }
@@ -241,21 +425,15 @@ static bool is_one_of (const Ask *q, int n, const DtElements *rank) {
 /* n ranks as p groups, neighbours or every p-th. */
 static bool match_split (Ask *q, int n, const DtElements *rank, int p,
                          bool apart, DtRelation *r) {
-  DtElements group[DT_RELATE_RANKS];
-  const DtElements *t[DT_RELATE_RANKS];
-  int size = n / p;
+  Split s = {.rank = rank, .n = n, .p = p, .apart = apart};
   for (int how = SAME; how < NJOINTS; how++) {
     int dims = how == CAT ? rank[0].ndim : 1;
     if ((how == MOST || how == LEAST) && (p > 1 || is_one_of(q, n, rank)))
       continue;
     for (int d = 0; d < dims; d++) {
-      bool fits = true;
-      for (int i = 0; i < p && fits; i++) {
-        for (int k = 0; k < size; k++)
-          t[k] = &rank[apart ? k * p + i : i * size + k];
-        fits = join(q, t, size, (Joint)how, d, &group[i]);
-      }
-      if (fits && match_groups(q, group, n, p, (Joint)how, d, r))
+      s.inner = (Joint)how;
+      s.inner_dim = d;
+      if (shape_groups(&s) && match_groups(q, &s, r))
         return true;
     }
   }
@@ -264,12 +442,29 @@ static bool match_split (Ask *q, int n, const DtElements *rank, int p,
 
 /* --- orders of rows --- */
 
+/* Rows along `dim` in another order. */
+typedef struct Ordered {
+  const DtElements *all;
+  int dim;
+  const int64_t *from;
+} Ordered;
+
+static double element_in_order (const void *of, int64_t k) {
+  const Ordered *o = of;
+  int64_t before, behind, len = o->all->shape[o->dim];
+  measure(o->all, o->dim, &before, &behind);
+  const int64_t row = k / behind % len;
+  return o->all->v[k + (o->from[row] - row) * behind];
+}
+
 /* `all` joined along `dim`, its rows in the order of the one-rank tensor. */
 static bool match_order (Ask *q, const DtElements *all, int dim,
                          const int64_t *from, int n, DtRelation *r) {
   DtElements out = *all;
   int64_t before, behind, len = all->shape[dim];
   measure(all, dim, &before, &behind);
+  if (!may_match(q, element_in_order, &(Ordered){all, dim, from}, n, 1, all->blanks))
+    return false;
   out.v = dt_arena_raw(q->cx, &q->cx->scratch,
                        (size_t)(out.n + 1) * sizeof *out.v);
   if (out.v == NULL) {
@@ -380,7 +575,8 @@ static bool match_orders (Ask *q, int n, const DtElements *rank,
   DtElements all;
   for (int i = 0; i < n; i++) t[i] = &rank[i];
   for (int d = 0; d < rank[0].ndim; d++) {
-    if (!join(q, t, n, CAT, d, &all) || !same_shape(&all, q->one) || all.n == 0)
+    if (!join_shapes(t, n, CAT, d, &all) || !same_shape(&all, q->one) || all.n == 0 ||
+        !join(q, t, n, CAT, d, &all))
       continue;
     if (match_known(q, &all, d, 1, n, o, 1, r)) return true;
     for (int64_t b = 2; b <= MAX_BLOCKS && b * n < all.shape[d]; b++)
@@ -422,9 +618,10 @@ static bool match_padded (Ask *q, int n, const DtElements *rank, DtRelation *r) 
   for (int how = SAME; how <= CAT; how += CAT - SAME)
     for (int d = 0; d < rank[0].ndim; d++) {
       if (how == CAT && rank[0].shape[d] >= q->one->shape[d]) continue;
-      if (!join(q, t, n, (Joint)how, d, &all)) continue;
+      if (!join_shapes(t, n, (Joint)how, d, &all)) continue;
       const int64_t more = all.shape[d] - q->one->shape[d];
       if (more <= 0 || more >= n || 2 * more > q->one->shape[d] ||
+          !join(q, t, n, (Joint)how, d, &all) ||
           !cut_padding(q, &all, d, &out) || !same_shape(&out, q->one) ||
           !is_near(q, &out, 1)) continue;
       r->kind = how == CAT ? DT_REL_PART : DT_REL_COPY;
