@@ -495,6 +495,17 @@ static int l_view_base (lua_State *L) {
   return 1;
 }
 
+/* dt._function_view(t, of, many): t, a result of an autograd.Function, is a view:
+** of `of`, or, where that is nil, of what it already is a view of.  `many`: beside
+** other results that have gradients. */
+static int l_function_view (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtVar *of = lua_isnoneornil(L, 2) ? v->view_base : dtL_check_tensor(L, 2);
+  if (of != NULL)
+    dt_view_forbid(v, of, lua_toboolean(L, 3) ? DT_VIEW_OF_MANY : DT_VIEW_IN_FUNCTION);
+  return 0;
+}
+
 /* dt._forget_decisions(): the next call of every kind is a first one. */
 static int l_forget (lua_State *L) {
   DtSession *s = dtL_session(L);
@@ -583,7 +594,8 @@ void dtL_open_autograd (lua_State *L, int dt) {
     {"_set_grad_enabled", l_grad_enabled},
     {"_set_implicit_replication", l_implicit},
     {"_set_inference", l_inference}, {"_set_no_data", l_no_data},
-    {"_view_base", l_view_base}, {"_forget_decisions", l_forget},
+    {"_view_base", l_view_base}, {"_function_view", l_function_view},
+    {"_forget_decisions", l_forget},
     {"_set_warn_random", l_warn_random},
     {NULL, NULL}
   };

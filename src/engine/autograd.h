@@ -64,6 +64,9 @@ DtStatus dt_autograd_custom (DtSession *s, const char *name, int nin,
                              DtVar *const *in, int nout, DtVar *const *out,
                              DtBackwardFn fn, void *ud,
                              void (*ud_free) (void *));
+/* `out` becomes a view of `base` (or of what that is a view of) that may not be written
+** while autograd records, for the reason `made`.  Local. */
+void dt_view_forbid (DtVar *out, DtVar *base, DtViewMade made);
 /* Where backward begins, and what stays of the graph.  Borrowed. */
 typedef struct DtBackward {
   int n;

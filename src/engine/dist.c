@@ -398,6 +398,16 @@ static DtStatus need_dist (DtSession *s, const DtVar *v, const char *what) {
   return DT_OK;
 }
 
+/* What to_local gives is a view of the local tensor, made by an autograd.Function: it
+** may not be written where a gradient is recorded. */
+static DtStatus forbid_writes (DtSession *s, const DtVar *t, DtVar *out) {
+  DtVar *base;
+  DT_TRY(s->cx, dt_var_new(s, t->local, NULL, &base));
+  dt_view_forbid(out, base, DT_VIEW_IN_FUNCTION);
+  dt_var_unref(base);
+  return DT_OK;
+}
+
 static DtStatus to_local (DtSession *s, DtVar *t, const DtPlacement *gpl,
                           int ngpl, DtVar **out) {
   DtTensor *view;
@@ -411,6 +421,7 @@ static DtStatus to_local (DtSession *s, DtVar *t, const DtPlacement *gpl,
     dt_tensor_unref(s->cx, view);
     if (st != DT_OK) return st;
     st = dt_to_local_grad(s, t, *out, gpl, ngpl);
+    if (st == DT_OK) st = forbid_writes(s, t, *out);
     if (st != DT_OK) {
       dt_drop_var(out);
       return st;

@@ -49,21 +49,47 @@ DtStatus dt_view_remember (DtSession *s, DtVar *out, DtVar *in,
   }
   out->view = w;
   out->view_base = dt_var_ref(in->view_base ? in->view_base : in);
+  out->view_made = op->sig->returns_list ? DT_VIEW_OF_MANY : in->view_made;
   return DT_OK;
 }
 
+void dt_view_forbid (DtVar *out, DtVar *base, DtViewMade made) {
+  DtVar *old = out->view_base;
+  out->view_base = dt_var_ref(base->view_base ? base->view_base : base);
+  out->view_made = made;
+  dt_var_unref(old);
+}
+
+/* Why a view may not be written, in PyTorch's words, by DtViewMade. */
+static const char *const not_written[] = {
+  [DT_VIEW_NO_GRAD] =
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+    "clarify your code by moving both the view and the inplace either both inside the "
+    "no_grad block (if you don't want the inplace to be tracked) or both outside (if "
+    "you want the inplace to be tracked).",
+  [DT_VIEW_IN_FUNCTION] =
+    "This view was created inside a custom Function (or because an input was returned "
+    "as-is) and the autograd logic to handle view+inplace would override the custom "
+    "backward associated with the custom Function, leading to incorrect gradients. "
+    "This behavior is forbidden. You can fix this by cloning the output of the custom "
+    "Function.",
+  [DT_VIEW_OF_MANY] =
+    "This view is the output of a function that returns multiple views. Such functions "
+    "do not allow the output views to be modified inplace. You should replace the "
+    "inplace operation by an out-of-place one."
+};
+
 DtStatus dt_view_check_written (DtSession *s, const DtVar *v) {
-  const struct DtViewOp *w = v->view;
-  const char *name = v->grad_fn != NULL ? v->grad_fn->name : "View";
-  const char *end = strstr(name, "Backward");
-  if (w == NULL || !w->op->sig->returns_list) return DT_OK;
-  return dt_raise(s->cx, DT_E_AUTOGRAD, "Output %d of %.*s is a view and is "
-                  "being modified inplace. This view is the output of a "
-                  "function that returns multiple views. Such functions do "
-                  "not allow the output views to be modified inplace. You "
-                  "should replace the inplace operation by an out-of-place "
-                  "one.", w->nr,
-                  (int)(end ? end - name : (long)strlen(name)), name);
+  if (v->view_base == NULL || v->view_made == DT_VIEW_PLAIN) return DT_OK;
+  if (v->grad_fn == NULL)
+    return dt_raise(s->cx, DT_E_AUTOGRAD, "A view was created in no_grad mode and is "
+                    "being modified inplace with grad mode enabled. %s",
+                    not_written[v->view_made]);
+  const char *name = v->grad_fn->name, *end = strstr(name, "Backward");
+  return dt_raise(s->cx, DT_E_AUTOGRAD, "Output %d of %.*s is a view and is being "
+                  "modified inplace. %s", v->output_nr,
+                  (int)(end ? end - name : (long)strlen(name)), name,
+                  not_written[v->view_made]);
 }
 
 /* The same view of another base. */

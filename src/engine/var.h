@@ -50,6 +50,15 @@ typedef struct DtSide {
   void (*free) (DtCtx *cx, struct DtSide *side);
 } DtSide;
 
+/* How a view came to be, for those that may not be written where autograd records
+** (torch/csrc/autograd/variable.h: CreationMeta@2.15). */
+typedef enum DtViewMade {
+  DT_VIEW_PLAIN,                /* its history can be made again of its base's */
+  DT_VIEW_NO_GRAD,              /* while no gradient was recorded */
+  DT_VIEW_IN_FUNCTION,          /* by an autograd.Function, or to_local */
+  DT_VIEW_OF_MANY               /* one of several results of one call */
+} DtViewMade;
+
 struct DtVar {
   int64_t refs;
   int64_t id;                   /* counts up per session */
@@ -66,7 +75,9 @@ struct DtVar {
   bool grad_dtype_set; int grad_dtype;  /* see dt_var_grad_dtype */
   DtNode *grad_fn; int output_nr;
   DtVar *view_base;             /* differentiable view of (owned) */
-  struct DtViewOp *view;        /* how it was made from view_base */
+  struct DtViewOp *view;        /* how it was made from view_base; NULL where it
+                                ** may not be written */
+  DtViewMade view_made;
   DtNode *acc;                  /* leaf: its accumulation node (not owned) */
   int nhooks; struct DtHook *hooks;
   DtSide *types;                /* SPMD types (bind/l_spmd.c), or NULL */

@@ -74,9 +74,13 @@ static DtStatus wrap_new (DtSession *s, const DtCall *c, int i,
   DT_TRY(s->cx, dt_var_result(s, local, spec, out));
   if ((c->op->flags & DT_OP_VIEW) && c->nin > 0 && c->in[0] != NULL)
     (*out)->inference = c->in[0]->inference;    /* as what it is a view of */
-  if (!(c->op->flags & DT_OP_VIEW) || c->nin == 0 || c->in[0] == NULL ||
-      !s->grad_enabled || s->inference)
+  if (!(c->op->flags & DT_OP_VIEW) || (c->op->flags & DT_OP_NOGRAD) || c->nin == 0 ||
+      c->in[0] == NULL || s->inference)
     return DT_OK;
+  if (!s->grad_enabled) {
+    dt_view_forbid(*out, c->in[0], DT_VIEW_NO_GRAD);
+    return DT_OK;
+  }
   st = dt_view_remember(s, *out, c->in[0], c->op, c->args, i);
   if (st != DT_OK) {
     dt_drop_var(out);

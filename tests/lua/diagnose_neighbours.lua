@@ -216,6 +216,13 @@ local refused = {
   {"RuntimeError: Forward-only schedule does not support loss computation", "loss_fn"},
   {"AssertionError: Expected len(output_val) == len(grad_val), got 2 != 1",
     "return h  #"},
+  {"RuntimeError: Output 0 of _ToTorchTensor is a view and is being modified inplace. This "
+    .. "view was created inside a custom Function", "h = h + bias"},
+  {"RuntimeError: Output 0 of CopyToRegion is a view and is being modified inplace. This "
+    .. "view was created inside a custom Function (or because an input was returned "
+    .. "as-is)", "x = x + residual"},
+  {"RuntimeError: A view was created in no_grad mode and is being modified inplace with "
+    .. "grad mode enabled. Given that this use case is ambiguous", "k.detach()"},
 }
 for _, c in ipairs(refused) do told[#told + 1] = c end
 

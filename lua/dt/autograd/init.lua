@@ -245,6 +245,35 @@ local function run_forward(class, ctx, args)
   return outs
 end
 
+-- A result that is an input as it is, is a view of it; so is what forward made as a
+-- view, also of a tensor of its own.  Such a result may not be written where a
+-- gradient is recorded, and of several results none that is a view
+-- (torch/csrc/autograd/custom_function.cpp: _process_backward_mode_ad@2.15).
+local function mark_views(outs, inputs, dirty, counted)
+  for i = 1, outs.n do
+    local t = outs[i]
+    if util.is_tensor(t) and has(inputs, t) and not has(dirty, t) then
+      outs[i] = t:detach()
+      dt._function_view(outs[i], t, counted > 1)
+    elseif util.is_tensor(t) and not has(dirty, t) then
+      dt._function_view(t, nil, counted > 1)
+    end
+  end
+end
+
+-- Of how many results a gradient may come back.
+local function count_differentiable(outs, constant)
+  local n = 0
+  for i = 1, outs.n do
+    local t = outs[i]
+    if util.is_tensor(t) and not has(constant, t)
+       and (t:is_floating_point() or t:is_complex()) then
+      n = n + 1
+    end
+  end
+  return n
+end
+
 -- A tuple of one is no tensor.
 local function give_results(outs)
   if outs.tuple and outs.n == 1 then return M._packed(outs, 1) end
@@ -296,20 +325,18 @@ function Function:extend(name)
     end
     local gathers = dt._function_sent(before)
     if not needs or not dt.is_grad_enabled() then
+      mark_views(outs, inputs, hidden[ctx].dirty, 0)
       dt._function_ends(false, {})
       return give_results(outs)
     end
     check_dirty(hidden[ctx].dirty, inputs)
     local results, shown = {}, {}     -- with a gradient, and all tensors
+    local constant = hidden[ctx].constant
+    mark_views(outs, inputs, hidden[ctx].dirty, count_differentiable(outs, constant))
     for i = 1, outs.n do
-      for _, v in ipairs(inputs) do            -- an input returned as it is
-        if v == outs[i] and util.is_tensor(v) and not has(hidden[ctx].dirty, v) then
-          outs[i] = v:detach()
-        end
-      end
       if util.is_tensor(outs[i]) then
         shown[#shown + 1] = outs[i]
-        if not has(hidden[ctx].constant, outs[i]) then
+        if not has(constant, outs[i]) then
           results[#results + 1] = outs[i]
         end
       end

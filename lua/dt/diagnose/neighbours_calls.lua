@@ -390,4 +390,30 @@ row("outputs of a stage and their gradients", "len(output_val) == len(grad_val)"
   {{"return a tensor or a tuple of tensors, all of which the next stage uses",
     "return h  # not a ModelOutput or a dict"}})
 
+-- ---- views that may not be written ---------------------------------------
+
+row("a local tensor written in place", "Output 0 of _ToTorchTensor is a view",
+  "to_local() and full_tensor() give a view of the DTensor's own memory, and remember "
+    .. "how its gradient goes back; writing into it (`+=`, `x[i] = …`, `relu_`) would "
+    .. "change that behind autograd's back.",
+  {{"a new tensor instead of writing", "h = x.to_local()\nh = h + bias  # not h += bias"},
+    {"or a copy to write into", "h = x.to_local().clone()"},
+    {"or, where no gradient is wanted, under no_grad",
+      "with torch.no_grad():\n    x.to_local().add_(bias)"}})
+row("what an autograd.Function returned, written in place",
+  "This view was created inside a custom Function",
+  "forward of an autograd.Function returned its input, or a view (a chunk, a "
+    .. "transpose), and that is written in place afterwards: often a copy-to-region or "
+    .. "scatter function before `x += residual`.",
+  {{"a new tensor instead of writing", "x = x + residual  # not x += residual"},
+    {"or let the function give a tensor of its own",
+      "def forward(ctx, x):\n    return x.clone()"}})
+row("a view made in no_grad, written outside",
+  "A view was created in no_grad mode and is being modified inplace",
+  "A part of a buffer or cache was taken under torch.no_grad(), and values with a "
+    .. "gradient are written into it outside.",
+  {{"take the part where it is written", "cache[:, pos] = k  # the slice, too, outside "
+      .. "no_grad"},
+    {"or write values without their history", "part.copy_(k.detach())"}})
+
 return rows
