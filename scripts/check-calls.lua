@@ -34,7 +34,7 @@ local circles = {
       "rules_meet rules_mem rules_meter rules_noise rules_order rules_p2p " ..
       "rules_part rules_perm rules_picked rules_result rules_rows " ..
       "rules_scattered rules_shards rules_share rules_shuffled " ..
-      "rules_stale rules_state rules_steps rules_total rules_train " ..
+      "rules_stale rules_state rules_steps rules_tied rules_total rules_train " ..
       "rules_units rules_unread",
   },
   engine = {

@@ -70,7 +70,7 @@ enum DtSalt {
   DT_SALT_ALIKE_BEGINS, DT_SALT_SUMMED_ALIKE, DT_SALT_ALIKE_SUMMED,
   DT_SALT_SHIFTED_SUM, DT_SALT_INDEX_WHOLE, DT_SALT_INDEX_MET,
   DT_SALT_FOUND_COMPARED, DT_SALT_ROUTED_SUM, DT_SALT_HALF_REDUCED,
-  DT_SALT_LABELS_MET, DT_SALT_MOVED_ALONG, DT_SALT_SHIFTED_ADDED, DT_SALT_MIXED,
+  DT_SALT_LABELS_MET, DT_SALT_MOVED_ALONG, DT_SALT_SHIFTED_ADDED, DT_SALT_MIXED, DT_SALT_BASIS,
   DT_SALT_SHARED_LOSS, DT_SALT_BENT_SHARE, DT_SALT_ORDER_MET, DT_SALT_MADE_ALONE,
   DT_SALT_SAME_PART, DT_SALT_CUT_OFF, DT_SALT_MEAN_MET, DT_SALT_UPDATED_BY_ONE,
   DT_SALT_LEFT_OUT, DT_SALT_PIECES_CLIPPED, DT_SALT_UNITS, DT_SALT_MADE_OF_PART,
@@ -339,11 +339,17 @@ void dt_diag_perms_free (DtDiag *g);
 void dt_diag_decks_free (DtDiag *g);  /* rules_dealt.c */
 /* rules_copies.c.  A raw collective takes `in`: one rank's gradient for all?  Local. */
 void dt_diag_gradient_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
+/* A message takes `v` to another rank.  Local. */
+void dt_diag_gradient_given (DtDiag *g, const DtVar *v);
 /* rules_factors.c.  A raw collective takes `in`.  Local. */
 void dt_diag_factors_raw (DtDiag *g, const DtVar *in);
 /* rules_meter.c.  A raw collective took `in` and gave `out`.  Local. */
 void dt_diag_meter_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out);
+/* rules_tied.c.  A raw collective took `in` and gave `out`; gradients are scaled by what
+** came of a norm.  Local. */
+void dt_diag_tied_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in, const DtVar *out);
+void dt_diag_tied_used (DtDiag *g);
 /* rules_deviation.c.  A raw collective took `in` and gave `out`.  Local. */
 void dt_diag_deviation_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                             const DtVar *out);

@@ -205,15 +205,24 @@ static void excuse_sum (DtDiag *g, const DtSummed *s) {
   }
 }
 
+/* What `e` divides by or multiplies with, also where that is a tensor of one element;
+** 0: neither. */
+static double factor_of (const DtEvent *e) {
+  const DtVar *by = e->nin > 1 ? e->in[1] : NULL;
+  if (e->args->n > 1 && dt_arg_is_number(e->args, 1)) return dt_arg_float(e->args, 1);
+  if (by == NULL || by->spec || dt_meta_numel(&by->local->m) != 1 ||
+      !dt_tensor_has_data(by->local) ||
+      !dt_dtype_is_float((DtDtype)by->local->m.dtype)) return 0;
+  return dt_tensor_get(by->local, (int64_t[DT_MAX_NDIM]){ 0 }).re;
+}
+
 /* What is divided by the ranks after it was summed over them is a mean of equal
 ** numbers, as a loss that is told. */
 static void divided_copies (DtDiag *g, const DtEvent *e) {
   const bool div = dt_diag_is(g, e, DT_DO_DIV) ||
                    dt_diag_is(g, e, DT_DO_DIV_SCALAR);
-  double x;
-  if (e->nin < 1 || e->in[0] == NULL || e->args->n < 2 ||
-      !dt_arg_is_number(e->args, 1)) return;
-  x = dt_arg_float(e->args, 1);
+  const double x = e->nin < 1 || e->in[0] == NULL ? 0 : factor_of(e);
+  if (x == 0) return;
   for (int i = 0; i < DT_SUMMED; i++) {
     const DtSummed *s = &g->summed[i];
     const bool any = s->storage == 0 && dt_meta_numel(&e->in[0]->local->m) == 1;

@@ -84,17 +84,24 @@ void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p) {
     }
 }
 
-/* A broadcast writes the root's gradient over those that the others computed. */
+void dt_diag_gradient_given (DtDiag *g, const DtVar *v) {
+  DtLearn *l = g->nlearn > 0 && !v->spec
+               ? dt_diag_by_grad(g, v->local->storage->id) : NULL;
+  if (l) l->given = true;
+}
+
+/* A broadcast writes the root's gradient over those that the others computed.  Where
+** another collective or a message took them before, the root may have made its own of all. */
 void dt_diag_gradient_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
-  const DtLearn *l = g->nlearn > 0 && !in->spec && !g->s->backward &&
-                     strcmp(raw->kind, "broadcast") == 0
-                     ? dt_diag_by_grad(g, in->local->storage->id) : NULL;
+  DtLearn *l = g->nlearn > 0 && !in->spec && !g->s->backward
+               ? dt_diag_by_grad(g, in->local->storage->id) : NULL;
   const DtFact facts[2] = { { false, l ? l->came : 0 },
                             { false, l ? dt_diag_hash(in->local, false) : 0 } };
   const char *what;
   DtOrigin here;
   DtEvent at;
-  if (l == NULL || l->met || l->drawn || l->numel < 2) return;
+  if (l && strcmp(raw->kind, "broadcast") != 0) l->given = true;
+  if (l == NULL || l->met || l->given || l->drawn || l->numel < 2) return;
   here = dt_diag_here(g, raw->kind);
   at = dt_diag_origin(&here, raw->kind);
   at.kind = DT_EV_COLL;

@@ -451,6 +451,7 @@ void dt_diag_most_used (DtDiag *g, const DtVar *grad) {
   const DtFact fact = { false, dt_diag_sample(grad->local) };
   DtEvent at = dt_diag_origin(&g->most_at, "");
   claim_squares(g);
+  dt_diag_tied_used(g);
   if (g->most_at.line == 0 || grad->local->storage->drawn) return;
   at.kind = DT_EV_COLL;
   dt_diag_claim_all(g, &at, DT_FIND_ID_LARGEST_NORM, NULL, -1, 0, 1, &fact,

@@ -8,6 +8,7 @@
 **   replicas (an all_reduce of the gradients that fully_shard has cut).
 ** - The norm of a part is read as that of the whole.
 ** - Random numbers are written into the parts of a parameter, the same on all ranks.
+** - A part of a parameter is made orthogonal by itself.
 ** - Squares of parts and of replicas are summed together over the ranks: what is
 **   replicated counts once for each of them. */
 #include <string.h>
@@ -66,6 +67,7 @@ static void on_to_local (DtDiag *g, const DtEvent *e) {
   drop_held(g, h);
   *h = (DtHeld){ .storage = e->out[0]->local->storage->id, .of = e->in[0]->id,
                  .mesh = dt_mesh_ref(s->mesh), .mdim = m, .norm = norm,
+                 .numel = dt_meta_numel(&e->out[0]->local->m),
                  .param = e->in[0]->is_param };
   g->nheld++;
 }
@@ -172,6 +174,35 @@ static bool draws_into (const DtDiag *g, const DtOpDef *op) {
   return (op->flags & DT_OP_RANDOM) != 0 && (op->flags & DT_OP_INPLACE) != 0;
 }
 
+/* --- orthogonal --- */
+
+static void basis_end (DtDiag *g, const DtEvent *e) {
+  if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
+      e->out[0]->spec) return;
+  g->basis = e->out[0]->local->storage->id;
+  g->basis_at = dt_diag_here(g, e->op->sig->full);
+}
+
+static bool takes_basis (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strcmp(op->sig->full, "aten.linalg_qr.default") == 0;
+}
+
+/* Rows that are orthogonal to each other are written into the whole of this rank's
+** part of a parameter: those of two ranks are not. */
+static void on_basis (DtDiag *g, const DtEvent *e, const DtHeld *h) {
+  DtEvent at = dt_diag_origin(&g->basis_at, "");
+  const DtPlace *w = dt_diag_place(g, e->in[0]);
+  const DtFact fact = { true, 1 };
+  const DtVar *q = e->in[1];
+  if (g->basis == 0 || q->local->storage->id != g->basis || !h->param || h->mdim < 0 ||
+      e->in[0]->local->m.ndim != 2 || (w && w->first_len > 0) ||
+      dt_meta_numel(&q->local->m) != h->numel) return;
+  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, h->mesh, h->mdim, DT_SALT_BASIS, 1, &fact,
+                    name_of(g, e->in[0], h), "what is orthogonal among this rank's part is "
+                    "written into that part of a parameter, and is not so between the ranks");
+}
+
 /* --- reduced --- */
 
 /* Claimed here, where the group is known, and told when the result is written
@@ -202,6 +233,7 @@ static void parts_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 
 static void reduced_back (DtDiag *g, const DtEvent *e) {
   DtHeld *h = e->nin > 1 && e->in[1] ? find_held(g, e->in[0]) : NULL;
+  if (h && e->status == DT_OK && !e->backward) on_basis(g, e, h);
   if (h == NULL || h->claim == 0 || e->status != DT_OK ||
       e->in[1]->local->storage->id != h->result) return;
   for (int i = 0; i < g->nclaim; i++)
@@ -241,6 +273,7 @@ const DtDiagRule dt_rules_shards[] = {
   { DT_EV_OP_END, on_scaled, dt_diag_inplace, DT_WHEN(nheld) },
   { DT_EV_OP_END, on_drawn_into, draws_into, DT_WHEN(nheld) },
   { DT_EV_OP_END, reduced_back, is_copying, DT_WHEN(nheld) },
+  { DT_EV_OP_END, basis_end, takes_basis, DT_WHEN(nheld) },
   { DT_EV_OP_END, squares_end, sums_squares, DT_WHEN(nheld) },
   { DT_EV_OP, norm_read, is_number_read, DT_WHEN(nheld) },
   { 0, NULL, NULL, 0 }

@@ -416,6 +416,8 @@ static void on_update (DtDiag *g, const DtEvent *e) {
   for (int i = 0; i < e->nin && g->since_update > 0 && !e->backward; i++)
     if (e->in[i] && e->in[i]->is_param) {
       g->since_update = 0;
+      g->tied_claim = 0;
+      g->squares_at.line = 0;
       g->pieces_taken = g->pieces;
       g->pieces = 0;
       g->piece_of = 0;
@@ -728,6 +730,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_diag_noise_raw(g, raw, in);
   dt_diag_factors_raw(g, in);
   dt_diag_meter_raw(g, raw, in, out);
+  dt_diag_tied_raw(g, raw, in, out);
   dt_diag_deviation_raw(g, raw, in, out);
   dt_diag_picked_raw(g, raw, in);
   dt_diag_clamped_raw(g, raw, in);

@@ -97,6 +97,7 @@ void dt_diag_learn_free (DtDiag *g) {
   g->frozen = 0;
   g->solo_words = NULL;
   g->shared_at.line = g->most_at.line = g->squares_at.line = g->since_update = g->pieces = 0;
+  g->tied_claim = 0;
   dt_diag_units_free(g);
   g->modes = 0;
   g->nmodes = g->evaluates_at.line = 0;

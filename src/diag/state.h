@@ -91,6 +91,7 @@ extern const DtDiagRule dt_rules_dealt[];
 extern const DtDiagRule dt_rules_factors[];
 extern const DtDiagRule dt_rules_meter[];
 extern const DtDiagRule dt_rules_deviation[];
+extern const DtDiagRule dt_rules_tied[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -155,7 +156,7 @@ typedef struct DtHeld {
   int64_t storage, of;          /* `of`: the distributed tensor */
   DtMesh *mesh; int mdim;       /* owned; along which it is cut, -1: replicated */
   bool norm;                    /* of parts, not reduced yet */
-  bool param;                   /* of a parameter */
+  bool param; int64_t numel;    /* of a parameter; elements of the part */
   uint64_t claim;               /* it was reduced over other parts: the claim, */
   int64_t result;               /* and what came of it */
 } DtHeld;
@@ -163,6 +164,13 @@ typedef struct DtHeld {
 /* What squares were summed up of, by memory. */
 enum { DT_SQUARES = 256 };
 typedef struct DtSquares { int64_t storage; int of; } DtSquares;
+
+/* A gradient that was reduced over some ranks (a bit each), by memory; the squares of
+** gradients that are in a sum, with the ranks that have the same; 0: only this one. */
+enum { DT_TIED = 64, DT_TIED_TERMS = 4 };
+typedef struct DtTied { int64_t storage; uint64_t ranks; const char *name; } DtTied;
+typedef struct DtTiedTerm { uint64_t ranks, hash; const char *name; } DtTiedTerm;
+typedef struct DtTiedSum { int64_t storage; int n; DtTiedTerm term[DT_TIED_TERMS]; } DtTiedSum;
 
 /* A plain tensor that is known to be a part of a whole, as long as nobody
 ** writes to it. */
@@ -396,7 +404,8 @@ typedef struct DtLearn {
   int came_step, scaled_step;   /* updates when it came last; when it was scaled */
   int scaled_after;             /* the line of the backward it came from last */
   DtOrigin bounded_at;          /* values of it were cut off there, since then */
-  bool met;                     /* it was reduced over the ranks since it came */
+  bool met;                     /* it was reduced over the ranks since it came, */
+  bool given;                   /* or went to other ranks, but by a broadcast */
   bool anew;                    /* several came between two updates, each by itself, as
                                 ** those of samples that are clipped one by one */
   const char *name, *file; int line;    /* of the first gradient */
@@ -821,9 +830,15 @@ struct DtDiag {
   int called[DT_NCALLS];        /* 1: what DT_CALLED() looks at */
   DtRuleSet call_set[DT_NCALLS][DT_NEVENTS];     /* the rules to be asked */
   int nheld; DtHeld held[DT_HELD];      /* nheld: ever put in */
+  int64_t basis; DtOrigin basis_at;     /* storage of the last orthogonal matrix */
   DtSquares squares_of[DT_SQUARES];
   uint64_t mixed;               /* as `squares`, of parts and of replicas: */
   DtOrigin mixed_at; const char *mixed_name;
+  int nties; DtTied ties[DT_TIED];      /* nties: ever put in */
+  DtTiedSum tied_sum[DT_TIED];
+  uint64_t tied_claim;          /* of what is shared in the last sum over ranks */
+  int nnorm_sums; int64_t norm_sum[2];  /* the last number that ranks summed: its
+                                ** memory, and that of the result */
   uint64_t squares;             /* of gradients, before they were summed: */
   DtOrigin squares_at; const char *squares_name;
   DtOrigin most_at; const char *most_name;      /* the largest of norms; taken */
