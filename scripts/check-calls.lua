@@ -35,7 +35,7 @@ local circles = {
       "rules_part rules_perm rules_picked rules_result rules_rows " ..
       "rules_scattered rules_shards rules_share rules_shuffled " ..
       "rules_stale rules_state rules_steps rules_tied rules_total rules_train " ..
-      "rules_units rules_unread",
+      "rules_units rules_unread rules_whole",
   },
   engine = {
     "argminmax autograd call coll conv dispatch dist dist_grad event " ..

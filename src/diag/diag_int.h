@@ -346,10 +346,14 @@ void dt_diag_factors_raw (DtDiag *g, const DtVar *in);
 /* rules_meter.c.  A raw collective took `in` and gave `out`.  Local. */
 void dt_diag_meter_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out);
+/* rules_whole.c.  A raw collective takes `in`.  Local. */
+void dt_diag_whole_raw (DtDiag *g, const DtVar *in);
 /* rules_tied.c.  A raw collective took `in` and gave `out`; gradients are scaled by what
 ** came of a norm.  Local. */
 void dt_diag_tied_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in, const DtVar *out);
 void dt_diag_tied_used (DtDiag *g);
+/* Was `v` summed up of squares of gradients?  Known once some were reduced over ranks. */
+bool dt_diag_sums_gradients (DtDiag *g, const DtVar *v);
 /* rules_deviation.c.  A raw collective took `in` and gave `out`.  Local. */
 void dt_diag_deviation_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                             const DtVar *out);

@@ -206,7 +206,7 @@ DtStatus dt_diag_rules (DtDiag *g) {
     dt_rules_answer, dt_rules_master, dt_rules_met, dt_rules_perm,
     dt_rules_scattered, dt_rules_adjoint, dt_rules_units, dt_rules_unread,
     dt_rules_coarse, dt_rules_dealt, dt_rules_factors, dt_rules_meter,
-    dt_rules_deviation, dt_rules_tied
+    dt_rules_deviation, dt_rules_tied, dt_rules_whole
   };
   size_t i;
   find_ops(g);

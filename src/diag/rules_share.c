@@ -731,6 +731,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_diag_factors_raw(g, in);
   dt_diag_meter_raw(g, raw, in, out);
   dt_diag_tied_raw(g, raw, in, out);
+  if (g->nwhole > 0) dt_diag_whole_raw(g, in);
   dt_diag_deviation_raw(g, raw, in, out);
   dt_diag_picked_raw(g, raw, in);
   dt_diag_clamped_raw(g, raw, in);
@@ -748,7 +749,8 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     const DtShare was = *s;
     const int n = (int)raw->mesh->shape[raw->mdim];
     told_bent(g, raw, in, &was);
-    if (!was.clipped) told_reduced(g, raw, in, &was);   /* each sample's may be */
+    if (!was.clipped && !dt_diag_sums_gradients(g, in))
+      told_reduced(g, raw, in, &was);   /* each sample's may be, a norm's are no means */
     to = put_share(g, out->local, was.weight);
     same_as(to, &was);
     to->averaged = strcmp(raw->reduce, "avg") == 0;

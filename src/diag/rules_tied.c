@@ -105,6 +105,10 @@ static void squares_end (DtDiag *g, const DtEvent *e) {
   *sum_slot(g, e->out[0]) = sum;
 }
 
+bool dt_diag_sums_gradients (DtDiag *g, const DtVar *v) {
+  return g->nties > 0 && sum_slot(g, v)->storage == v->local->storage->id;
+}
+
 /* The sum over the ranks is made smaller. */
 static bool mends (const DtDiag *g, const DtOpDef *op) {
   (void)g;

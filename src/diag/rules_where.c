@@ -149,6 +149,11 @@ static void follow_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
     summed_end(g, e, f, a, b);
     return;
   }
+  if (b && x && x->is_param && e->in[f->b]->is_param && n == 2 && !find_place(g, x) &&
+      b->dim == ndim_of(e->in[f->b]) - f->db) {
+    summed_end(g, e, f, b, b);          /* the other one is cut, too */
+    return;
+  }
   if (b && x && !find_place(g, x) && b->dim == ndim_of(e->in[f->b]) - f->db)
     alike_end(g, e, x, e->in[f->b]);
   if (a && a->dim == ndim_of(e->in[f->a]) - f->da) a = NULL;

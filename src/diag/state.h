@@ -92,6 +92,7 @@ extern const DtDiagRule dt_rules_factors[];
 extern const DtDiagRule dt_rules_meter[];
 extern const DtDiagRule dt_rules_deviation[];
 extern const DtDiagRule dt_rules_tied[];
+extern const DtDiagRule dt_rules_whole[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -164,6 +165,10 @@ typedef struct DtHeld {
 /* What squares were summed up of, by memory. */
 enum { DT_SQUARES = 256 };
 typedef struct DtSquares { int64_t storage; int of; } DtSquares;
+
+/* A parameter that an addend was written into, by memory, and the claim of that. */
+enum { DT_WHOLE = 16 };
+typedef struct DtWhole { int64_t storage; uint64_t claim; } DtWhole;
 
 /* A gradient that was reduced over some ranks (a bit each), by memory; the squares of
 ** gradients that are in a sum, with the ranks that have the same; 0: only this one. */
@@ -834,6 +839,7 @@ struct DtDiag {
   DtSquares squares_of[DT_SQUARES];
   uint64_t mixed;               /* as `squares`, of parts and of replicas: */
   DtOrigin mixed_at; const char *mixed_name;
+  int nwhole; DtWhole whole[DT_WHOLE]; uint64_t whole_key;     /* nwhole: ever put in */
   int nties; DtTied ties[DT_TIED];      /* nties: ever put in */
   DtTiedSum tied_sum[DT_TIED];
   uint64_t tied_claim;          /* of what is shared in the last sum over ranks */

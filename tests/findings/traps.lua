@@ -1399,7 +1399,8 @@ end
 
 -- Every kind is tried, here or as a pair of programs (tests/repl/pairs.sh).
 local in_pairs = {
-  "node_local_shard.py", "norm_of_tied.py", "merge_preds_idx.py", "short_message.py", "unfrozen_late.py",
+  "node_local_shard.py", "norm_of_tied.py", "lora_merge_parts.py",
+  "merge_preds_idx.py", "short_message.py", "unfrozen_late.py",
   "fsdp_divide_one.py", "dt_local_mean.py", "eval_mode_rank0.py",
   "pp_interleaved.py", "pp_loss_sum.py", "dcp_local_parts.py", "dcp_bf16_load.py",
   "dcp_moments_left.py", "fsdp_dp_not_cp.py",
