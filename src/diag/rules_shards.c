@@ -180,7 +180,6 @@ static void basis_end (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
       e->out[0]->spec) return;
   g->basis = e->out[0]->local->storage->id;
-  g->basis_at = dt_diag_here(g, e->op->sig->full);
 }
 
 static bool takes_basis (const DtDiag *g, const DtOpDef *op) {
@@ -191,14 +190,13 @@ static bool takes_basis (const DtDiag *g, const DtOpDef *op) {
 /* Rows that are orthogonal to each other are written into the whole of this rank's
 ** part of a parameter: those of two ranks are not. */
 static void on_basis (DtDiag *g, const DtEvent *e, const DtHeld *h) {
-  DtEvent at = dt_diag_origin(&g->basis_at, "");
   const DtPlace *w = dt_diag_place(g, e->in[0]);
   const DtFact fact = { true, 1 };
   const DtVar *q = e->in[1];
   if (g->basis == 0 || q->local->storage->id != g->basis || !h->param || h->mdim < 0 ||
       e->in[0]->local->m.ndim != 2 || (w && w->first_len > 0) ||
       dt_meta_numel(&q->local->m) != h->numel) return;
-  dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, h->mesh, h->mdim, DT_SALT_BASIS, 1, &fact,
+  dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, h->mesh, h->mdim, DT_SALT_BASIS, 1, &fact,
                     name_of(g, e->in[0], h), "what is orthogonal among this rank's part is "
                     "written into that part of a parameter, and is not so between the ranks");
 }

@@ -835,7 +835,7 @@ struct DtDiag {
   int called[DT_NCALLS];        /* 1: what DT_CALLED() looks at */
   DtRuleSet call_set[DT_NCALLS][DT_NEVENTS];     /* the rules to be asked */
   int nheld; DtHeld held[DT_HELD];      /* nheld: ever put in */
-  int64_t basis; DtOrigin basis_at;     /* storage of the last orthogonal matrix */
+  int64_t basis;                /* storage of the last orthogonal matrix */
   DtSquares squares_of[DT_SQUARES];
   uint64_t mixed;               /* as `squares`, of parts and of replicas: */
   DtOrigin mixed_at; const char *mixed_name;
