@@ -7,6 +7,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local args = require "python.args"
 local attrs = require "python.attrs"
+local builtin_names = require "python.builtin_names"
 local attributes = require "torch.attributes"
 local reducer = require "dt.nn.reducer"
 local names = require "torch.names"
@@ -101,6 +102,9 @@ of_some.join = args.method("DistributedDataParallel.join",
 attributes.of_some_modules.register_comm_hook = args.method(
   "DistributedDataParallel.register_comm_hook", {"state", "hook"},
   function (m, a)
+    if not V.call(builtin_names.callable, V.list {a.hook}) then
+      util.raise("TypeError", "Communication hook must be callable.")
+    end
     m:register_comm_hook(a.state, function (state, bucket)
       return tensor_of(V.call(a.hook, V.list {state, grad_bucket(bucket)}))
     end)

@@ -185,7 +185,7 @@ end
 local function finish(self)
   self.waiting = false
   if self.next <= #self.buckets then return end
-  self.complete = true
+  self.complete, self.armed = true, false       -- until a forward asks again
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   for _, b in ipairs(self.buckets) do
     local views = {}
