@@ -206,8 +206,16 @@ local function to_stream(s, v, keep)
   end
 end
 
+-- Has the program said that a class or function of this name may be read?
+local function is_safe(name)
+  return V.call(attrs.get(attrs.module "torch.serialization", "_is_safe"),
+    V.list {name})
+end
+
 local function from_held(held, safe, give)
-  if safe and held[2] then torch_file.refuse_global(held[2]) end
+  if safe and held[2] and not is_safe(held[2]) then
+    torch_file.refuse_global(held[2])
+  end
   return give(held[1])
 end
 
