@@ -123,21 +123,43 @@ class _MultiHandle:
         self.remove()
 
 
+def _of_all(tensors, fn):
+    """fn of every gradient of a pass once the last one came; a tensor that
+    the pass does not reach has None, which is known when the pass ends."""
+    came = {}
+
+    def tell():
+        if came:
+            gradients = [came.get(i) for i in range(len(tensors))]
+            came.clear()
+            fn(gradients)
+
+    def hook_of(i):
+        def hook(gradient):
+            if not came:
+                _edges.at_end(tell)
+            came[i] = gradient
+            if len(came) == len(tensors):
+                tell()
+        return hook
+
+    return _MultiHandle([t.register_hook(hook_of(i))
+                         for i, t in enumerate(tensors)])
+
+
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
     """fn of the first gradient of a pass ("any"), or of all of them."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got "
                          f"{mode}")
-    tensors, called = tuple(tensors), []
-    if mode == "all" and len(tensors) > 1:
-        _refuse("register_multi_grad_hook(mode='all') of several tensors")
-
+    tensors = tuple(tensors)
     _edges.watch()
+    if mode == "all":
+        return _of_all(tensors, fn)
+    called = []
 
     def hook(gradient):
-        if mode == "all":
-            fn([gradient])
-        elif not called:
+        if not called:
             called.append(True)
             _edges.at_end(called.clear)
             fn(gradient)
