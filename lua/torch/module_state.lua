@@ -40,27 +40,56 @@ local function handle(list, hook)
   end, "remove")}
 end
 
+local function add_hook(m, kind, hook)
+  local of = hooks[m] or {}
+  hooks[m] = of
+  of[kind] = of[kind] or {}
+  table.insert(of[kind], hook)
+  return handle(of[kind], hook)
+end
+
+local function first_of(a, kw) return a[1] or kw and V.dict_get(kw, "hook") end
+
 for _, kind in ipairs(KINDS) do
   of_module["register_" .. kind .. "_hook"] = function (m, a, kw)
-    local of = hooks[m] or {}
-    hooks[m] = of
-    of[kind] = of[kind] or {}
-    local hook = {f = a[1] or kw and V.dict_get(kw, "hook")}
-    table.insert(of[kind], hook)
-    return handle(of[kind], hook)
+    return add_hook(m, kind, {f = first_of(a, kw)})
   end
+end
+
+-- The older two, which programs still use: a hook of a state may give one, and
+-- one of a load takes no module unless it was asked for.
+function of_module._register_state_dict_hook(m, a, kw)
+  return add_hook(m, "state_dict_post", {f = first_of(a, kw), gives = true})
+end
+
+function of_module._register_load_state_dict_pre_hook(m, a, kw)
+  local with = a[2]
+  if with == nil then with = kw and V.dict_get(kw, "with_module") end
+  return add_hook(m, "load_state_dict_pre", {f = first_of(a, kw),
+    alone = with == nil or not V.truth(with)})
+end
+
+local function check_given(kind, hook, v, state)
+  if v == None or not kind:find "post" then return end
+  if hook.gives then
+    if not rawequal(v, state) then
+      util.refuse("a hook of _register_state_dict_hook that gives another "
+        .. "state_dict is not part of dtrepl")
+    end
+    return
+  end
+  util.raise("RuntimeError", kind == "state_dict_post"
+    and "state_dict post-hook must return None"
+    or "Hooks registered with ``register_load_state_dict_post_hook`` are "
+    .. "not expected to return new values, if incompatible_keys need to "
+    .. "be modified, it should be done inplace.")
 end
 
 local function run_hooks(m, kind, ...)
   for _, hook in ipairs(hooks[m] and hooks[m][kind] or {}) do
-    local v = V.call(hook.f, V.list({m, ...}, select("#", ...) + 1))
-    if v ~= None and kind:find "post" then
-      util.raise("RuntimeError", kind == "state_dict_post"
-        and "state_dict post-hook must return None"
-        or "Hooks registered with ``register_load_state_dict_post_hook`` are "
-        .. "not expected to return new values, if incompatible_keys need to "
-        .. "be modified, it should be done inplace.")
-    end
+    local n = select("#", ...)
+    local given = hook.alone and V.list({...}, n) or V.list({m, ...}, n + 1)
+    check_given(kind, hook, V.call(hook.f, given), (...))
   end
 end
 
