@@ -557,8 +557,12 @@ local function get_both(a)
   return V.tuple {model, get_optimizer(a)}
 end
 
+-- An empty state of the model says that only the optimizers' is to be set.
 local function set_both(a)
   set_optimizer(a)
+  if not V.truth(a.model_state_dict) then
+    return keys_of {missing_keys = {}, unexpected_keys = {}}
+  end
   return set_model(a)
 end
 

@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: MIT
 # What tests of later releases of PyTorch ask of private names.
+import unittest
+
 import torch
+from torch.distributed.c10d_logger import (
+    _exception_logger, _get_msg_dict, _time_logger)
+from torch.distributed.checkpoint.state_dict import get_state_dict
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard
 from torch.distributed.tensor._dtensor_spec import DTensorSpec
 from torch.distributed.tensor._op_schema import OpSchema, RuntimeSchemaInfo
 from torch.distributed.tensor.placement_types import _StridedShard
 from torch.testing._internal.common_device_type import instantiate_device_type_tests
-from torch.testing._internal.common_utils import run_tests, TestCase
+from torch.testing._internal.common_distributed import (
+    create_tcp_store, require_n_gpus_for_nccl_backend)
+from torch.testing._internal.common_utils import (
+    decorateIf, instantiate_parametrized_tests, parametrize, run_tests, TestCase)
 from torch.testing._internal.distributed._tensor.common_dtensor import (
     DTensorTestBase, with_comms)
+from torch.testing._internal.distributed.common_state_dict import (
+    FusionEmbedding, FusionEmbeddingWithHook, VerifyStateDictMixin)
 
 
 class Schemas(TestCase):
@@ -67,6 +77,56 @@ class Bases(DTensorTestBase):
         self.assertEqual(device, "cpu")
 
 
+class Marked(TestCase):
+    @decorateIf(unittest.expectedFailure, lambda given: given["n"] == 2)
+    @parametrize("n", [1, 2])
+    def test_some_fail(self, n):
+        self.assertEqual(n, 1)
+
+    @require_n_gpus_for_nccl_backend(1, "gloo")
+    def test_store(self):
+        store = create_tcp_store(use_libuv=False)
+        store.set("key", "value")
+        self.assertEqual(store.get("key"), b"value")
+
+    def test_calls_that_raise(self):
+        @_exception_logger
+        @_time_logger
+        def failing(n):
+            raise ValueError(n)
+
+        with self.assertLogs("c10d-NullHandler-default", "DEBUG") as said:
+            with self.assertRaises(ValueError):
+                failing(3)
+        self.assertEqual(_get_msg_dict("failing"), {"func_name": "failing"})
+        self.assertEqual(len(said.records), 1)
+
+
+class States(VerifyStateDictMixin, TestCase):
+    def test_model_and_optimizer(self):
+        torch.manual_seed(0)
+        model = FusionEmbeddingWithHook(4, 2, 3)
+        optim = torch.optim.Adam(model.parameters(), lr=0.1)
+        sum(p.sum() for p in model.parameters()).backward()
+        optim.step()
+        self.assertEqual(list(model.state_dict()),
+                         ["fusion_embedding.weight", "weight"])
+        model.load_state_dict(model.state_dict())
+        model = FusionEmbedding(4, 2, 3)
+        optim = torch.optim.Adam(model.parameters(), lr=0.1)
+        sum(p.sum() for p in model.parameters()).backward()
+        optim.step()
+        model_state, optim_state = get_state_dict(model, optimizers=optim)
+        self._verify_msd(model.state_dict(), model_state)
+        self._verify_osd(model, optim, optim.state_dict(), optim_state)
+        self._verify_osd_by_load(model, optim, torch.optim.Adam(
+            model.parameters(), lr=0.1), optim_state)
+        model_state["embedding.weight"] = torch.ones(4, 3)
+        with self.assertRaises(AssertionError):
+            self._verify_msd(model.state_dict(), model_state)
+
+
+instantiate_parametrized_tests(Marked)
 instantiate_device_type_tests(Bases, globals(), only_for=("cpu",))
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from collections import OrderedDict
 from torch import AcceleratorError, OutOfMemoryError
 
+_initialized = False
+
 
 def _absent(*args, **settings):
     raise AssertionError("Torch not compiled with CUDA enabled")

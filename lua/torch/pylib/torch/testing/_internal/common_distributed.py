@@ -106,6 +106,11 @@ def requires_world_size(n):
                  "Test requires world size of %d" % n)
 
 
+def require_n_gpus_for_nccl_backend(n, backend):
+    return _when(lambda self: backend == "nccl",
+                 "Need at least %d CUDA devices" % n)
+
+
 def requires_gloo():
     return lambda target: target
 
@@ -126,6 +131,14 @@ requires_nccl_version = _without("NCCL")
 def requires_accelerator_dist_backend(backends=None):
     return unittest.skip("c10d was not compiled with a backend of an "
                          "accelerator")
+
+
+def create_tcp_store(addr="localhost", world_size=1, is_master=True,
+                     timeout=timedelta(minutes=5), wait_for_workers=True,
+                     jit_class=False, use_libuv=True):
+    return dist.TCPStore(addr, 0, world_size, is_master, timeout=timeout,
+                         wait_for_workers=wait_for_workers,
+                         use_libuv=use_libuv)
 
 
 def requires_multicast_support():

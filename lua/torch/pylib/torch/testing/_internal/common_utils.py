@@ -192,6 +192,9 @@ def instantiate_parametrized_tests(generic_cls):
             made = _with_values(test, values)
             for decorate in decorators:
                 made = decorate(made)
+            for decorate, wanted in getattr(test, "_decorated_if", []):
+                if wanted(dict(values)):
+                    made = decorate(made)
             full = name + "_" + label
             if hasattr(generic_cls, full):
                 raise AssertionError("Redefinition of test " + full)
@@ -201,8 +204,12 @@ def instantiate_parametrized_tests(generic_cls):
 
 
 def decorateIf(decorator, predicate_fn):
-    raise _absent.error("torch.testing._internal.common_utils.decorateIf "
-                        "is not part of dtrepl")
+    """Decorates the instances whose arguments predicate_fn accepts."""
+    def mark(test):
+        test._decorated_if = [(decorator, predicate_fn)] + list(
+            getattr(test, "_decorated_if", []))
+        return test
+    return mark
 
 
 # ---- comparing ----
