@@ -205,6 +205,7 @@ class TCPStore(Store):
             raise TypeError("__init__(): incompatible constructor arguments. "
                             "The following argument types are supported:")
         self.host, self.port, self.timeout = host_name, port or 29500, timeout
+        self.libuvBackend = use_libuv
         _opened[port] = _opened.get(port, 0) + 1
         self._space = _Shared(f"tcp {port} {_opened[port]}")
         if world_size is not None and world_size > 0 and wait_for_workers:

@@ -7,6 +7,7 @@ program are there already, and each of them runs the test.
 import contextlib
 import functools
 import itertools
+import os
 import sys
 import unittest
 from collections import namedtuple
@@ -136,7 +137,9 @@ def requires_accelerator_dist_backend(backends=None):
 def create_tcp_store(addr="localhost", world_size=1, is_master=True,
                      timeout=timedelta(minutes=5), wait_for_workers=True,
                      jit_class=False, use_libuv=True):
-    return dist.TCPStore(addr, 0, world_size, is_master, timeout=timeout,
+    # a process of its own would find a free port of its own
+    port = 29600 + int(os.environ.get("RANK", 0))
+    return dist.TCPStore(addr, port, world_size, is_master, timeout=timeout,
                          wait_for_workers=wait_for_workers,
                          use_libuv=use_libuv)
 
