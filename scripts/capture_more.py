@@ -426,20 +426,73 @@ def filled(part, dtype):
         base.DTYPES[dtype]).view(part["shape"])
 
 
+def local_of(case, rank):
+    """This rank's part of a case that begins with from_local."""
+    dtype = case.get("local_dtypes", {rank: case.get("dtype", "f32")})[rank]
+    if "local_src" in case:
+        return filled(case["local_src"][rank], dtype)
+    shape = case["local_shapes"][rank] if "local_shapes" in case \
+        else case["shape"]
+    return torch.arange(math.prod(shape), dtype=base.DTYPES[dtype]).view(shape)
+
+
 def source(case, mesh, rank):
     """The tensor that a case begins with."""
     shape, kind = case["shape"], case["kind"]
     dtype = base.DTYPES[case["dtype"]]
     if kind == "partial":
-        local = filled(case["local_src"][rank], case["dtype"])
-        return DTensor.from_local(local, mesh, pls(case, "src"),
-                                  shape=torch.Size(shape),
-                                  stride=tuple(base.contiguous(shape)))
+        return DTensor.from_local(local_of(case, rank), mesh,
+                                  pls(case, "src"), **given_shape(case))
     x = torch.arange(math.prod(shape), dtype=torch.float64)
     if kind == "src_data_rank":
         x = x + 100 * rank
     return distribute_tensor(x.to(dtype).view(shape), mesh, pls(case, "src"),
                              src_data_rank=case.get("src_data_rank", 0))
+
+
+def given_shape(case):
+    if case["kind"] == "from_local" and "gshape" not in case:
+        return {}
+    shape = case["gshape"] if "gshape" in case else case["shape"]
+    stride = case.get("gstride") or base.contiguous(shape)
+    return {"shape": torch.Size(shape), "stride": tuple(stride)}
+
+
+def run_made(case, mesh, rank):
+    """from_local and what it says about itself."""
+    x = DTensor.from_local(local_of(case, rank), mesh, pls(case, "src"),
+                           run_check=case.get("run_check", False),
+                           **given_shape(case))
+    return {"to_local": flat_of(x.to_local()), "pl_src": out_pls(x.placements),
+            "global_shape": list(x.shape), "global_stride": list(x.stride()),
+            "full": flat_of(x.full_tensor())}
+
+
+def run_gradient(case, mesh, rank):
+    """z = to_local() or full_tensor() of the tensor, moved or not; the
+    gradient of (z * w).sum() for the leaf."""
+    told = {"grad_placements": pls(case, "grad_placements")} \
+        if "grad_placements" in case else {}
+    if case["kind"] == "grad_global":
+        leaf = x = source(case, mesh, rank).detach().requires_grad_()
+    else:
+        leaf = local_of(case, rank).requires_grad_()
+        back = {"grad_placements": pls(case, "from_grad")} \
+            if "from_grad" in case else {}
+        x = DTensor.from_local(leaf, mesh, pls(case, "src"),
+                               **given_shape(case), **back)
+    if "dst" in case:
+        x = x.redistribute(mesh, pls(case, "dst"))
+    z = x.full_tensor(**told) if case.get("full") else x.to_local(**told)
+    w = filled(case["w"][rank], base.NAMES[z.dtype]) if "w" in case else \
+        (torch.arange(z.numel()) * (7 + rank) % 11 - 4.0).view(z.shape)
+    (z * w).sum().backward()
+    out = {"out": flat_of(z), "w": flat_of(w)}
+    if case["kind"] == "grad_local":
+        return dict(out, grad=flat_of(leaf.grad))
+    return dict(out, grad=flat_of(leaf.grad.to_local()),
+                grad_pl=out_pls(leaf.grad.placements),
+                grad_shape=list(leaf.grad.shape))
 
 
 def run_multi(case, rank):
@@ -465,6 +518,10 @@ def run_values(case, rank):
     mesh = init_device_mesh("cpu", tuple(m["shape"]),
                             mesh_dim_names=tuple(m["names"]))
     try:
+        if case["kind"] == "from_local":
+            return run_made(case, mesh, rank)
+        if case["kind"] in ("grad_global", "grad_local"):
+            return run_gradient(case, mesh, rank)
         x = source(case, mesh, rank)
         out = {"local_src": flat_of(x.to_local()),
                "pl_src": out_pls(x.placements)}
@@ -548,15 +605,35 @@ def capture_multi(case):
     return {"per_rank": got}
 
 
+def by_rank(got, full):
+    """Answers of all ranks: numbers as lists, what all say once.  Whether
+    `full` was asked for is a part of the case."""
+    answer = {"full": full} if full is True else {}
+    for key in got[0]:
+        each = [v[key] for v in got]
+        if key in ("out", "w", "grad", "to_local"):
+            answer[key] = each
+            continue
+        answer[key] = each[0]
+        if any(v != each[0] for v in each):
+            answer[key + "_by_rank"] = each
+            if key != "full":
+                del answer[key]
+    return answer
+
+
 def capture_values(case):
-    if case["kind"] not in ("distribute", "partial", "src_data_rank"):
-        raise base.Unknown(f"no capture for values of kind {case['kind']}")
     got = on_ranks(case, math.prod(case["mesh"]["shape"]))
     errors = [v.get("error") for v in got]
     if any(errors):
         if not all(errors):
             raise base.Unknown("an error on some ranks only")
-        return {"error": errors[0]}
+        asked = {"full": True} if case.get("full") is True else {}
+        if any(e != errors[0] for e in errors):
+            return dict(asked, error_by_rank=errors)
+        return dict(asked, error=errors[0])
+    if case["kind"] in ("from_local", "grad_global", "grad_local"):
+        return by_rank(got, case.get("full"))
     answer = {k: [v[k] for v in got] for k in ("local_src", "local_dst")
               if k in got[0] and not (k == "local_src"
                                       and case["kind"] == "partial")}
@@ -706,7 +783,7 @@ def install(module):
             ("layout/order.", "what", capture_order),
             ("layout/cost.", "fn", capture_cost),
             ("mesh/program.", "calls", capture_mesh),
-            ("redist/value.", "shape", capture_values),
+            ("redist/value.", "kind", capture_values),
             ("errors/", "python", capture_program),
             ("multi/", "python", capture_multi),
             ("prop/", "case", capture_candidates))
@@ -714,4 +791,5 @@ def install(module):
 
 INPUTS = ("python", "what", "pl", "order", "device", "devices_per_host", "fn",
           "mesh_dim", "bytes", "expr", "calls", "kind", "src_data_rank",
-          "local_src")
+          "local_src", "local_shapes", "local_dtypes", "gshape", "gstride",
+          "run_check", "from_grad", "grad_placements", "w")

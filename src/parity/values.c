@@ -183,7 +183,7 @@ static DtStatus run_move (Rank *r) {
 static DtStatus run_grad (Rank *r) {
   const DtPlacement *g = r->ngpl > 0 ? r->gpl : NULL;
   bool full = dt_jtrue(r->o, "full");
-  DtVar *w = NULL, *leaf, *grad = NULL;
+  DtVar *w = NULL, *leaf;
   bool global = strcmp(dt_jstr(r->o, "kind"), "grad_global") == 0;
   DtCtx *cx = r->p.cx;
   leaf = global ? r->x : r->in;
@@ -194,8 +194,8 @@ static DtStatus run_grad (Rank *r) {
   } else {
     DT_TRY(cx, data_var(r, mine(r, "w"), &w));
   }
-  DtStatus st = dt_grad(r->s, &(DtBackward){ 1, &r->z, &w, false, false }, 1,
-                        &leaf, false, &grad);
+  DtStatus st = dt_backward(r->s, &(DtBackward){ 1, &r->z, &w, false, false });
+  const DtVar *grad = leaf->grad;
   if (st == DT_OK && !same_part(r, "out", mine(r, "out"), r->z))
     st = DT_E_EXPECT;
   if (st == DT_OK && !same_part(r, "grad", mine(r, "grad"), grad))
@@ -204,7 +204,6 @@ static DtStatus run_grad (Rank *r) {
       !dt_same_pls(&r->p, "grad_pl", json_object_get(r->o, "grad_pl"),
                    grad->spec->pl, grad->spec->npl))
     st = DT_E_EXPECT;
-  dt_var_unref(grad);
   dt_var_unref(w);
   return st;
 }
