@@ -15,6 +15,8 @@ local args = require "python.args"
 local state = require "dt.spmd.state"
 local meshes = require "torch.mesh"
 local placements = require "torch.placements"
+local pytorch_names = require "torch.pytorch_names"
+local spaced = require "torch.spaced"
 local tensors = require "torch.tensor"
 local kinds = require "torch.kinds"
 local boundary = require "torch.spmd.boundary"
@@ -253,6 +255,7 @@ for _, name in ipairs {"zeros", "ones", "empty", "rand", "randn"} do
   M[name] = factory(name)
 end
 M.full = factory("full", true)
+spaced.provide(M, pytorch_names["torch.distributed.tensor"], mesh_or_current)
 
 -- ---- what a DTensor has ----
 

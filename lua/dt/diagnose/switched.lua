@@ -32,6 +32,7 @@ return {
   C10D_NAMES_DEPRECATED = {"2.13", "2.14"},
   SCALAR_FILLS = {"2.15", "2.15"},
   ARANGE_COUNTS_IN_FLOAT = {"2.14", "2.15"},
+  DTENSOR_SPACED = {"2.14", "2.15"},
   LINSPACE_IN_FLOAT = {"2.15", "2.15"},
   BF16_COMPLEX = {"2.14", "2.15"},
   BUILT_WITH_CUDA = {"2.14", "2.15"},

@@ -29,11 +29,15 @@ local function type_of_out(fname, kw)
   kw.dtype = out.dtype
 end
 
+-- Factories that make DTensors; the others refuse a mesh.
+local on_mesh = {zeros = 1, ones = 1, empty = 1, rand = 1, randn = 1, full = 1}
+
 -- Keywords of every factory, taken out of `kw`; what is left is returned to
 -- be checked by the caller.
 local function options(fname, kw, extra)
-  local known = {dtype = 1, device = 1, requires_grad = 1, device_mesh = 1,
-    placements = 1, layout = 1, pin_memory = 1, generator = 1,
+  local known = {dtype = 1, device = 1, requires_grad = 1,
+    device_mesh = on_mesh[fname], placements = on_mesh[fname],
+    layout = 1, pin_memory = 1, generator = 1,
     out = fname ~= "tensor" and not fname:find("_like$") and 1 or nil}
   for key in pairs(kw) do
     if not known[key] and not (extra and extra[key]) then
