@@ -30,8 +30,8 @@ local function check(name, a, placements)
     end
   end
   if math.type(a.steps) ~= "integer" then
-    util.raise("TypeError", "torch.Size() takes an iterable of 'int' (item 0 is "
-      .. "'%s')", V.type_name(a.steps))
+    util.raise("TypeError", "torch.Size() takes an iterable of 'int' (item 0 "
+      .. "is '%s')", V.type_name(a.steps))
   elseif a.steps < 0 then
     util.raise("RuntimeError", "Expected cond to be True, but got False. "
       .. "(Could this error message be improved? If so, please report an "
@@ -50,7 +50,8 @@ local function part_of(first, last, steps, n, offset)
   return start, start + step * (n - 1)
 end
 
--- `make(start, end, n, base)` computes numbers; `mesh_of` gives the mesh in use.
+-- `make(start, end, n, dtype, base)` computes numbers; `mesh_of` gives the
+-- mesh in use.
 local function spaced(name, places, make, mesh_of)
   return A.def(name, places, function (a)
     local pl = given(a.placements) and V.to_lua(a.placements) or nil
