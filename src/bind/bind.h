@@ -157,8 +157,6 @@ void dtL_show_value (lua_State *L, int idx, DtBuf *out);
 DtVar **dtL_box_tensor (lua_State *L);
 /* Tell the collector of a tensor that was put into a box by hand. */
 void dtL_count_tensor (lua_State *L, const DtVar *v);
-/* Push a box that takes over the reference. */
-void dtL_push_tensor (lua_State *L, DtVar *v);
 /* Push a box with a reference of its own, which is taken when the box is there:
 ** where Lua has no memory for it, none is lost. */
 void dtL_share_tensor (lua_State *L, DtVar *v);
@@ -206,6 +204,9 @@ DtMesh *dtL_param_mesh (lua_State *L, int idx, const char *fn,
 /* Turn a Lua error on the top of the stack into the pending engine error (for
 ** callbacks); pops it. */
 DtStatus dtL_catch (lua_State *L, DtStatus code);
+/* Run f(ud) where the engine calls back, which no error of Lua may pass: one,
+** as of memory, becomes the pending error of the context. */
+DtStatus dtL_protected (lua_State *L, lua_CFunction f, void *ud);
 
 /* --- values and operators --- */
 /* Positional and keyword values of a call, converted from the stack. */

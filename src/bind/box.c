@@ -63,16 +63,9 @@ void dtL_count_tensor (lua_State *L, const DtVar *v) {
   }
 }
 
-/* Takes over the caller's reference, where dtL_share_tensor takes one of its
-** own. The box is made first and empty: its collector may run at once. */
-void dtL_push_tensor (lua_State *L, DtVar *v) {
-  DtVar **b;
-  if (v == NULL) { lua_pushnil(L); return; }
-  b = dtL_box_tensor(L);
-  *b = v;
-  dtL_count_tensor(L, v);
-}
-
+/* The box is made first and empty: its collector may run at once.  There is none
+** that takes over a reference: where Lua has no memory for the box, nobody would
+** own it. */
 void dtL_share_tensor (lua_State *L, DtVar *v) {
   DtVar **b;
   if (v == NULL) { lua_pushnil(L); return; }

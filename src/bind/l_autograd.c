@@ -125,6 +125,7 @@ static int l_backward (lua_State *L) {
 /* autograd.grad(outputs, inputs, opts) -> table of gradients */
 static int l_grad (lua_State *L) {
   DtVar *roots[MAX_ROOTS], *grads[MAX_ROOTS], *in[MAX_ROOTS], *out[MAX_ROOTS];
+  DtVar **box[MAX_ROOTS];
   int n = check_tensors(L, 1, roots, false), nin, i;
   DtBind *b = dtL_state(L);
   bool watched;
@@ -140,15 +141,20 @@ static int l_grad (lua_State *L) {
   const DtBackward from = { n, roots, grads,
                             opt_bool(L, 3, "retain_graph", create), create };
   bool unused = opt_bool(L, 3, "allow_unused", false);
-  memset(out, 0, sizeof out);
+  lua_createtable(L, nin, 0);
+  for (i = 0; i < nin; i++) {
+    box[i] = dtL_box_tensor(L);
+    lua_seti(L, -2, i + 1);
+  }
   watched = b->watched;
   b->watched = false;
   st = dt_grad(b->s, &from, nin, in, unused, out);
   b->watched = watched;
+  for (i = 0; i < nin; i++) *box[i] = out[i];
   if (st != DT_OK) return dtL_raise(L);
-  lua_createtable(L, nin, 0);
   for (i = 0; i < nin; i++) {
-    if (out[i]) dtL_push_tensor(L, out[i]); else dtL_push_none(L);
+    if (out[i]) { dtL_count_tensor(L, out[i]); continue; }
+    dtL_push_none(L);
     lua_seti(L, -2, i + 1);
   }
   return 1;

@@ -259,15 +259,14 @@ static const char *mesh_dim_name (const DtEvent *e) {
   return e->mdim < 10 ? number[e->mdim] : "?";
 }
 
-/* One row of dt.debug.record() for each event. It runs inside the engine, where a Lua
-** error must not pass: no room on the stack leaves the row out, and the mute
-** flag hides what the debugger itself runs. */
-static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
-  Tape *t = (Tape *)ud;
-  lua_State *L = t->L;
-  DtDebug *d = dt_debug_of(s);
-  if (d && d->muted) return DT_OK;
-  if (!lua_checkstack(L, 12)) return DT_OK;
+typedef struct TapeRow { Tape *t; const DtEvent *e; } TapeRow;
+
+/* Runs protected: (TapeRow *), one row into the list. */
+static int tape_row (lua_State *L) {
+  const TapeRow *row = (const TapeRow *)lua_touserdata(L, 1);
+  const DtEvent *e = row->e;
+  Tape *t = row->t;
+  luaL_checkstack(L, 12, NULL);
   lua_createtable(L, 0, 10);
   dtL_set_str(L, "kind", event_name(e->kind));
   dtL_set_int(L, "seq", e->seq);
@@ -291,17 +290,26 @@ static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
   }
   if (e->plan && e->kind == DT_EV_REDIST) {
     DtBuf b;
-    dt_buf_init(&b, s->cx);
+    dt_buf_init(&b, dtL_session(L)->cx);
     dt_plan_print(e->plan, &b);
-    dtL_set_str(L, "plan", dt_buf_str(&b));
-    dt_buf_fini(&b);
+    dtL_push_buf(L, &b);
+    lua_setfield(L, -2, "plan");
     dtL_set_bool(L, "implicit", e->implicit);
   }
   lua_rawgeti(L, LUA_REGISTRYINDEX, t->list);
   lua_insert(L, -2);
   lua_seti(L, -2, ++t->n);
-  lua_pop(L, 1);
-  return DT_OK;
+  return 0;
+}
+
+/* One row of dt.debug.record() for each event.  The mute flag hides what the
+** debugger itself runs.  A row that Lua has no memory for ends the operator:
+** a list with a gap would be read as what happened. */
+static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
+  TapeRow row = { (Tape *)ud, e };
+  const DtDebug *d = dt_debug_of(s);
+  if (d && d->muted) return DT_OK;
+  return dtL_protected(row.t->L, tape_row, &row);
 }
 
 /* Kinds named in the list at `at`; all when there is none. */

@@ -432,15 +432,15 @@ static int l_calls (lua_State *L) {
 ** or nil and why not.  Local. */
 static int l_revive (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
-  DtVar *v = NULL;
-  if (dt_record_revive(d, luaL_checkinteger(L, 1), luaL_checkinteger(L, 2),
-                       &v) != DT_OK) {
+  int64_t id = luaL_checkinteger(L, 1), seq = luaL_checkinteger(L, 2);
+  DtVar **v = dtL_box_tensor(L);
+  if (dt_record_revive(d, id, seq, v) != DT_OK) {
     lua_pushnil(L);
     lua_pushstring(L, dt_buf_str(&d->s->cx->err.message));
     dt_error_clear(d->s->cx);
     return 2;
   }
-  dtL_push_tensor(L, v);
+  dtL_count_tensor(L, *v);
   return 1;
 }
 

@@ -448,6 +448,17 @@ DtStatus dtL_catch (lua_State *L, DtStatus code) {
   return dt_raise(cx, DT_E_NOMEM, "out of memory");
 }
 
+/* The function and its argument are values that Lua makes without memory; all
+** that wants some, the call's own frame included, is inside. */
+DtStatus dtL_protected (lua_State *L, lua_CFunction f, void *ud) {
+  if (!lua_checkstack(L, 4))
+    return dt_raise(dtL_session(L)->cx, DT_E_NOMEM, "out of memory");
+  lua_pushcfunction(L, f);
+  lua_pushlightuserdata(L, ud);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return DT_OK;
+  return dtL_catch(L, DT_E_LUA);
+}
+
 static int e_tostring (lua_State *L) {
   DtBuf b;
   dt_buf_init(&b, dtL_session(L)->cx);

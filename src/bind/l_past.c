@@ -12,12 +12,13 @@ typedef struct Past { DtDebug *d; int64_t seq; const char *scope; } Past;
 
 /* A living tensor of which the record knows more than now. */
 static bool push_past (lua_State *L, const Past *p, int64_t id) {
-  DtVar *v = NULL;
-  if (dt_record_revive(p->d, id, p->seq, &v) != DT_OK) {
+  DtVar **v = dtL_box_tensor(L);
+  if (dt_record_revive(p->d, id, p->seq, v) != DT_OK) {
     dt_error_clear(p->d->s->cx);
+    lua_pop(L, 1);
     return false;
   }
-  dtL_push_tensor(L, v);
+  dtL_count_tensor(L, *v);
   return true;
 }
 
@@ -177,14 +178,15 @@ static int l_at (lua_State *L) {
 static int l_value (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
   DtRecOp *r = check_op(L, 2, d);
-  DtVar *v = dtL_test_tensor(L, 1), *out = NULL;
+  DtVar *v = dtL_test_tensor(L, 1), **out;
   int64_t id = v ? v->id : dt_record_name(d, r->scope, luaL_checkstring(L, 1),
                                           r->seq);
   if (id == 0)
     return dtL_errorf(L, DT_E_KEY, "no tensor was called %s before #%lld",
                       lua_tostring(L, 1), (long long)r->seq);
-  if (dt_record_revive(d, id, r->seq, &out) != DT_OK) return dtL_raise(L);
-  dtL_push_tensor(L, out);
+  out = dtL_box_tensor(L);
+  if (dt_record_revive(d, id, r->seq, out) != DT_OK) return dtL_raise(L);
+  dtL_count_tensor(L, *out);
   return 1;
 }
 

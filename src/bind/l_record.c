@@ -320,22 +320,31 @@ static void on_coll (Recorder *r, const DtEvent *e) {
   }
 }
 
-static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
-  Recorder *r = ud;
-  const DtDebug *d = dt_debug_of(s);
-  if (!r->on || (d != NULL && d->muted)) return DT_OK;
-  if (!lua_checkstack(r->L, 24)) return DT_OK;
+typedef struct Heard { Recorder *r; DtSession *s; const DtEvent *e; } Heard;
+
+/* Runs protected: (Heard *). */
+static int note_event (lua_State *L) {
+  const Heard *h = lua_touserdata(L, 1);
+  const DtEvent *e = h->e;
+  luaL_checkstack(L, 24, NULL);
   switch (e->kind) {
-    case DT_EV_FUNC: if (!has_no_row(s, e)) on_begin(r, e); break;
-    case DT_EV_FUNC_END: if (!has_no_row(s, e)) on_end(r, e); break;
-    case DT_EV_OP: on_begin(r, e); break;
-    case DT_EV_OP_END: on_end(r, e); break;
-    case DT_EV_REDIST: on_redist(r, e); break;
-    case DT_EV_REDIST_END: r->in_redist = false; break;
-    case DT_EV_COLL: on_coll(r, e); break;
+    case DT_EV_FUNC: if (!has_no_row(h->s, e)) on_begin(h->r, e); break;
+    case DT_EV_FUNC_END: if (!has_no_row(h->s, e)) on_end(h->r, e); break;
+    case DT_EV_OP: on_begin(h->r, e); break;
+    case DT_EV_OP_END: on_end(h->r, e); break;
+    case DT_EV_REDIST: on_redist(h->r, e); break;
+    case DT_EV_REDIST_END: h->r->in_redist = false; break;
+    case DT_EV_COLL: on_coll(h->r, e); break;
     default: break;
   }
-  return DT_OK;
+  return 0;
+}
+
+static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
+  Heard h = {ud, s, e};
+  const DtDebug *d = dt_debug_of(s);
+  if (!h.r->on || (d != NULL && d->muted)) return DT_OK;
+  return dtL_protected(h.r->L, note_event, &h);
 }
 
 /* --- the object: rec(true), rec(false), rec:take(), rec:close() --- */
