@@ -289,6 +289,14 @@ local about_sizes = {"must match the size of tensor", "same reduction dim",
   "is invalid for input of size", "shapes cannot be multiplied",
   "Sizes of tensors must match", "size mismatch, got"}
 
+-- Is `op` of one of the families "add sub" that a class is about?  Any is, where it
+-- names none.
+local function is_one_of(op, families)
+  if type(families) ~= "string" then return true end
+  local base = op:match "^[%w_]+%.(.-)_?%." or op
+  return (" " .. families .. " "):find(" " .. base .. " ", 1, true) ~= nil
+end
+
 local function name_operator(r)
   if r.op or r.form then return end
   local flat = r.doc.flat
@@ -303,8 +311,11 @@ local function name_operator(r)
   if not asked and (not r.class or r.class.trap or #r.exceptions > 0) then
     return
   end
-  r.op, r.op_how, r.op_from = opnames.find(facts.ops(), r.doc,
+  local op, how, from = opnames.find(facts.ops(), r.doc,
     flat:find("mixed torch", 1, true) ~= nil)
+  if op and is_one_of(op, r.class and r.class.of_operator) then
+    r.op, r.op_how, r.op_from = op, how, from
+  end
 end
 
 -- What is classified of `doc`, the lines of a report.

@@ -235,7 +235,16 @@ for w in ([[repeat select expand random normal exponential gather scatter
   english[w] = true
 end
 
-local HEAD = 160                -- letters of a text that stand for its title
+local HEAD <const> = 160        -- letters of a text that stand for its title
+
+-- What stands for the title, cut between two words: half a name is another name.
+local function title_of(text)
+  local head = text:sub(1, HEAD)
+  if #head < #text and text:find("^[%w_]", HEAD + 1) then
+    head = head:gsub("[%w_]+$", "")
+  end
+  return head
+end
 
 -- An operator whose bare name no prose uses ("bucketize"): in the title, or in
 -- backquotes.
@@ -245,7 +254,7 @@ local function of_title(ops, text)
     local op = by_name(ops, word)
     return op and op:match "^aten%.([%w_]+)%." == word and op or nil
   end
-  local lists = {text:sub(1, HEAD):gmatch "%f[%w_]([%l][%w_]+)%f[^%w_]",
+  local lists = {title_of(text):gmatch "%f[%w_]([%l][%w_]+)%f[^%w_]",
     text:gmatch "`[%w_%.]-([%l_][%w_]*)[%(%)]*`"}
   for _, words in ipairs(lists) do
     local seen = 0
@@ -255,6 +264,15 @@ local function of_title(ops, text)
       local op = take(word)
       if op then return op, word end
     end
+  end
+end
+
+-- A function of torch in backquotes: `torch.stack(...)` is code, whatever the word
+-- means elsewhere.
+local function of_quoted(ops, text)
+  for word in text:gmatch "`torch%.(%l[%w_]*)[%(`]" do
+    local op = composite[word] or composite[word] == nil and by_name(ops, word)
+    if op then return op, word end
   end
 end
 
@@ -281,6 +299,9 @@ local of_message <const> = {
   {"Cannot unflatten unevenly", "aten.view.default", {"_unsafe_view"}},
   {"Attempted to split the sharded dimension", "aten.view.default",
     {"_unsafe_view"}},
+  {"' is invalid for input of size", "aten.view.default", {"_unsafe_view"}},
+  {"for tensor parallel convolution", "aten.convolution.default",
+    {}},
 }
 
 local function of_words_printed(ops, flat)
@@ -311,6 +332,8 @@ function M.find(ops, doc, several)
   op, from = of_overload(ops, doc.text:sub(1, 100000))
   if op then return op, "word", from end
   op, from = of_words(ops, doc.text:sub(1, 100000))
+  if op then return op, "word", from end
+  op, from = of_quoted(ops, doc.text:sub(1, 100000))
   if op then return op, "word", from end
   op, from = of_title(ops, doc.text:sub(1, 100000))
   if op then return op, "word", from end

@@ -254,6 +254,8 @@ return {
      {0.7, "~uneven|unequal|not divisible", "~infer|infers|inferring|"
        .. "inferred|inference of the", "~global size|global shape|logical size|"
        .. "logical shape|shape inference|original size", "DTensor"},
+     {0.62, "~uneven|not evenly|unequal", "~wrong size|wrong shape|incorrect size|"
+       .. "size mismatch", "~full_tensor|from_local|to_local", "=dt"},
      {0.55, "DTensor.from_local", "~wrong shape|incorrect shape|global shape",
       "!SequenceParallel"},
    },
@@ -389,7 +391,7 @@ return {
    },
    ask = {"Which optional argument is None; what requires a gradient?"}},
 
-  {id = "conv-tp-unsupported",
+  {id = "conv-tp-unsupported", of_operator = "convolution convolution_backward",
    name = "a convolution with a shard it cannot handle",
    signs = {
      {0.97, "for tensor parallel convolution"},
@@ -422,6 +424,7 @@ return {
      {0.93, "needs to be set for _MaskPartial"},
      {0.8, "~_MaskPartial|MaskPartial|mask_buffer|MaskBuffer", "=dt"},
     {0.8, "mask_buffer", "embedding", "~TP|tensor parallel|FSDP"},
+     {0.7, "~mask not materialized|mask is not materialized", "embedding", "=dt"},
      {0.6, "~two embeddings|vocab parallel|vocab-parallel|RowwiseParallel",
       "embedding", "~mask|AssertionError", "~compile|same size|shared"},
    },

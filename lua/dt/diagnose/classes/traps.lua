@@ -65,7 +65,7 @@ return {
        {"grad_placements", "[Partial()]"}}}},
    ask = {"The placements of the tensor that leaves?"}},
 
-  {id = "partial-plus-scalar", trap = 2,
+  {id = "partial-plus-scalar", of_operator = "add sub rsub div mul", trap = 2,
    name = "a number added to a Partial tensor",
    signs = {quiet(0.6, "Partial", "~scalar|python number|python float|+ 1|"
      .. "constant", "~add|adding|adds|plus", "~each rank|every rank|off by|"
