@@ -22,6 +22,19 @@ local told = {
     .. "starting a new one.", "requires_grad_(False)"},
   {"AttributeError: 'DistributedDataParallel' object has no attribute 'encoder'",
     "model.module"},
+  {"DDP, gradients accumulate over 4 micro-batches: the loss is worse when "
+    .. "model.require_backward_grad_sync = last stands between forward and backward",
+    "after it"},
+  {"accelerate with FSDP: RuntimeError: Error(s) in loading state_dict for UNet: size "
+    .. "mismatch for conv_in.weight: copying a param with shape torch.Size([11520]) from "
+    .. "checkpoint, the shape in current model is torch.Size([320, 4, 3, 3]).",
+    "accelerator.get_state_dict(model)"},
+  {"FSDP: size mismatch for embed.weight: copying a param with shape torch.Size([0]) "
+    .. "from checkpoint, the shape in current model is torch.Size([46336, 5120]).",
+    "get_model_state_dict(model"},
+  {"deepspeed --config zero3.json: size mismatch for q.weight: copying a param with "
+    .. "shape torch.Size([64, 64]) from checkpoint, the shape in current model is "
+    .. "torch.Size([0]).", "GatheredParameters"},
   {META:format("bfloat16", "0", "bfloat16"), "checkpoint_wrapper(block)"},
   {META:format("bfloat16", "64, 32", "float32"), "x.to(torch.bfloat16)"},
   {META:format("bfloat16", "32, 32", "bfloat16"), "with ctx:"},

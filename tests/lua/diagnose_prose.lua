@@ -375,6 +375,28 @@ r = diagnose.read("DTensor input DTensor(local_tensor=tensor([1.]), device_mesh=
   .. "placements but received None!")
 T.eq(r.class and r.class.id, "local-map-placements", "a message of local_map")
 
+-- ---- questions on what is complained of -------------------------------------
+
+-- Memory, time and processes that wait are asked about, not the nearest class.
+local complaints <const> = {
+  {"GPU memory of my FSDP2 run is not freed after del model once get_model_state_dict "
+    .. "or full_tensor was called; rank 0 and rank 1 alike.", "memory_allocated"},
+  {"Llama with tp_plan on 2 GPUs: the latency is 1.2 times that of one card, so tensor "
+    .. "parallel is slower than I would expect.", "profiled step"},
+  {"OLMo on 4 GPUs: 1,790 tokens/second with FSDP, 8,034 with DDP. Why is there such a "
+    .. "difference in throughput?", "nvidia-smi topo"},
+}
+for _, c in ipairs(complaints) do
+  local asked = table.concat(diagnose.read(c[1]).questions, "\n")
+  T.has(asked, c[2])
+end
+
+-- Two threads of one rank use one group.
+local saver = diagnose.read("torchtitan run hangs in dist.barrier() on rank 1 while rank 0 "
+  .. "is in all_gather of dcp.async_save: its background thread uses the same group.")
+T.eq(saver.class and saver.class.id, "collective-sequence-mismatch", "two threads")
+T.has(saver.fixes[1].torch, "process_group=group")
+
 -- ---- code alone -----------------------------------------------------------
 
 -- It says what somebody does: words of ours in it complain of nothing.

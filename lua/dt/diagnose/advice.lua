@@ -362,7 +362,7 @@ function M.checks(r)
     list[1] = "dtrepl -n 4 program.py   (names the collective each rank is in "
       .. "and the lines)"
   elseif #r.exceptions == 0 and r.class and r.class.trap
-    or M.tells_of_numbers(r) then
+    or M.tells_of_numbers(r) and not r.neighbour then
     list[1] = "dtrepl --verify -n 4 program.py   (compares each operator with "
       .. "one device; the first that differs is named)"
     list[2] = "dtrepl -n 4 -i program.py, then :findings   (silent traps, "

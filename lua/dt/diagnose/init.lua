@@ -20,6 +20,7 @@ local neighbours = require "dt.diagnose.neighbours"
 local opnames = require "dt.diagnose.opnames"
 local prose = require "dt.diagnose.prose"
 local releases = require "dt.diagnose.release"
+local symptoms = require "dt.diagnose.symptoms"
 local threads = require "dt.diagnose.threads"
 
 local M = {}
@@ -140,6 +141,8 @@ end
 -- call.
 local function ask_cause(r, allows)
   if not r.class then
+    local asked = symptoms.questions(r)
+    if asked then return asked end
     if r.opposed then return {r.opposed.ask} end
     return advice.tells_of_numbers(r) and advice.of_numbers
       or ask_call(r.frames)

@@ -393,11 +393,16 @@ row("size mismatch for ([%a_][%w_%.]*): copying a param with shape torch%.Size"
   local class = r.doc.flat:match "loading state_dict for ([%a_][%w_]*)" or "Model"
   local tensor = "torch.empty(%s, device=\"meta\")"
   local load = "model.load_state_dict({%q: " .. tensor .. "})"
+  -- the first fix of what the report is told: a gathered parameter is whole
+  local told = r.neighbour and r.neighbour.fixes[1]
+  local cured = want == "(0,)"
+    and parameter(key, tensor:format(have)) .. load:format(key, have)
+    or load:format(key, want)
   return scene(1, "", ("class %s(nn.Module):\n    pass\n\n\nmodel = %s()\n")
     :format(class, class) .. parameter(key, tensor:format(want)),
     load:format(key, have), {
-    fix("save and load full tensors, or distributed checkpoints",
-      load:format(key, want))})
+    {text = told and told[1] or "save and load full tensors, or distributed checkpoints",
+      lines = cured, said = told and told.torch}})
 end)
 
 -- A name of the model that the state of another model, or one that holds tied

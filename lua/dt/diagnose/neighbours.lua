@@ -99,6 +99,51 @@ M.rows = {
      {"leave the layer to the unit whose forward reads its weight: take it out of the "
        .. "wrapping policy"},
    }},
+  {about = "DistributedDataParallel that accumulates",
+   only = {"require_backward_grad_sync", "!fully_shard"},
+   cause = "DDP decides in the forward whether the backward that follows reduces: a "
+     .. "flag that is set between the two comes one micro-batch late, and the ranks "
+     .. "step with gradients of their own.",
+   fixes = {
+     {"set it before the forward", torch = "model.require_backward_grad_sync = "
+       .. "micro == steps - 1\nloss = model(x, y)  # after it"},
+     {"or leave it to the context, around forward and backward",
+      torch = "with model.no_sync() if micro < steps - 1 else nullcontext():\n"
+        .. "    model(x, y).backward()"},
+   }},
+  {about = "weights that were saved while they lay flat", others = true,
+   only = {"/copying a param with shape torch%.Size%(%[%d+%]%) from checkpoint, the "
+     .. "shape in current model is torch%.Size%(%[%d+, ", "~fsdp|FullyShardedDataParallel",
+     "!fully_shard"},
+   cause = "Outside the forward FSDP1 keeps each weight as this rank's piece of one "
+     .. "flat vector (empty where the rank has none of it), and the file was written "
+     .. "from those: from the unwrapped module, or by rank 0 alone.",
+   fixes = {
+     {"gather on all ranks, then write on one",
+      torch = "state = get_model_state_dict(model, options=StateDictOptions(\n"
+        .. "    full_state_dict=True, cpu_offload=True))  # on every rank\n"
+        .. "if dist.get_rank() == 0: torch.save(state, path)"},
+     {"with accelerate: all ranks take the state dict of the prepared model, which is "
+       .. "handed to save_pretrained", only = {"~accelerate|transformers|Trainer"},
+      torch = "state = accelerator.get_state_dict(model)\n"
+        .. "accelerator.unwrap_model(model).save_pretrained(path, state_dict=state)"},
+   },
+   ask = "Which call wrote the file, on which ranks, from the wrapped model or from what "
+     .. "it wraps?"},
+  {about = "parameters that ZeRO-3 has partitioned", others = true,
+   only = {"/the shape in current model is torch%.Size%(%[0%]%)",
+     "~zero3|zero-3|zero 3|stage3|stage 3|deepspeed"},
+   cause = "Under ZeRO-3 a parameter is empty on every rank until it is gathered; here "
+     .. "a whole checkpoint is loaded into it.",
+   fixes = {
+     {"gather the parameters while they are loaded",
+      torch = "with deepspeed.zero.GatheredParameters(list(model.parameters()),\n"
+        .. "        modifier_rank=0):\n"
+        .. "    if dist.get_rank() == 0: model.load_state_dict(state)"},
+     {"or load before the model is partitioned: no zero.Init, and "
+       .. "deepspeed.initialize afterwards"},
+   },
+   ask = "Which call loads, and is the model built under zero.Init (HfDeepSpeedConfig)?"},
   {about = "a method that this release has not", exact = true,
    only = {"/'DeviceMesh' object has no attribute '_flatten'"},
    cause = "The library calls a method of DeviceMesh that a newer torch brought.",

@@ -3,6 +3,8 @@
 -- hangs.  The form of a class: classes/mixed.lua.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
+local TWO_THREADS <const> = "~async_save|AsyncCheckpoint|background thread|"
+  .. "two threads|another thread"
 local CROSS = "~DTensor does not support cross-mesh operation|"
   .. "Could not run pointwise computation across different mesh|"
   .. "on inputs with different meshes: got|must have the same mesh, but got"
@@ -415,6 +417,8 @@ return {
       "~hang|deadlock|timeout|stuck|Watchdog", "=dt"},
      {0.78, "=collective_of_one_rank", "=stuck", "=dt"},
      {0.7, "=collective_of_one_rank", "=stuck"},
+     {0.68, "=stuck", TWO_THREADS, "~same process group|default process group|same group|"
+       .. "one process group|same communicator"},
      {0.62, "=stuck", "=names_collective", "=not_all_ranks",
       "!FSDP", "!fully_shard"},
      {0.55, "=stuck", "=dt", "=skip_words", "!=fsdp"},
@@ -430,7 +434,14 @@ return {
    cause = "A collective was called by some ranks only: inside `if rank == "
      .. "0`, when saving on one rank, by equal() on a DTensor. The others "
      .. "wait in another one.",
+   causes = {{"Here two threads issue collectives on one group, in no order that all "
+     .. "ranks share: the saver's and the program's own.", only = {TWO_THREADS}}},
    fixes = {
+     {"give the saver a group of its own", only = {TWO_THREADS},
+      torch = "group = dist.new_group(backend=\"gloo\")  # once\n"
+        .. "dcp.async_save(state, checkpoint_id=path, process_group=group)"},
+     {"wait for the saver before the next collective", only = {TWO_THREADS},
+      torch = "saved.result()  # the future of async_save\ndist.barrier()"},
      {"take the collective out of the condition, use its result on one rank",
       lua = "local full = x:full_tensor(); if dt.rank() == 0 then "
         .. "print(full) end",
