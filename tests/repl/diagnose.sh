@@ -237,6 +237,38 @@ has "run: no cure of what was not raised" 0 \
   '"cured_by":null' "$DTREPL" diagnose --run --json wrong.txt
 again "run: what is found, as data" 0 '"code":"DT1013","severity":"wrong","line":7'
 
+# No error is printed and the newest release raises none: the program is run under
+# the last one before what the fixes say was mended.
+cat >before.txt <<'EOF'
+DTensor fails at sharding propagation with aten.view: a linear layer whose input is
+sharded on the sequence does not work, `torchrun --nproc-per-node 2 x.py`
+```python
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch.distributed.tensor import DeviceMesh, Replicate, Shard, distribute_tensor
+dist.init_process_group("gloo")
+mesh = DeviceMesh("cpu", torch.arange(2))
+x = distribute_tensor(torch.randn(2, 8, 4), mesh, [Shard(1)])
+w = distribute_tensor(torch.ones(4, 4), mesh, [Replicate()])
+b = distribute_tensor(torch.ones(4), mesh, [Replicate()])
+F.linear(x, w, b)
+```
+EOF
+has "run: the release before the fix" 0 "its program raises here, under torch 2.11" \
+  "$DTREPL" diagnose --run --json before.txt
+again "run: and the newest cures it" 0 '"cured_by":"torch 2.15"'
+cat >odd.txt <<'EOF'
+Why is -5 times a DTensor equal to 2 times it?
+```python
+mesh = init_device_mesh("cuda", (2,))
+x = DTensor.from_local(torch.ones(2), mesh, placements=[Partial()])
+assert (-5 * x == 2 * x).all()
+```
+EOF
+has "run: what a program raises that prints no error" 0 "its program raises here" \
+  "$DTREPL" diagnose --run --json odd.txt
+
 # The mesh behind the @ of an operator's schema, not the shape of a tensor.
 echo "Sharding propagation failed for Op(op=aten.view.default," \
   "args_schema=Spec(S(2) on (4, 100, 512)), [4, 100, 3, 170] @ mesh: (8,))" \
@@ -340,7 +372,7 @@ has "a split of 2.10" 1 "Attempted to split the sharded dimension 1 into" \
 # Scenes in Python, also under an old release, where the newest is tried too.
 echo "torch 2.13: AttributeError: 'Tensor' object has no attribute 'to_local'" \
   >plain.txt
-has "run: a scene in Python" 0 '"cured_by":"distribute the plain entry first"' \
+has "run: a scene in Python" 0 '"cured_by":"branch: a state dict may hold plain' \
   "$DTREPL" diagnose --json --run plain.txt
 echo "torch 2.7: ValueError: fully_shard does not support containers that do \
 not implement forward: ModuleList()" >list.txt

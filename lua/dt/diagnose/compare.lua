@@ -9,7 +9,7 @@ local M = {}
 
 local WORDS <const> = 0.8       -- of a message's words: another release's form
 local FEW <const> = 16          -- letters that are enough to know a message by
-local SENTENCE <const> = 40     -- letters of a first sentence that is one
+local SENTENCE <const> = 36     -- letters of a first sentence that is one
 
 -- Letters and digits; every device is one.
 local function squash(text)
@@ -32,7 +32,7 @@ local function parts_of(text)
   local head = text:match "^(.-)\n\nSharding propagation" or text
   if class then list[1] = class .. ": " .. M.message(head) end
   -- reports cut long messages behind their first sentence
-  local first = head:match "^(%u[^\n]-)%. %u"
+  local first = head:match "^(%u[^\n]-)[%.!] %u"
   if first and #first >= SENTENCE then list[#list + 1] = first end
   for part in (head .. "\n@because "):gmatch "(.-)\n@because " do
     for piece in (part .. "\nError: "):gmatch "(.-)\nError: " do

@@ -75,7 +75,7 @@ scenes["fsdp2-plain-entry-in-sharded-state-dict"] = function (r)
   return scene(r, "fsdp", "", "w = torch.ones(8, 4)\n", read, {
     {text = "distribute the plain entry first",
       lines = "w = distribute_tensor(w, mesh, [Shard(0)])\n" .. read},
-    {text = "read it as a DTensor only when it is one",
+    {text = "branch: a state dict may hold plain entries beside DTensors",
       lines = "y = " .. read .. " if isinstance(w, DTensor) else w"}})
 end
 

@@ -458,13 +458,36 @@ end
 
 local RECENT <const> = 4        -- releases that a program is run under
 
--- What a report's program raises, and under which release: the stated one, or
--- the newest of the recent ones under which it raises anything.
-local function own_error(tool, r)
-  local torches = {profile_release(r.torch and r.torch.release)}
-  for _, release in ipairs(r.torch and {} or tool.worded_releases()) do
-    if #torches < RECENT then torches[#torches + 1] = release end
+-- The last releases that do not have what the printed fixes say is mended, as far as
+-- the report leaves them open.
+local function before_fixes(r)
+  local list, seen = {}, {}
+  for _, f in ipairs(r.torch and r.torch.how == "stated" and {} or r.fixes) do
+    local release = f.fixed_in and releases.name(releases.number(f.fixed_in) - 1)
+    if release and release == profile_release(release) and in_range(r, release)
+      and not seen[release] and #list < RECENT then
+      seen[release] = true
+      list[#list + 1] = release
+    end
   end
+  return list
+end
+
+-- The releases under which a report's program may raise: the stated one, or some
+-- recent ones; where the class is known, those before it was mended.
+local function torches_of(tool, r)
+  if r.class and r.confidence >= GUESS then return before_fixes(r) end
+  local list = {profile_release(r.torch and r.torch.release)}
+  for _, release in ipairs(r.torch and {} or tool.worded_releases()) do
+    if #list < RECENT then list[#list + 1] = release end
+  end
+  return list
+end
+
+-- What a report's program raises, and under which release: the first of those under
+-- which it raises anything.
+local function own_error(tool, r)
+  local torches = torches_of(tool, r)
   for _, c in ipairs(own_candidates(r)) do
     for _, torch in ipairs(c.run.invented and {} or torches) do
       local got = error_of(tool, c, torch)
@@ -476,7 +499,7 @@ end
 -- A report that prints no error and has its program: what that raises is read
 -- in its place.
 local function read_own_error(tool, r)
-  if #r.exceptions > 0 or r.class and r.confidence >= GUESS
+  if #r.exceptions > 0
     or r.text:find "%f[%w]%u%w*Error: " then        -- one in a comment, say
     return
   end
@@ -485,7 +508,9 @@ local function read_own_error(tool, r)
   local message = compare.message(got.text)
   local again = read(r.text .. "\n" .. (got.text:match "\n@class ([^\n]+)"
     or "Error") .. ": " .. message)
-  if not again.class then return end
+  if not again.class or r.class and r.confidence >= GUESS and again.class ~= r.class then
+    return
+  end
   for k, v in pairs(again) do r[k] = v end
   r.notes[#r.notes + 1] = ("the text prints no error; its program raises here, "
     .. "under torch %s: %s"):format(torch, message:match "^[^\n]+")
@@ -579,6 +604,17 @@ local function lacks_of(own)
     .. "dtrepl_record.py records it where PyTorch is"):format(what)
 end
 
+-- What the report's own program raises where the report prints no error, or nil.
+local function raised_by(r, own)
+  local got = own and own.got and own.got.repro
+  if not got or got.ok or own.run.invented or #r.exceptions > 0 then return nil end
+  local said = compare.message(got.text):match "^%s*([^\n]+)"
+  local class = got.text:match "\n@class ([^\n]+)"
+  return ("the report prints no error; its program raises here, under torch %s: %s")
+    :format(own.run.torch, said and class and class .. ": " .. said or said or class
+      or "an error")
+end
+
 -- What a report may have around its operator: how it is called, the words that
 -- say it, what a script has in it that has it.
 local wrappers <const> = {
@@ -659,7 +695,7 @@ function M.run(tool, r)
   if not run.reproduced then
     run.why = not r.class and not own and not best
       and "unknown: nothing to reproduce" or cannot or lacks_of(own)
-      or run.why or seen and "of the report's own program, see what was noticed in it"
+      or raised_by(r, own) or run.why or seen and "of the report's own program, see what was noticed in it"
       or "no repro can be written from what the report says"
   elseif not run.own and run.raised then
     run.without = left_out(r, run)
