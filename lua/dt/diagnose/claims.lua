@@ -588,6 +588,9 @@ M.concepts = {
     .. "set_requires_all_reduce",
   elsewhere = "vllm|sglang|deepspeed|megatron|tensorrt|lmdeploy|exllama|"
     .. "llama.cpp|colossal|ray train|mindspeed|gguf|ctranslate",
+  -- What else is sharded and has replicas.
+  storage = "mongodb|mongos|elasticsearch|opensearch|=redis|postgres|mysql|"
+    .. "cassandra|clickhouse|dynamodb|vitess|=solr|cockroachdb|shardingsphere",
 }
 
 -- {class, confidence, concepts that must all be there}.  More concepts go

@@ -129,7 +129,9 @@ local several = {"rank", "gpus", "devices", "per_device", "nccl", "gloo", "distr
 -- worded much like ours.
 function M.is_of_several(r)
   local has = concepts_of(r)
-  if has "dt" or has "fsdp" or has "dtensor" then return true end
+  if has "fsdp" or has "dtensor" then return true end
+  if has "storage" then return false end
+  if has "dt" then return true end
   local low = claimed_text(r)
   for _, word in ipairs(several) do
     if low:find(word, 1, true) then return true end

@@ -254,7 +254,7 @@ return {
      {0.7, "~uneven|unequal|not divisible", "~infer|infers|inferring|"
        .. "inferred|inference of the", "~global size|global shape|logical size|"
        .. "logical shape|shape inference|original size", "DTensor"},
-     {0.62, "~uneven|not evenly|unequal", "~wrong size|wrong shape|incorrect size|"
+     {0.68, "~uneven|not evenly|unequal", "~wrong size|wrong shape|incorrect size|"
        .. "size mismatch", "~full_tensor|from_local|to_local", "=dt"},
      {0.55, "DTensor.from_local", "~wrong shape|incorrect shape|global shape",
       "!SequenceParallel"},

@@ -378,6 +378,7 @@ return {
      {0.8, MIXED, "=quant", "!aten.copy_", "~TransformerEngine|transformer_engine|"
        .. "Float8|float8"},
      {0.85, "=quant", "_dtensor.shard_dim_alltoall"},
+     {0.85, "=quant", "/Tensor%.__new__%(%) missing %d+ required", "=dt"},
      {0.6, "=quant", "DTensor", "~unexpected|problem|expect",
       "~all-gather|amax|chunk|cast", "!" .. MIXED, "!" .. MISSING, "!submesh"},
      {0.62, "=quant", "=dt", "~error|fail|Error|not support|wrong|incorrect",
