@@ -526,6 +526,13 @@ text, code, r = first_fix("torchao, DistributedDataParallel(model), in "
   .. "aten.cat.default, this is not supported")
 T.has(code, "_set_params_and_buffers_to_ignore_for_model")
 
+-- FSDP1's flat piece is asked for where the file has the whole weight.
+text, code, r = first_fix("ValueError: Size mismatch between saved torch.Size([257152, "
+  .. "2048]) and current: torch.Size([131661824]) for model.embed_tokens.weight")
+T.has(code, "get_model_state_dict(model)")
+T.has(r.cause, "a flat vector")
+T.eq(#r.fixes, 1, "no advice on optimizers or padding")
+
 -- ---- Chinese ---------------------------------------------------------------
 
 r = diagnose.read "上下文并行：seq_len 不能被 world_size 整除，如何处理"

@@ -240,7 +240,10 @@ return {
      .. "are DTensors and some are not: ignored parameters, layers left out "
      .. "of the plan, buffers made trainable.",
    fixes = {
-     {"separate groups for plain and distributed parameters"},
+     {"separate groups for plain and distributed parameters",
+      torch = "both = [[p for p in params if isinstance(p, DTensor) == kind] for kind\n"
+        .. "    in (True, False)]\n"
+        .. "torch.optim.AdamW([{\"params\": g} for g in both if g])"},
      {"one parameter at a time", lua = "dt.optim.AdamW(params, "
         .. "{foreach = false})", torch = "AdamW(params, foreach=False)"},
      {"put the stragglers on the mesh",
@@ -388,7 +391,8 @@ return {
      {"replicate the indexed dimension first",
       lua = 'x:redistribute(x.device_mesh, "R")',
       torch = "x.redistribute(placements=[Replicate()])"},
-     {"slice and squeeze, index_select or gather instead"},
+     {"slice and squeeze, index_select or gather instead",
+      torch = "x.narrow(0, i, 1).squeeze(0)  # not x[i]"},
      {"upgrade: select and slice backward 2.8, index_put 2.9, right on the "
         .. "indexed dimension 2.11", fixed_in = "2.11"},
      {"a local region with the rank's offset"},

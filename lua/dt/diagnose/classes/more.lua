@@ -165,7 +165,8 @@ return {
      lua = 'x:redistribute(mesh, "S(0)")',
      torch = "x.redistribute(placements=[Shard(0)])"},
      {"relabel the gradient in a hook: redistribute to x.placements after "
-       .. "checking the local shape"}},
+       .. "checking the local shape", torch = "x.register_hook(lambda g: "
+       .. "g.redistribute(placements=x.placements))"}},
    ask = {"The placements of the input and of its gradient?"}},
 
   {id = "spmd-type-error",

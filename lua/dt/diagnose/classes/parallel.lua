@@ -126,7 +126,8 @@ return {
      .. "or a replaced layer (LoRA, quantised) leaves it unsharded or is "
      .. "refused, and the mesh has to be one-dimensional.",
    fixes = {
-     {"correct the path; apply the plan before wrapping"},
+     {"correct the path; apply the plan before wrapping",
+      torch = "print([n for n, _ in model.named_modules()])  # as the plan spells them"},
      {"pass the tp slice of the mesh, one dimension",
        lua = 'tp.parallelize_module(m, mesh["tp"], plan)',
       torch = 'parallelize_module(m, mesh["tp"], plan)'},
@@ -178,7 +179,7 @@ return {
       torch = "ColwiseParallel(output_layouts=Shard(-1), "
         .. "use_local_output=False)"},
      {"make the logits a DTensor on the 1-D tp mesh, cut at the class "
-       .. "dimension"},
+       .. "dimension", torch = "logits = logits.redistribute(placements=[Shard(-1)])"},
      {"replicate the logits and leave the context"},
      {"sum or none as reduction, divided by the global count"},
    },
@@ -257,8 +258,9 @@ return {
      .. "knows only in given places.",
    fixes = {
      {"pass placements as the tracer expects them (positional, literal)"},
-     {"convert outside the compiled region: from_local before it, "
-       .. "to_local after it"},
+     {"convert outside the compiled region: local tensors go in and come out",
+      torch = "y = compiled(x.to_local())\n"
+        .. "y = DTensor.from_local(y, x.device_mesh, x.placements)"},
    },
    ask = {}},
 
@@ -271,6 +273,7 @@ return {
      {0.93, "inputs need to be redistribute"},
      {0.9, "`seq_dims` must have the same number of elements as `buffers`"},
      {0.9, "Context Parallel does not support"},
+     {0.8, "No available kernel. Aborting execution", "=cp"},
      {0.9, "is not supported by", "yet.", "context_parallel"},
      {0.9, MIXED, "=cp", "~SDPBackend.MATH|math backend|math kernel|"
        .. "_scaled_dot_product_attention_math|sdpa_math",
@@ -286,7 +289,8 @@ return {
      .. "plain q, k, v.",
    fixes = {
      {"force a backend that is supported",
-      torch = "with sdpa_kernel(SDPBackend.FLASH_ATTENTION): ..."},
+      torch = "with sdpa_kernel(SDPBackend.FLASH_ATTENTION):\n"
+        .. "    y = F.scaled_dot_product_attention(q, k, v, is_causal=True)"},
      {"drop the mask (causal only), or use flex attention"},
      {"local q, k, v when TP is on", lua = "q:to_local()",
       torch = "q.to_local()"},
@@ -313,7 +317,8 @@ return {
    fixes = {
      {"switch it off for short or non-causal sequences",
       torch = "_cp_options.enable_load_balance = False"},
-     {"pad to a multiple of 2 * cp"},
+     {"pad to a multiple of 2 * cp",
+      torch = "x = F.pad(x, (0, -x.size(1) % (2 * cp)))"},
      {"compare after unsharding, which puts the sequence back in "
        .. "order", lua = "dt.context_parallel_unshard(...)",
       torch = "context_parallel_unshard(mesh, [out], [2])"},

@@ -3,6 +3,9 @@
 -- hangs.  The form of a class: classes/mixed.lua.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
+local FLAT_NOW <const> = "/saved torch%.Size%(%[%d+, [%d, ]+%]%) and current: "
+  .. "torch%.Size%(%[%d+%]%)"
+local OF_OPTIMIZER <const> = "~optim|exp_avg|momentum|moments"
 local TWO_THREADS <const> = "~async_save|AsyncCheckpoint|background thread|"
   .. "two threads|another thread"
 local CROSS = "~DTensor does not support cross-mesh operation|"
@@ -149,7 +152,9 @@ return {
    fixes = {
      {"one dtype before sharding, and a mixed precision policy",
       only = {"!~Must flatten tensors|FlatParameter|flat_param"},
-      torch = "model.to(torch.bfloat16); fully_shard(model, mp_policy=...)"},
+      torch = "model = model.to(torch.bfloat16)\n"
+        .. "fully_shard(model, mp_policy=MixedPrecisionPolicy(\n"
+        .. "    param_dtype=torch.bfloat16, reduce_dtype=torch.float32))"},
      {"wrap the adapters in groups of their own",
       only = {"!~Must flatten tensors|FlatParameter|flat_param"},
       lua = "dt.fully_shard(adapter, {mesh = mesh})",
@@ -203,7 +208,9 @@ return {
         .. '{"dp", "tp"}})',
       torch = 'mesh = init_device_mesh("cuda", (2, 2), mesh_dim_names='
         .. '("dp", "tp"))'},
-     {"call parallelize_module first and fully_shard on its result"},
+     {"call parallelize_module first and fully_shard on its result",
+      torch = "parallelize_module(model, mesh[\"tp\"], plan)\n"
+        .. "fully_shard(model, mesh=mesh[\"dp\"])"},
      {"upgrade: EP together with TP is accepted there", fixed_in = "2.9"},
    },
    ask = {"How are the two meshes made?"}},
@@ -284,7 +291,9 @@ return {
    fixes = {
      {"materialise, then initialise every module",
       torch = 'model.to_empty(device="cuda"); init_weights(model)'},
-     {"load a full state dict, which makes the parameters real"},
+     {"load a full state dict, which makes the parameters real",
+      torch = "set_model_state_dict(model, full,\n"
+        .. "    options=StateDictOptions(full_state_dict=True))"},
      {"define reset_parameters on modules that own parameters"},
    },
    ask = {{"Which names does the message list?", only = {"!/on meta device: %["}}}},
@@ -330,18 +339,31 @@ return {
      {0.8, "~global_offsets|local_offsets|local_sizes", "~must have the same "
        .. "length|dimensions"},
      {0.8, "shard", "~is outside global_shape|is outside tensor shape"},
+     {0.62, "~distributed checkpoint|dcp.load|distributed.checkpoint", "~verify shape|"
+       .. "check shape|check the shape|different size|different shape|another size|"
+       .. "other size", "~silently|no error|not raise|n't raise|n't verify|uninitiali",
+      "!=raises"},
      {0.5, "~distributed checkpoint|dcp.load|DCP", "~size mismatch|shape "
        .. "mismatch"},
    },
    cause = "The layouts at saving and at loading disagree: a local tensor "
      .. "saved as if it were global, another world size, an empty shard, or "
      .. "another padding.",
+   causes = {{"Here what is asked for has one dimension: the piece of a flat vector "
+     .. "that FSDP1 keeps on this rank.", only = {FLAT_NOW}}},
    fixes = {
-     {"keep optimizer states as DTensors with the parameter's layout"},
-     {"save and load with the state-dict helpers",
-      torch = "get_optimizer_state_dict / set_optimizer_state_dict"},
+     {"load through the helper of the wrapped model, which asks for whole weights",
+      only = {FLAT_NOW}, torch = "state = get_model_state_dict(model)\n"
+        .. "dcp.load(state, checkpoint_id=path)\nset_model_state_dict(model, state)"},
+     {"keep optimizer states as DTensors with the parameter's layout",
+      only = {OF_OPTIMIZER}},
+     {"save and load with the state-dict helpers", only = {"!" .. FLAT_NOW},
+      torch = "sd = dict(zip((\"model\", \"optim\"), get_state_dict(model, optimizer)))\n"
+        .. "dcp.load(sd, checkpoint_id=path)  # saved from such a dict\n"
+        .. "set_state_dict(model, optimizer, model_state_dict=sd[\"model\"],\n"
+        .. "    optim_state_dict=sd[\"optim\"])"},
      {"pad to a multiple of dp * tp, or upgrade for empty shards",
-      fixed_in = "2.8"},
+      only = {"!" .. FLAT_NOW}, fixed_in = "2.8"},
    },
    ask = {"World sizes and degrees at saving and at loading?"}},
 
@@ -357,7 +379,10 @@ return {
      .. "of parameters against names, a planner used once only, prefixes of "
      .. "wrappers, entries bound to the number of ranks.",
    fixes = {
-     {"save and load through the same state-dict helper and planner"},
+     {"save and load through the same state-dict helper and planner",
+      torch = "state = {\"model\": get_model_state_dict(model)}  # to save and to load\n"
+        .. "dcp.load(state, checkpoint_id=path)\n"
+        .. "set_model_state_dict(model, state[\"model\"])"},
      {"strip wrapper prefixes (_checkpoint_wrapped_module, _orig_mod) "
        .. "from the keys before saving and loading"},
      {"allow a partial load: keys that are not saved keep their "
@@ -387,7 +412,9 @@ return {
      .. "(an expert without tokens, no image in its batch, a skipped step), "
      .. "the ranks disagree on the order of collectives.",
    fixes = {
-     {"run every unit on every rank (dummy input times zero)"},
+     {"run every unit on every rank (dummy input times zero)",
+      torch = "seen = vision(images if used else dummy)\n"
+        .. "h = h + (seen if used else 0 * seen)"},
      {"wrap at a level that always runs"},
      {"stack experts into one parameter, so that each rank runs the "
        .. "same modules"},
