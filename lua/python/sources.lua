@@ -49,11 +49,24 @@ local function asked(vars, name)
   return nil
 end
 
+-- What a name is in one of the modules of torch that `from module import *` read.
+local function starred(vars, name)
+  local list = (getmetatable(vars) or {}).asked
+  if not list or type(name) ~= "string" or name:find("^_") then return nil end
+  for _, module in ipairs(list) do
+    local ok, v = pcall(function ()
+      return attrs.get(attrs.module(module), name)
+    end)
+    if ok then return v end
+  end
+end
+
 -- of(env): an object that shows the names of a module's environment.
 function M.of(vars)
   return attrs.namespace(setmetatable({}, {__name = "module",
     __index = function (_, name)
       local v = rawget(vars, name)
+      if v == nil then v = starred(vars, name) end
       if v == nil then v = asked(vars, name) end
       return v
     end,

@@ -335,13 +335,38 @@ function method.set_(t, a, kw)
   return t
 end
 
+local function storage_size(t)
+  if t.is_dtensor then return t:numel() * t:element_size() end
+  local s = dt._storage(t)
+  return s.dropped and 0 or s.bytes
+end
+
+-- storage.resize_(bytes): the memory goes, and comes back as large as it was.
+local function resize_storage(t, bytes)
+  local s = dt._storage(t)
+  if bytes == 0 then
+    dt._drop(t, true)
+  elseif bytes == s.bytes then
+    dt._refill(t)
+  else
+    util.refuse("resize_(%d) of a storage of %d bytes is not part of dtrepl, "
+      .. "only to nothing and back", bytes, s.bytes)
+  end
+end
+
 function method.untyped_storage(t)
-  local size = t.is_dtensor and t:numel() * t:element_size()
-    or dt._storage(t).bytes
-  return attrs.namespace {
-    tensor_of = t,
-    nbytes = V.builtin(function () return size end, "nbytes"),
-    size = V.builtin(function () return size end, "size"),
+  local size = V.builtin(function () return storage_size(t) end, "nbytes")
+  local storage
+  storage = attrs.namespace {
+    tensor_of = t, nbytes = size, size = size,
+    resize_ = V.builtin(function (a)
+      if t.is_dtensor then
+        util.raise("RuntimeError", "Attempted to call resize_() on an invalid "
+          .. "python storage.")
+      end
+      resize_storage(t, V.index_of(a[1]))
+      return storage
+    end, "resize_"),
     data_ptr = V.builtin(function ()
       if t.is_dtensor then
         util.raise("RuntimeError", "Attempted to access the data pointer on an "
@@ -350,6 +375,7 @@ function method.untyped_storage(t)
       return (address(t))
     end, "data_ptr"),
   }
+  return storage
 end
 
 function method.storage_offset(t)

@@ -231,6 +231,15 @@ static int l_piece (lua_State *L) {
   return 0;
 }
 
+/* dt._gradient_given(tensor, mesh, mdim): one of a list that the ranks reduce, each for
+** one of them. */
+static int l_gradient_given (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_gradient_given(g, dtL_check_tensor(L, 1), dtL_check_mesh(L, 2),
+                                (int)luaL_checkinteger(L, 3));
+  return 0;
+}
+
 /* dt._reduced(parameter, mesh, mdim): its gradient was, by the library. */
 static int l_reduced (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -743,7 +752,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_unfound", l_unfound},
     {"_written", l_written}, {"_carry", l_carry}, {"_uncounted", l_uncounted},
     {"_stepping", l_stepping}, {"_steps_on", l_steps_on}, {"_updates", l_updates},
-    {"_reduced", l_reduced}, {"_piece", l_piece}, {"_scattered", l_scattered},
+    {"_gradient_given", l_gradient_given}, {"_reduced", l_reduced}, {"_piece", l_piece}, {"_scattered", l_scattered},
     {"_buffer", l_buffer}, {"_padded", l_padded}, {"_received", l_received},
     {"_written_over", l_written_over}, {"_solo", l_solo}, {"_mapped", l_mapped},
     {"_scheduled", l_scheduled}, {"_pass_begins", l_pass_begins},

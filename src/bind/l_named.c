@@ -5,6 +5,7 @@
 ** (buffers whose storage comes and goes). */
 #include <string.h>
 #include "bind/bind.h"
+#include "diag/finding.h"
 
 enum { MAX_NAMED = 4096 };
 
@@ -98,11 +99,14 @@ static int l_release (lua_State *L) {
   return 0;
 }
 
-/* dt._drop(t): the memory that t and others share goes; dt._refill(t): zeros
+/* dt._drop(t[, by_program]): the memory that t and others share goes; dt._refill(t): zeros
 ** come in its place, and what is written there next is seen by all of them.
 ** Local. */
 static int l_drop (lua_State *L) {
-  dt_tensor_drop(dtL_session(L)->cx, dtL_check_tensor(L, 1)->local);
+  DtSession *s = dtL_session(L);
+  DtVar *v = dtL_check_tensor(L, 1);
+  if (lua_toboolean(L, 2) && dt_diag_of(s)) dt_diag_let_go(dt_diag_of(s), v);
+  dt_tensor_drop(s->cx, v->local);
   return 0;
 }
 

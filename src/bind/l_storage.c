@@ -7,17 +7,22 @@
 #include "diag/finding.h"
 #include "tensor/tensor.h"
 
-/* dt._storage(t) -> {id =, offset = (elements), bytes =, conj =, neg =} of a
-** plain tensor, or of a distributed one's local part.  Local. */
+/* dt._storage(t) -> {id =, offset = (elements), bytes =, dropped =, conj =, neg =}
+** of a plain tensor, or of a distributed one's local part; dropped: its memory
+** was let go.  Local. */
 static int l_storage (lua_State *L) {
   const DtTensor *t = dtL_check_tensor(L, 1)->local;
-  lua_createtable(L, 0, 5);
+  lua_createtable(L, 0, 6);
   lua_pushinteger(L, t->storage ? t->storage->id : 0);
   lua_setfield(L, -2, "id");
   lua_pushinteger(L, t->offset);
   lua_setfield(L, -2, "offset");
   lua_pushinteger(L, t->storage ? (lua_Integer)t->storage->nbytes : 0);
   lua_setfield(L, -2, "bytes");
+  lua_pushboolean(L, t->storage && t->storage->block == NULL &&
+                         t->m.device != DT_DEV_META &&
+                         !dt_session_no_data(dtL_session(L)));
+  lua_setfield(L, -2, "dropped");
   lua_pushboolean(L, t->marks & DT_MARK_CONJ);
   lua_setfield(L, -2, "conj");
   lua_pushboolean(L, t->marks & DT_MARK_NEG);

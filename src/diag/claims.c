@@ -247,7 +247,7 @@ void dt_diag_claims (DtDiag *g, DtBuf *out) {
                 (long long)c->count);
     for (k = 0; k < c->nfact; k++)
       dt_buf_addf(out, " %llx", (unsigned long long)c->fact[k].hash);
-    if (!c->quiet) dt_buf_addf(out, " @%d %s", c->line, c->op);
+    if (!c->quiet) dt_buf_addf(out, " @%d %s\t%s", c->line, c->op, c->file ? c->file : "");
     dt_buf_addc(out, '\n');
   }
 }
@@ -308,21 +308,32 @@ static void report_claim (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
   dt_buf_fini(&b);
 }
 
+static const char *intern_part (DtDiag *g, const char *from, const char *end) {
+  char name[1024];
+  const char *kept;
+  const size_t n = (size_t)(end - from);
+  if (n >= sizeof name) return NULL;
+  memcpy(name, from, n);
+  name[n] = '\0';
+  kept = dt_session_intern(g->s, name);
+  if (kept == NULL) dt_error_clear(g->s->cx);
+  return kept;
+}
+
 /* The place that a rank knows whose line of claims ends before `end`. */
 static void adopt_place (DtDiag *g, DtClaim *c, const char *text,
                          const char *end) {
-  const char *at = end - 1, *op;
-  char name[128];
-  int n;
-  while (at > text && at[-1] != '\n' && *at != '@') at--;
-  if (*at != '@' || (op = strchr(at, ' ')) == NULL || op >= end) return;
-  n = (int)(end - op - 2);
-  if (n < 1 || n >= (int)sizeof name) return;
-  memcpy(name, op + 1, (size_t)n);
-  name[n] = '\0';
-  op = dt_session_intern(g->s, name);
-  if (op == NULL) { dt_error_clear(g->s->cx); return; }
-  c->op = op;
+  const char *at = end - 1, *op, *file, *names[2] = { NULL, NULL };
+  while (at > text && at[-1] != '\n') at--;
+  at = memchr(at, '@', (size_t)(end - at));
+  op = at ? memchr(at, ' ', (size_t)(end - at)) : NULL;
+  file = op ? memchr(op, '\t', (size_t)(end - op)) : NULL;
+  if (file == NULL || file == op + 1) return;
+  names[0] = intern_part(g, op + 1, file);
+  names[1] = intern_part(g, file + 1, end - 1);
+  if (names[0] == NULL || names[1] == NULL) return;
+  c->op = names[0];
+  c->file = names[1];
   c->line = (int)strtol(at + 1, NULL, 10);
   c->quiet = false;
 }

@@ -146,6 +146,9 @@ int64_t dt_diag_updates (const DtDiag *g);
 /* The gradient of a parameter was reduced along a dimension of a mesh by the
 ** library.  Local. */
 void dt_diag_reduced (DtDiag *g, const DtVar *p, DtMesh *mesh, int mdim);
+/* One of a list of which each rank gets the sum of one: its own gradient, or that of
+** which another rank is the owner.  Local. */
+void dt_diag_gradient_given (DtDiag *g, const DtVar *grad, DtMesh *mesh, int mdim);
 /* `grads` of a unit of fully_shard are about to be reduced along a dimension of
 ** a mesh; `p` is one of its parameters, or NULL.  Local. */
 void dt_diag_scattered (DtDiag *g, const DtVar *grads, const DtVar *p,
@@ -303,6 +306,8 @@ void dt_diag_dealt_out (DtDiag *g, const DtVar *rows);
 void dt_diag_claim_excuse (DtDiag *g, DtFindId id, uint64_t hash);
 /* Its memory was written past the operators.  Local. */
 void dt_diag_written (DtDiag *g, const DtVar *v);
+/* The program lets go of the memory of a tensor.  Local. */
+void dt_diag_let_go (DtDiag *g, const DtVar *v);
 /* A collective wrote into its memory, past autograd's count of versions; `was`:
 ** dt_diag_look() at it before.  Local. */
 uint64_t dt_diag_look (const DtDiag *g, const DtVar *v);

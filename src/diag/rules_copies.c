@@ -181,6 +181,10 @@ static bool updated_apart (DtDiag *g, const DtCopy *c, const DtEvent *e) {
   return true;
 }
 
+void dt_diag_let_go (DtDiag *g, const DtVar *v) {
+  if (dt_dtype_is_float((DtDtype)v->local->m.dtype)) g->lets_go = true;
+}
+
 void dt_diag_copies (DtDiag *g) {
   int i;
   for (i = 0; i < g->ncopies; i++) {
@@ -190,6 +194,7 @@ void dt_diag_copies (DtDiag *g) {
                   .module = c->module ? c->module : "" };
     if (!c->changed || c->averaged || c->rewrote.line > 0) continue;
     c->changed = false;
+    if (g->lets_go) continue;
     if (updated_apart(g, c, &e)) continue;
     dt_diag_claim_named(g, &e, DT_FIND_ID_UNREDUCED, false, c->mesh, c->mdim,
                         c->name, c->hash, c->what);

@@ -219,6 +219,32 @@ static void on_unflattened (DtDiag *g, const DtEvent *e) {
 
 /* --- the gradient of a gather --- */
 
+/* How many of its elements are not 0. */
+static int64_t count_set (const DtTensor *t) {
+  static const char zero[16];
+  const DtMeta *m = &t->m;
+  const int64_t n = dt_meta_numel(m);
+  const int64_t size = (int64_t)dt_dtype_size((DtDtype)m->dtype);
+  const char *p = dt_tensor_cdata(t);
+  int64_t found = 0;
+  for (int64_t i = 0; p && i < n; i++) {
+    int64_t rest = i, off = 0;
+    for (int d = m->ndim - 1; d >= 0; d--) {
+      off += rest % m->shape[d] * m->stride[d];
+      rest /= m->shape[d];
+    }
+    found += memcmp(p + off * size, zero, (size_t)size) != 0;
+  }
+  return found;
+}
+
+/* Each rank may go on with its own rows of what was gathered, as a layer of experts
+** does: then there is nothing in the gradient but what this rank keeps. */
+static bool keeps_all (const DtTensor *grad, const DtTensor *back) {
+  enum { LARGE = 1 << 20 };
+  return dt_meta_numel(&grad->m) <= LARGE && count_set(grad) == count_set(back);
+}
+
 void dt_diag_gather_back (DtDiag *g, const DtVar *out, const DtVar *grad,
                           const DtVar *back) {
   DtFact facts[2];
@@ -226,7 +252,7 @@ void dt_diag_gather_back (DtDiag *g, const DtVar *out, const DtVar *grad,
   const DtOrigin here = dt_diag_here(g, "backward");
   DtEvent e;
   if (!g->on || g->d->muted || out->spec || grad->spec || back->spec ||
-      dt_session_no_data(g->s)) return;
+      dt_session_no_data(g->s) || keeps_all(grad->local, back->local)) return;
   if (at.line == 0) at = here;
   if (at.line == here.line && out->origin.line > 0) at = out->origin;
   g->put_back = true;

@@ -207,8 +207,10 @@ static void find_range (const DtTensor *t, int64_t *from, int64_t *end) {
 
 void dt_diag_uncounted (DtDiag *g, const DtVar *v, const char *kind, uint64_t was) {
   DtUnseen *u = &g->unseen[g->nunseen % DT_UNSEEN];
-  const DtStorage *s = v->local->storage;
-  if (dt_diag_look(g, v) == was) return;
+  DtStorage *s = v->local->storage;
+  const bool brings_back = s->refilled;
+  s->refilled = false;
+  if (brings_back || dt_diag_look(g, v) == was) return;
   *u = (DtUnseen){ .storage = s->id, .version = s->version,
                    .at = dt_diag_here(g, kind) };
   find_range(v->local, &u->from, &u->end);

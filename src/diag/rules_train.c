@@ -499,6 +499,13 @@ void dt_diag_reduced (DtDiag *g, const DtVar *p, DtMesh *mesh, int mdim) {
   set_over(g, mesh, mdim);
 }
 
+void dt_diag_gradient_given (DtDiag *g, const DtVar *grad, DtMesh *mesh, int mdim) {
+  DtLearn *l = g->nlearn > 0 && !grad->spec ? by_grad(g, grad->local->storage->id) : NULL;
+  if (l == NULL || !g->on || g->d->muted || mesh->shape[mdim] < 2) return;
+  l->given = true;
+  if (g->over == NULL) set_over(g, mesh, mdim);
+}
+
 int64_t dt_diag_updates (const DtDiag *g) {
   int64_t n = 0;
   for (int i = 0; i < g->nlearn; i++) n += g->learn[i].steps;
@@ -702,7 +709,8 @@ static void steps_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
                 .line = l->line, .module = "", .backward = true };
   const char *what;
   DtClaim *c;
-  if (l->drawn || !(l->reduced || replaced) || l->synced || l->numel < 2) return;
+  if (l->drawn || !(l->reduced || l->given || replaced) || l->synced || l->numel < 2 || g->lets_go)
+    return;
   what = dt_diag_learn_words(
     g, l, "%s: how often it was updated with its gradient, "
           "which is reduced, from %s:%d");

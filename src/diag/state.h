@@ -382,6 +382,7 @@ typedef struct DtLearn {
   bool by_copy, by_step;        /* it was copied over; it was updated otherwise */
   bool piece;                   /* it began as a known part of a whole */
   bool drawn, gdrawn, reduced, added, synced;    /* synced: broadcast since */
+  bool given;                   /* its gradient was one of a list that was reduced */
   int sums;                     /* of the gradient over the ranks, undivided */
   int steps;                    /* how often it was updated */
   int lost;                     /* ... without any change, in low precision */
@@ -705,6 +706,8 @@ struct DtDiag {
                                         ** than once along one dimension */
   int nshares; DtShare share[DT_SHARES];
   int nfates; DtPartial fate[DT_FATES];
+  bool lets_go;         /* the program frees parameters between their uses, as it
+                        ** shards them: each is one owner's to keep and to update */
   int ncopies; DtCopy copy[DT_COPIES];
   int nlearn; DtLearn *learn;
   int learn_at[DT_LEARN_SLOTS], grad_at[DT_LEARN_SLOTS];        /* 1 + index */

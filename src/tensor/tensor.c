@@ -192,6 +192,7 @@ DtStatus dt_tensor_refill (DtCtx *cx, DtTensor *t, bool nodata) {
   s->id = cx->mem.nalloc;       /* other memory: who asks when it was made, and
                                 ** what is known of it, means this one */
   if (s->nbytes > 0) memset(s->block->data, 0, s->nbytes);
+  s->refilled = true;
   return DT_OK;
 }
 

@@ -22,6 +22,7 @@ typedef struct DtStorage {
   int64_t unseen;         /* of these, the ones that autograd does not count:
                           ** what c10d's collectives and x.data write */
   int64_t id;             /* unique per context */
+  bool refilled;         /* its memory is new: who writes next brings its data back */
   bool drawn;             /* of random numbers that nobody seeded: kept by
                           ** diag/ */
   uint8_t cut;            /* came through a collective that autograd does not

@@ -445,6 +445,7 @@ function M.reduce_scatter(out, list, ...)
       return later(write(out, reduce_parts(out, list, a)), a.async_op)
     end
   end
+  for _, t in ipairs(list) do dt._gradient_given(t, where(a.group)) end
   return later(write(out, run("reduce_scatter", flat(list), a.group,
     {op = a.op, dim = 0, name = "reduce_scatter_"})), a.async_op)
 end

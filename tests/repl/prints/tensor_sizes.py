@@ -68,3 +68,8 @@ t(lambda: "%d%%" % n)
 t(lambda: max(n, 2))
 t(lambda: sorted([torch.tensor(3), torch.tensor(1)]))
 t(lambda: sum([torch.tensor(1), torch.tensor(2)]))
+# a storage lets go of its memory, for all tensors of it, and gets it again
+x = torch.arange(6.)
+low, s = x[:2], x.untyped_storage()
+print(s.resize_(0) is s, s.size(), x.untyped_storage().nbytes(), low.untyped_storage().size(), x.shape)
+s.resize_(24); x.fill_(3); print(s.size(), x.data.untyped_storage().nbytes(), low)

@@ -38,3 +38,11 @@ try:
     from plain.absent_part import x
 except ModuleNotFoundError as e:
     print(e)
+# What a module has from `import *`, others have from it.
+from parts import wrapped
+from parts.wrapped import ReduceOp, get_rank
+print(wrapped.is_initialized(), ReduceOp.SUM == wrapped.ReduceOp.SUM, wrapped.get_rank is get_rank)
+print(hasattr(wrapped, "new_group"), hasattr(wrapped, "Linear"), hasattr(wrapped, "no_such"))
+wrapped.init_process_group("gloo")
+print(wrapped.get_world_size() < 0)
+wrapped.destroy_process_group()
