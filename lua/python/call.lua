@@ -341,7 +341,7 @@ local function call_lua(f, args, kw)
   end
   if kw and V.count(kw) > 0 then
     local t = {}
-    for k, v in V.each(kw) do t[k] = V.to_lua(v) end
+    for k, v in V.each(kw) do t[k] = V.option(k, v) end
     n = n + 1
     list[n] = t
   end

@@ -300,6 +300,10 @@ function M.key_order(t)
   return out
 end
 
+-- dtypes: what the classes of numbers mean where a type of elements is asked for
+-- (bool, int), as torch says.
+M.dtypes = {}
+
 function M.to_lua(v)
   local mt = type(v) == "table" and getmetatable(v)
   if not mt then return v end
@@ -330,6 +334,11 @@ function M.to_lua(v)
     return mt.__to_lua(v)
   end
   return v
+end
+
+-- option(name, v): what was given by that name, for Lua.
+function M.option(name, v)
+  return name == "dtype" and M.dtypes[v] or M.to_lua(v)
 end
 
 -- Python's values behind Lua tables that only stand for them for a while, as

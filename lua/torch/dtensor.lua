@@ -200,7 +200,7 @@ local partly = "DTensor %s may not have complete support on %s device mesh"
 local function factory(name, fill)
   return V.builtin(function (a, kw)
     local opts, list, n = {}, {}, a.n
-    for key, v in V.each(kw or V.dict()) do opts[key] = V.to_lua(v) end
+    for key, v in V.each(kw or V.dict()) do opts[key] = V.option(key, v) end
     local value
     if fill then
       value, n = a[2] == nil and opts.fill_value or a[2], 1

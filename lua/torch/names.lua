@@ -88,6 +88,8 @@ local function space(own, ...) return space_within(anything, own, ...) end
 
 local builtins = require "python.builtins"
 local B, class = builtins.names, builtins.class
+V.dtypes[B.bool], V.dtypes[B.int] = dt.bool, dt.int64
+V.dtypes[B.float], V.dtypes[B.complex] = dt.float64, dt.complex128
 M.builtins = B
 attrs.provide("builtins", attrs.namespace(setmetatable({}, {__index = B,
   __newindex = B, __name = "module", names = function () return B end})))
@@ -150,7 +152,7 @@ local function size_list(a, kw, f)
   for i = 1, a.n do list[i] = V.to_lua(a[i]) end
   local t = {}
   if kw then
-    for k, v in V.each(kw) do t[k] = V.to_lua(v) end
+    for k, v in V.each(kw) do t[k] = V.option(k, v) end
     if t.placements and not util.is_placement(t.placements[1]) then
       t.placements = nil
     end

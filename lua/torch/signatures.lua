@@ -21,10 +21,10 @@ function M.positional(f, name, signature, places)
       local v = a[word]
       if args.given(v) and word ~= "generator" and word ~= "tag" then
         if i <= places then
-          list[i] = V.to_lua(v)
+          list[i] = V.option(word, v)
         else
           rest = rest or {}
-          rest[word] = V.to_lua(v)
+          rest[word] = V.option(word, v)
         end
       end
     end

@@ -388,6 +388,8 @@ function method.get_device() return -1 end
 function method.type(t, a)
   if type(a[1]) == "string" then
     util.raise("ValueError", "invalid type: '%s'", a[1])
+  elseif V.dtypes[a[1]] then
+    util.raise("ValueError", "invalid type: '%s'", attrs.get(a[1], "__name__"))
   end
   if a.n > 0 then return t:to(a[1]) end
   return "torch." .. (util.kind_word(t.dtype) or "") .. "Tensor"
@@ -420,8 +422,12 @@ function method.to(t, a, kw)
   for i = 1, a.n do kinds.check_device(a[i]) end
   if kw then kinds.check_device(V.dict_get(kw, "device")) end
   local list = {}
-  for i = 1, a.n do list[i] = V.to_lua(a[i]) end
-  if kw and V.count(kw) > 0 then list[a.n + 1] = V.to_lua(kw) end
+  for i = 1, a.n do list[i] = V.dtypes[a[i]] or V.to_lua(a[i]) end
+  if kw and V.count(kw) > 0 then
+    local named = V.to_lua(kw)
+    named.dtype = V.dtypes[V.dict_get(kw, "dtype")] or named.dtype
+    list[a.n + 1] = named
+  end
   return t:to(table.unpack(list))
 end
 

@@ -409,6 +409,8 @@ void dt_diag_drifts_free (DtDiag *g);
 void dt_diag_masters (DtDiag *g);
 void dt_diag_masters_free (DtDiag *g);
 /* A parameter whose gradient was reduced; NULL: none.  Pure. */
+/* What buffers were read as until now does not count, where nothing was trained yet. */
+void dt_diag_buffers_unread (DtDiag *g);
 const DtLearn *dt_diag_any_reduced (const DtDiag *g);
 /* Is a scheduler made for the steps of all ranks together?  Finds it. */
 void dt_diag_schedule (DtDiag *g);

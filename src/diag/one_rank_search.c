@@ -91,6 +91,16 @@ bool dt_runs_numbers_differ (const DtRuns *u, int i) {
   return false;
 }
 
+/* Does the program write down a whole number that is so many times as large as on one
+** rank, as the rows that all ranks have put into a queue? */
+static bool writes_total (const DtRuns *u, int i) {
+  const DtRecOp *one = u->op[i], *mine = dt_runs_pair(u, i)[0];
+  if (!begins(one, "aten.fill_.Scalar") || mine->op == NULL || one->args.n < 2 ||
+      mine->args.n < 2 || one->args.v[1].kind != DT_V_INT ||
+      mine->args.v[1].kind != DT_V_INT) return false;
+  return one->args.v[1].u.i > 0 && mine->args.v[1].u.i == one->args.v[1].u.i * u->n;
+}
+
 /* Is what the ranks have summed divided by a number that each has of its own, as the
 ** count of its rows? */
 static bool divides_sum (const DtRuns *u, int i, const DtParting *f) {
@@ -363,6 +373,8 @@ static void look_for_reason (DtRuns *u, int i, int j, DtParting *f,
     f->divides = divides_sum(u, i, f);
     if (!f->divides) u->why = dt_runs_own_number;
   }
+  else if (writes_total(u, i))
+    u->why = "a number in the program counts what all ranks have";
   else if (!f->leaf && is_one_head(r, f->rel))
     u->why = "heads may be one for each rank";
   else if (!f->leaf && f->rel.kind == DT_REL_ADDEND && f->scaled && !out.alike &&

@@ -232,6 +232,29 @@ static void divided_copies (DtDiag *g, const DtEvent *e) {
   }
 }
 
+/* What is divided by the ranks before it is summed is, too. */
+static void note_quotient (DtDiag *g, const DtEvent *e) {
+  const bool div = dt_diag_is(g, e, DT_DO_DIV) ||
+                   dt_diag_is(g, e, DT_DO_DIV_SCALAR);
+  const DtVar *v = e->nout > 0 ? e->out[0] : NULL;
+  double x;
+  if (e->status != DT_OK || e->backward || v == NULL || v->spec || e->args->n < 2 ||
+      !dt_arg_is_number(e->args, 1)) return;
+  x = dt_arg_float(e->args, 1);
+  g->quotient[g->nquotients++ % DT_SUMMED] = (DtQuotient){
+    .storage = v->local->storage->id, .version = v->local->storage->version,
+    .by = div ? x : 1 / x };
+}
+
+static bool was_divided (const DtDiag *g, const DtTensor *t, double n) {
+  for (int i = 0; i < DT_SUMMED; i++) {
+    const DtQuotient *q = &g->quotient[i];
+    if (q->by > 0 && q->storage == t->storage->id && q->version == t->storage->version &&
+        fabs(q->by - n) < 1e-9 * n) return true;
+  }
+  return false;
+}
+
 static bool is_dividing (const DtDiag *g, const DtOpDef *op) {
   return dt_diag_op_is(g, op, DT_DO_DIV) || dt_diag_op_is(g, op, DT_DO_MUL) ||
          dt_diag_op_is(g, op, DT_DO_DIV_SCALAR) ||
@@ -285,7 +308,7 @@ static bool makes_counts (const DtDiag *g, const DtOpDef *op) {
 /* Was it divided by the number of ranks before? */
 static bool is_share (DtDiag *g, const DtEvent *e) {
   const double n = (double)e->mesh->shape[e->mdim < 0 ? 0 : e->mdim];
-  return fabs(dt_diag_share_total(g, e->local[0]) * n - 1) < 1e-4;
+  return was_divided(g, e->local[0], n) || fabs(dt_diag_share_total(g, e->local[0]) * n - 1) < 1e-4;
 }
 
 /* A sum over ranks that all have the same tensor.  Whether they have cannot be
@@ -548,6 +571,7 @@ const DtDiagRule dt_rules_comm[] = {
   { DT_EV_OP_END, of_parameters, makes_checksum, DT_WHEN(params.n) },
   { DT_EV_OP_END, of_counts, makes_counts, 0 },
   { DT_EV_OP_END, divided_copies, is_dividing, DT_WHEN(nsummed) },
+  { DT_EV_OP_END, note_quotient, is_dividing, 0 },
   { DT_EV_COLL, summed_back, NULL, 0 },
   { 0, NULL, NULL, 0 }
 };

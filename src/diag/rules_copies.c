@@ -68,6 +68,7 @@ void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim, bool ma
   c->changed = false;
   c->rewrote.line = 0;
   c->managed = managed;
+  if (managed) dt_diag_buffers_unread(g);
 }
 
 void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p) {

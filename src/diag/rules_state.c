@@ -144,6 +144,12 @@ static void buffer_met (DtDiag *g, const DtVar *v) {
   if (b) b->nwrites = 0;
 }
 
+/* The model is made one rank's before it is trained: what its buffers were made of, and
+** read as until then, does not count. */
+void dt_diag_buffers_unread (DtDiag *g) {
+  for (int i = 0; i < g->nbuffers && g->nlearn == 0; i++) g->buffer[i].used = 0;
+}
+
 /* Two kinds of readers: what takes the numbers out (item, printing) remembers where
 ** they went, what computes with a buffer that was written remembers its value then,
 ** to be held against the other ranks' at the end.  In a graph, a buffer that was not
@@ -288,6 +294,7 @@ void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   if (strcmp(raw->kind, "broadcast") != 0 || g->s->backward) return;
   if (dt_idset_has(&g->params, in->local->storage->id) && !find_buffer(g, in))
     g->params_sent = dt_diag_here(g, raw->kind);
+  if (dt_idset_has(&g->params, in->local->storage->id)) dt_diag_buffers_unread(g);
   claim_made_alone(g, raw, in);
   dt_idset_del(&g->loaded, in->local->storage->id);
   if (src && loaded) return;            /* then there is no claim of all */

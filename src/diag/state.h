@@ -626,6 +626,11 @@ typedef struct DtSummed {
   const char *file; int line;
 } DtSummed;
 
+/* What was divided by a number, and not written since while its version is that. */
+typedef struct DtQuotient {
+  int64_t storage, version; double by;
+} DtQuotient;
+
 /* By how much an update scales a gradient: the first time, and the last. */
 typedef struct DtRate {
   int times; double first, last;
@@ -834,6 +839,7 @@ struct DtDiag {
   int nfactors; DtFactor factor[DT_FACTORS];
   int ndealt; DtDealt dealt[DT_DEALT];
   int nsummed; DtSummed summed[DT_SUMMED];
+  unsigned nquotients; DtQuotient quotient[DT_SUMMED];
   int nnorms; int64_t normed_last[DT_NORMS];    /* storages */
   int called[DT_NCALLS];        /* 1: what DT_CALLED() looks at */
   DtRuleSet call_set[DT_NCALLS][DT_NEVENTS];     /* the rules to be asked */

@@ -20,13 +20,16 @@ local function special(v, name)
 end
 
 -- A number as Python's float() of it.
-local function real(v)
+local real
+function real(v)
   if type(v) == "number" then return v * 1.0 end     -- keeps -0.0
   if type(v) == "boolean" then return v and 1.0 or 0.0 end
   if big.is(v) then return big.float(v) end
   if util.is_tensor(v) then return v:item() + 0.0 end
   local own = special(v, "__float__")
   if type(own) == "number" then return own + 0.0 end
+  local plain = V.unbox(v)                       -- a number of a class of its own
+  if not rawequal(plain, v) then return real(plain) end
   return util.raise("TypeError", "must be real number, not %s", V.type_name(v))
 end
 
@@ -35,6 +38,8 @@ local function whole(v)
   if math.type(v) == "integer" or big.is(v) then return v end
   local own = special(v, "__index__")
   if math.type(own) == "integer" then return own end
+  local plain = V.unbox(v)
+  if math.type(plain) == "integer" or big.is(plain) then return plain end
   return util.raise("TypeError", "'%s' object cannot be interpreted as an "
     .. "integer", V.type_name(v))
 end

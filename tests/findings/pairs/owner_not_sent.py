@@ -17,6 +17,7 @@ for step in range(3):
         dist.reduce_scatter(weights[rank].grad, [p.grad for p in weights])
         weights[rank].grad /= world
         weights[rank].sub_(0.1 * weights[rank].grad)
+        #right dist.all_gather(weights, weights[rank].clone())
     net.zero_grad()
 total = loss.detach().clone()
 dist.all_reduce(total)

@@ -27,3 +27,12 @@ np.testing.assert_allclose(b, b)
 try: np.testing.assert_allclose(b, b + 1)
 except AssertionError as e: print("differ")
 print(np.random.RandomState(0).randn(2, 3).astype(np.float32), np.array([1, 2], dtype=np.uint16).astype(np.int64), sum(a[0]), max(b), sorted(b.tolist()), np.cumsum(b), np.diff(b), np.tile([1, 2], 2), np.repeat([1, 2], 2), np.expand_dims(b, 0).shape, np.transpose(a).shape, np.meshgrid([1, 2], [3, 4])[0], np.bincount([0, 1, 1]), np.einsum("ij,kj->ik", a, a))
+# numbers of numpy in the functions of math, and what is left without some
+import math
+t = np.arange(3)
+print(math.cos(np.float64(0.5)), math.sqrt(t[1]), math.factorial(t[2]), math.floor(np.float32(1.5)), math.gcd(t[2], 4))
+print(np.delete(t, 1), np.delete(t, [0, -1]), np.delete(np.arange(6).reshape(2, 3), 1, axis=1), np.delete(t, slice(1, 3)), np.delete(t, np.array([0, 1])))
+try:
+    np.delete(t, 9)
+except IndexError as e:
+    print(e)

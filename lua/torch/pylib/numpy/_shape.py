@@ -57,6 +57,26 @@ def array_split(a, parts, axis=0):
     return [ndarray._of(t, a.dtype) for t in pieces]
 
 
+def delete(a, obj, axis=None):
+    a = asarray(a)
+    if axis is None:
+        a, axis = a.ravel(), 0
+    n = a.shape[axis]
+    if isinstance(obj, slice):
+        gone = list(range(*obj.indices(n)))
+    elif not isinstance(obj, (list, tuple, ndarray)):
+        gone = [obj.__index__()]
+    else:
+        gone = [int(i) for i in obj]
+    for i in gone:
+        if not -n <= i < n:
+            raise IndexError(f"index {i} is out of bounds for axis {axis} with "
+                             f"size {n}")
+    gone = {i % n for i in gone}
+    kept = _torch.tensor([i for i in range(n) if i not in gone], dtype=_torch.int64)
+    return ndarray._of(_torch.index_select(a._t, axis, kept), a.dtype)
+
+
 def reshape(a, shape):
     return asarray(a).reshape(shape)
 
