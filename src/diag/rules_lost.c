@@ -252,11 +252,12 @@ void dt_diag_gather_back (DtDiag *g, const DtVar *out, const DtVar *grad,
   const DtOrigin here = dt_diag_here(g, "backward");
   DtEvent e;
   if (!g->on || g->d->muted || out->spec || grad->spec || back->spec ||
-      dt_session_no_data(g->s) || keeps_all(grad->local, back->local)) return;
+      dt_session_no_data(g->s)) return;
   if (at.line == 0) at = here;
   if (at.line == here.line && out->origin.line > 0) at = out->origin;
   g->put_back = true;
   if (g->own_back.line == 0) g->own_back = at;
+  if (keeps_all(grad->local, back->local)) return;
   facts[0] = (DtFact){ false, dt_diag_sample(grad->local) };
   facts[1] = (DtFact){ true, dt_diag_sample(out->local) };
   e = dt_diag_origin(&at, "backward");
