@@ -340,7 +340,7 @@ void dt_diag_decks_free (DtDiag *g);  /* rules_dealt.c */
 /* rules_copies.c.  A raw collective takes `in`: one rank's gradient for all?  Local. */
 void dt_diag_gradient_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 /* A message takes `v` to another rank.  Local. */
-void dt_diag_gradient_given (DtDiag *g, const DtVar *v);
+void dt_diag_gradient_passed (DtDiag *g, const DtVar *v);
 /* rules_factors.c.  A raw collective takes `in`.  Local. */
 void dt_diag_factors_raw (DtDiag *g, const DtVar *in);
 /* rules_meter.c.  A raw collective took `in` and gave `out`.  Local. */

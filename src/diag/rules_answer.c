@@ -95,7 +95,7 @@ static uint64_t data_of (const DtVar *v) {
 void dt_diag_answer_sent (DtDiag *g, int to, const DtVar *v) {
   struct DtAnswers *a = answers_of(g);
   const uint64_t hash = a ? data_of(v) : 0;
-  if (v) dt_diag_gradient_given(g, v);
+  if (v) dt_diag_gradient_passed(g, v);
   g->nmessage++;
   if (hash == 0) return;
   for (int i = 0; i < a->n; i++)

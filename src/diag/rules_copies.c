@@ -85,10 +85,10 @@ void dt_diag_replicated (DtDiag *g, const DtVar *local, const DtVar *p) {
     }
 }
 
-void dt_diag_gradient_given (DtDiag *g, const DtVar *v) {
+void dt_diag_gradient_passed (DtDiag *g, const DtVar *v) {
   DtLearn *l = g->nlearn > 0 && !v->spec
                ? dt_diag_by_grad(g, v->local->storage->id) : NULL;
-  if (l) l->given = true;
+  if (l) l->passed = true;
 }
 
 /* A broadcast writes the root's gradient over those that the others computed.  Where
@@ -101,8 +101,8 @@ void dt_diag_gradient_sent (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   const char *what;
   DtOrigin here;
   DtEvent at;
-  if (l && strcmp(raw->kind, "broadcast") != 0) l->given = true;
-  if (l == NULL || l->met || l->given || l->drawn || l->numel < 2) return;
+  if (l && strcmp(raw->kind, "broadcast") != 0) l->passed = true;
+  if (l == NULL || l->met || l->passed || l->drawn || l->numel < 2) return;
   here = dt_diag_here(g, raw->kind);
   at = dt_diag_origin(&here, raw->kind);
   at.kind = DT_EV_COLL;

@@ -109,7 +109,7 @@ void dt_diag_scaled_added (DtDiag *g, const DtEvent *e, DtLearn *l, int64_t stor
   l->came_step = l->steps;
   l->scaled_after = e->line;
   l->scaled_at.line = l->bounded_at.line = 0;
-  l->met = l->given = false;
+  l->met = l->passed = false;
   if (!added) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "the gradient is scaled before backward at %s:%d adds the next "

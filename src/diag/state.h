@@ -411,7 +411,7 @@ typedef struct DtLearn {
   int scaled_after;             /* the line of the backward it came from last */
   DtOrigin bounded_at;          /* values of it were cut off there, since then */
   bool met;                     /* it was reduced over the ranks since it came, */
-  bool given;                   /* or went to other ranks, but by a broadcast */
+  bool passed;                  /* or went to other ranks, but by a broadcast */
   bool anew;                    /* several came between two updates, each by itself, as
                                 ** those of samples that are clipped one by one */
   const char *name, *file; int line;    /* of the first gradient */
