@@ -219,7 +219,8 @@ local function set_model(a)
     return keys_of {missing_keys = {}, unexpected_keys = {}}
   end
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  local all = empty and {} or as_named(model, state)
+  -- All ranks look at the model's tensors, also those that were given no state.
+  local all = as_named(model, empty and V.dict() or state)
   if whole then
     if from0 then tell_shapes(state) end
     for name, v in pairs(spread(model, state, options)) do all[name] = v end

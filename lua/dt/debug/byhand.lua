@@ -55,8 +55,40 @@ local function refusal(on, axes)
   end
 end
 
+-- Is the type that of a gradient which no rank has reduced yet, or made of one?
+local function is_own_gradient(t)
+  while t do
+    if t.letter == "P" and t.why:find("gradient of R", 1, true) then return true end
+    t = t.from
+  end
+end
+
+-- Are more than single numbers sent after entry `e` before the next backward?
+local function sends_after(state, e)
+  for seq = e.seq + 1, state.last do
+    local other = state.at[seq]
+    if other and other.backward then return false end
+    for _, v in ipairs(other and other.call and other.inputs or {}) do
+      local numel = 1
+      for _, n in ipairs(v.local_shape or {}) do numel = numel * n end
+      if numel > 1 then return true end
+    end
+  end
+  return false
+end
+
+-- Gradients that each rank keeps for its own step (local SGD, DiLoCo) are addends of
+-- nothing: what a rank does with them has no one-device meaning.
+local function is_local_step(state, e, axes)
+  for _, on in ipairs(e.types) do
+    for _, axis in ipairs(on and axes or {}) do
+      if is_own_gradient(on[axis]) then return not sends_after(state, e) end
+    end
+  end
+end
+
 -- Why the entry is left out, or nil; the types of its tensors.
-local function left_out(e, axes)
+local function left_out(state, e, axes)
   if e.backward then return "backward: its scale is the loss's" end
   if e.op:find("empty", 1, true) then return "values are not defined" end
   local varies
@@ -70,6 +102,9 @@ local function left_out(e, axes)
     end
   end
   if not varies then return "the same on all ranks" end
+  if is_local_step(state, e, axes) then
+    return "its gradients are each rank's own: none is reduced before the next backward"
+  end
   for _, v in ipairs(e.outputs) do
     for _, w in ipairs(e.inputs) do
       if v.id and v.storage == w.storage then return "views and writes" end
@@ -95,13 +130,17 @@ end
 
 -- Entries that may be compared, in the order of their names, and for each what
 -- all ranks say: its shapes, or nothing.
-local function agree(entries, axes, since)
+local function agree(state, entries, axes, since)
   local mine, by_key, keys = {}, {}, {}
+  state.at, state.last = {}, 0
+  for _, e in ipairs(entries) do
+    state.at[e.seq], state.last = e, math.max(state.last, e.seq)
+  end
   for _, e in ipairs(entries) do
     if not e.call and not e.error and e.types and e.seq > since then
       local plain = true
       for _, v in ipairs(e.inputs) do plain = plain and not v.placements end
-      local why = plain and not e.random and left_out(e, axes)
+      local why = plain and not e.random and left_out(state, e, axes)
       if plain and not e.random then
         by_key[e.key], keys[#keys + 1] = {e = e, why = why}, e.key
         mine[#mine + 1] = e.key .. "\t" .. (why and "" or shapes(e)) .. "\n"
@@ -184,7 +223,7 @@ function M.verify(since)
     mesh, axes = mesh_of(state)
   end)
   if not mesh then return end
-  local keys, by_key, said = agree(entries, axes, since or 0)
+  local keys, by_key, said = agree(state, entries, axes, since or 0)
   for _, key in ipairs(keys) do
     local one = by_key[key]
     local why = one.why or not is_even(said, key)
