@@ -362,6 +362,81 @@ static bool counts_places (DtRuns *u, int i, DtRelation out) {
                         mine->lshape[0] == u->n);
 }
 
+/* --- what each rank does with its own rows by right --- */
+
+/* Is input `j` of operator `i` a gradient, but for copies of it and factors? */
+static bool is_gradient (const DtRuns *u, int i, int j) {
+  enum { FAR = 8 };
+  for (int n = 0; n < FAR; n++) {
+    const int *dep = &u->dep[u->first[i] + 2 * j];
+    const int key = dep[0] > dep[1] ? dep[0] : dep[1];
+    if (key <= 0) return false;
+    i = dt_op_of_key(key);
+    j = 0;
+    if (u->op[i]->backward) return true;
+    if (u->op[i]->nin < 1) return false;
+  }
+  return false;
+}
+
+static bool squares (const DtRuns *u, int i) {
+  const DtRecOp *r = u->op[i];
+  const int *dep = &u->dep[u->first[i]];
+  if (begins(r, "aten.square.")) return true;
+  if (begins(r, "aten.pow.Tensor_Scalar"))
+    return r->args.n > 1 && is_number(&r->args.v[1]) && number_of(&r->args.v[1]) == 2;
+  return begins(r, "aten.mul.Tensor") && r->nin == 2 && dep[0] == dep[2] && dep[1] == dep[3];
+}
+
+/* Is result `j` of operator `i`, or that times a number, summed over the ranks whole? */
+static bool is_summed_whole (const DtRuns *u, int i, int j) {
+  int key = dt_result_key(i, j);
+  for (int k = i + 1; k < u->nop; k++) {
+    const DtRecOp *r = u->op[k];
+    const int *dep = &u->dep[u->first[k]];
+    if (r->nin < 1 || (dep[0] != key && dep[1] != key)) continue;
+    if (r->raw != NULL) return begins(r, "allreduce_");
+    if (begins(r, "aten.mul.") || begins(r, "aten.div.") || begins(r, "aten.mul_.") ||
+        begins(r, "aten.div_.") || begins(r, "aten.clone."))
+      key = dt_result_key(k, 0);
+    else if (r->op == NULL || (r->op->flags & DT_OP_VIEW) == 0)
+      return false;
+  }
+  return false;
+}
+
+/* The squares of the ranks' own gradients are summed, element by element, as one does for
+** the diagonal of a Hessian: they are no squares of the gradients' sum, and not meant to
+** be. */
+static bool squares_own (const DtRuns *u, int i, int j, const DtParting *f) {
+  const DtRecVar *v = &u->op[i]->in[f->in];
+  return f->rel.kind == DT_REL_ADDEND && f->scaled && v->lndim > 0 && squares(u, i) &&
+         is_gradient(u, i, f->in) && is_summed_whole(u, i, j);
+}
+
+static int64_t slice_number (const DtRecOp *r, int k) {
+  return r->args.n > k && is_number(&r->args.v[k]) ? (int64_t)number_of(&r->args.v[k]) : 0;
+}
+
+/* Each rank leaves out the last rows of the data it was given, as a loader does whose
+** batches are to be of one size.  Where something else takes the same but for its first
+** rows, it is shifted. */
+static bool drops_rows (const DtRuns *u, int i, const DtParting *f) {
+  static const char slice[] = "aten.slice.Tensor";
+  const DtRecOp *r = u->op[i];
+  const int *dep = &u->dep[u->first[i]];
+  if (!begins(r, slice) || r->nin < 1 || r->in[0].needs_grad || f->rel.kind != DT_REL_PART ||
+      f->rel.dim != 0 || slice_number(r, 1) != 0 || slice_number(r, 2) != 0 ||
+      slice_number(r, 4) > 1) return false;
+  for (int k = 0; k < u->nop; k++) {
+    const int *other = &u->dep[u->first[k]];
+    if (k != i && u->op[k]->nin > 0 && begins(u->op[k], slice) && other[0] == dep[0] &&
+        other[1] == dep[1] && slice_number(u->op[k], 1) == 0 &&
+        slice_number(u->op[k], 2) != 0) return false;
+  }
+  return true;
+}
+
 /* Has result `j` of the operator, which is not explained, a reason of its own to
 ** differ?  Sets u->why. */
 static void look_for_reason (DtRuns *u, int i, int j, DtParting *f,
@@ -384,6 +459,10 @@ static void look_for_reason (DtRuns *u, int i, int j, DtParting *f,
     u->why = "the ranks make tensors of their own";
   else if (!f->leaf && chooses(r) && cuts_otherwise(u, i, j, f->rel, out))
     u->why = "the ranks choose other elements than one rank does";
+  else if (!f->leaf && drops_rows(u, i, f))
+    u->why = "each rank leaves out the last rows of what it has";
+  else if (!f->leaf && squares_own(u, i, j, f))
+    u->why = "squares of each rank's own gradient are summed";
   else if (f->scaled && counts_parts(u))
     u->why = "a number in the program is the size of a part";
 }

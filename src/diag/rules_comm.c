@@ -216,6 +216,14 @@ static double factor_of (const DtEvent *e) {
   return dt_tensor_get(by->local, (int64_t[DT_MAX_NDIM]){ 0 }).re;
 }
 
+/* A step that is written by hand divides the gradient on its way, not where it is kept. */
+static void divided_grad (DtDiag *g, const DtEvent *e, double by) {
+  const DtVar *v = e->in[0];
+  DtLearn *l = v->spec ? NULL : dt_diag_by_grad(g, v->local->storage->id);
+  if (l && e->nout > 0 && e->out[0] && e->out[0]->local->storage != v->local->storage)
+    l->divided_apart = by;
+}
+
 /* What is divided by the ranks after it was summed over them is a mean of equal
 ** numbers, as a loss that is told. */
 static void divided_copies (DtDiag *g, const DtEvent *e) {
@@ -223,6 +231,7 @@ static void divided_copies (DtDiag *g, const DtEvent *e) {
                    dt_diag_is(g, e, DT_DO_DIV_SCALAR);
   const double x = e->nin < 1 || e->in[0] == NULL ? 0 : factor_of(e);
   if (x == 0) return;
+  divided_grad(g, e, div ? x : 1 / x);
   for (int i = 0; i < DT_SUMMED; i++) {
     const DtSummed *s = &g->summed[i];
     const bool any = s->storage == 0 && dt_meta_numel(&e->in[0]->local->m) == 1;

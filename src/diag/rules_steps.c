@@ -241,6 +241,8 @@ void dt_diag_step_scaled (DtDiag *g, const DtEvent *e, const DtVar *p,
   n = l->kept == DT_KEPT_SUM ? l->over : l->times;
   if (l->rate != 0 && dt_diag_digits(l->rate * n) < dt_diag_digits(l->rate))
     l->kept = DT_KEPT_UNKNOWN;
+  if (fabs(l->divided_apart - n) < 1e-9 * n)
+    l->kept = DT_KEPT_UNKNOWN;
 }
 
 /* --- when somebody asks --- */

@@ -409,6 +409,8 @@ typedef struct DtLearn {
                                 ** there; line 0: not, or it was reduced since */
   int came_step, scaled_step;   /* updates when it came last; when it was scaled */
   int scaled_after;             /* the line of the backward it came from last */
+  double divided_apart;         /* what its gradient was divided by elsewhere, as for a step
+                                ** that is written by hand; 0: by nothing */
   DtOrigin bounded_at;          /* values of it were cut off there, since then */
   bool met;                     /* it was reduced over the ranks since it came, */
   bool passed;                  /* or went to other ranks, but by a broadcast */
