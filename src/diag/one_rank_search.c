@@ -681,12 +681,21 @@ static bool rounds (const DtRecOp *r) {
          to != DT_BOOL && dt_dtype_size(to) <= 2;
 }
 
+/* Does operator `i` deal items out by a count of ranks that is written in the program?
+** Then one rank takes a part of them, too, and all that follows is of other data. */
+static bool deals_by_literal (const DtRuns *u, int i) {
+  const DtRecOp *r = u->op[i];
+  return begins(r, "aten.slice.Tensor") && u->n > 1 && slice_number(r, 4) == u->n &&
+         (dt_runs_pair(u, i) == NULL || dt_runs_numbers_differ(u, i));
+}
+
 /* Look at the past for sums of integers that went around, which are wrong, and for
-** what is rounded, which may differ: u->why. */
+** what is rounded or dealt by a fixed count, which may differ: u->why. */
 static DtStatus look_at_integers (DtRuns *u, int end, DtParting *f) {
   bool yes = false;
   *f = (DtParting){.op = -1};
   for (int i = 0; i <= end; i++) {
+    if (deals_by_literal(u, i)) u->why = "the program deals by a fixed count of ranks";
     if (u->past[i] == 0) continue;
     if (rounds(u->op[i])) u->why = "numbers are rounded to integers of few bits";
     DtStatus st = overflows(u, i, &yes);
