@@ -31,15 +31,21 @@ operands.texts = M.texts
 local heard
 function M.on_text(f) heard = f end
 
+-- The statements of a whole program.
+local function program(text)
+  syntax.check_start(text)
+  return parser.parse(text)
+end
+
 -- Run a text in an environment {vars = ...}; `name` is that of its file, `list`
--- its statements where they are at hand.
-function M.run(text, env, name, list)
+-- its statements where they are at hand; `part`: it is no whole program.
+function M.run(text, env, name, list, part)
   if name then
     M.texts[name] = text
     if heard then heard(text) end
   end
   local ok = true
-  if not list then ok, list = pcall(parser.parse, text) end
+  if not list then ok, list = pcall(part and parser.parse or program, text) end
   if not ok then
     if type(list) == "table" and list.lineno and name then
       list.filename, list.explain = name, syntax.shown(list, name)
@@ -128,7 +134,7 @@ local function ready(text, mode, file)
     return expr.compile(tree)
   end
   return syntax.for_eval(function (s)
-    local list = parser.parse(s)
+    local list = program(s)
     if mode == "single" then
       local last = list[#list]
       if last and last.first ~= list[1].first then

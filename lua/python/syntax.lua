@@ -174,6 +174,23 @@ function M.point(e, text, p)
   e.at = nil
 end
 
+-- check_start(text): a whole program's first statement stands at the margin.
+function M.check_start(text)
+  local at, line = text:match("^\xef\xbb\xbf()") or 1, 1
+  while true do
+    local spaces, rest = text:match("^([ \t]*)()", at)
+    local c = text:sub(rest, rest)
+    if not c:find("^[\r\n#]$") then
+      if c == "" or spaces == "" then return end
+      local _, e = pcall(lexer.refuse, line, "unexpected indent",
+        "IndentationError")
+      M.point(e, text)
+      error(e, 0)
+    end
+    at, line = text:match("^[^\n]*\n()", rest) or #text + 1, line + 1
+  end
+end
+
 -- for_eval(f, text, file): f(text); a SyntaxError of it has the words and the file
 -- that Python gives to texts of no file of the program's.
 function M.for_eval(f, text, file)

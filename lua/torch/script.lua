@@ -26,6 +26,7 @@ local args = require "python.args"
 local meshes = require "torch.mesh"
 local autopsy = require "dt.spmd.autopsy"
 local paste = require "python.paste"
+local syntax = require "python.syntax"
 local near = require "python.near"
 local function_modes = require "torch.function_modes"
 local attributes = require "torch.attributes"
@@ -366,22 +367,29 @@ local function flushed(...)
   return out[2]
 end
 
+-- Run a text that was read, with the words for its environment.
+local function run_read(text, file, list, part, ...)
+  M.left, M.running = M.environment(file, ...), file
+  dt.debug.ended = nil
+  flushed(eval.run, text, M.left, file, list, part)
+end
+
 -- run_part(text, file, …): run what a report quotes of a program: the ranks have
 -- their group, and a package that is not here may be imported.  M.left is
 -- what it left, for a prompt after it.
 function M.run_part(text, file, ...)
   local list
   text, list = paste.read(text)
-  M.left, M.running = M.environment(file, ...), file
-  dt.debug.ended = nil
-  flushed(eval.run, text, M.left, file, list)
+  run_read(text, file, list, true, ...)
 end
 
 -- Run the text of a file, which is a whole program.
 function M.run(text, file, ...)
   meshes.begin_default(false)
   absent.set_strict(true)
-  M.run_part(text, file, ...)
+  local now, list = paste.read(text)
+  if now == text and not pcall(syntax.check_start, text) then list = nil end
+  run_read(now, file, list, false, ...)
 end
 
 -- Run a text, or its statements, in an environment; the value of its last

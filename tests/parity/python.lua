@@ -384,6 +384,8 @@ for _, case in ipairs {
   {"x = 1\ny = (x,\nz = 2\n", "line 2", "'(' was never closed"},
   {"def f():\nprint(1)\n", "IndentationError: line 2",
     "expected an indented block after function definition on line 1"},
+  {"\n  x = 1\n  print(x)\n", "IndentationError: line 2",
+    "unexpected indent"},
   {"if 1:\n    x = 1\n\ty = 2\n", "TabError: line 3", "inconsistent use"},
   {"x = 'abc\n", "line 1", "unterminated string literal"},
   {"x = '\xff'\n", "line 1", "can't decode byte 0xff"},
