@@ -46,13 +46,13 @@ local function shown(v)
   return (V.repr(v):gsub("^<class '(.*)'>$", "%1"))
 end
 
-local function listed(args, none)
+local function listed(args, none, between)
   local out = {}
   for i = 1, args.n do
     out[i] = shown(args[i])
     if out[i] == "NoneType" or out[i] == "None" then out[i] = none end
   end
-  return table.concat(out, ", ")
+  return table.concat(out, between or ", ")
 end
 
 hint_mt.__tostring = function (h)
@@ -77,7 +77,7 @@ hint_mt.__tostring = function (h)
 end
 
 union_mt.__tostring = function (u)
-  return (listed(u.args, "None"):gsub(", ", " | "))
+  return listed(u.args, "None", " | ")
 end
 
 -- Does v name alternatives: int | str, Union[int, str]?

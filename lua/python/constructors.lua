@@ -25,9 +25,15 @@ local function raise_type(...) util.raise("TypeError", ...) end
 
 local function kwarg(kw, name) return kw and V.dict_get(kw, name) end
 
+-- Those that say "int() takes at most 2 arguments (3 given)".
+local COUNTED <const> = {int = true, str = true, bytes = true, complex = true,
+  bytearray = true}
+
 -- At most `most` arguments by position, and those keywords.
 local function check(name, a, kw, most, names)
-  if a.n > most then
+  if a.n > most and COUNTED[name] then
+    raise_type("%s() takes at most %d arguments (%d given)", name, most, a.n)
+  elseif a.n > most then
     raise_type("%s expected at most %d argument%s, got %d", name, most,
       most == 1 and "" or "s", a.n)
   end

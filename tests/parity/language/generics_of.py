@@ -38,3 +38,8 @@ print(TD(a=1), TD.__annotations__, sorted(TD.__required_keys__), sorted(TD.__opt
 TD3 = TypedDict("TD3", {"x": int, "y-z": str}); print(TD3(x=1), TD3.__annotations__, TD3.__name__)
 try: isinstance({}, TD)
 except TypeError as e: print(e)
+# Alternatives among which one has several arguments.
+print(dict[str, int] | None, tuple[int, str] | list[str], None | dict[str, int], list[dict[str, int] | None])
+for make in (lambda: int(1, 2, 3), lambda: str(1, 2, 3, 4), lambda: bytes(1, 2, 3, 4), lambda: complex(1, 2, 3), lambda: float(1, 2)):
+    try: make()
+    except TypeError as e: print(e)
