@@ -744,7 +744,7 @@ class ArgumentParser:
         words = [a for a in self._positionals() if a not in own]
         heads = [len(a.heading()) for a in self._actions
                  if a.help != SUPPRESS]
-        heads.extend(len(name) + 2 for a in self._actions
+        heads.extend(len(name) for a in self._actions
                      if a.commands is not None for name, _ in a.helps)
         width = min(24, max(heads + [0]) + 4)
         parts = [("positional arguments", None, words),

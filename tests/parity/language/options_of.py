@@ -65,3 +65,6 @@ try:
     root.warning("x", extra={"message": 1})
 except KeyError as e:
     print(e)
+# A command's own place does not widen the column of what helps.
+short = argparse.ArgumentParser(prog="t", add_help=False); commands = short.add_subparsers(dest="c", metavar="CMD")
+commands.add_parser("train", help="run"); commands.add_parser("e", help="rate"); short.print_help()
