@@ -81,6 +81,22 @@ static bool needs_graph (const DtSession *s, int nin, DtVar *const *in) {
   return false;
 }
 
+/* Does it write a view made in no_grad of what has a gradient?  Such a view has no
+** history of its own, yet autograd is asked, which refuses it. */
+static bool writes_untracked_view (const DtSession *s, const DtOpDef *op,
+                                   const DtArgs *args, int nin, DtVar *const *in) {
+  if (!s->grad_enabled || s->inference || s->modes.below > 0) return false;
+  for (int j = 0; j < op->sig->nargs; j++) {
+    const DtValue *a = &args->v[j];
+    if (!op->sig->arg[j].write || a->kind != DT_V_TENSOR || a->u.slot >= nin) continue;
+    const DtVar *v = in[a->u.slot];
+    if (v != NULL && v->view_made == DT_VIEW_NO_GRAD && v->view_base != NULL &&
+        dt_var_needs_grad(v->view_base))
+      return true;
+  }
+  return false;
+}
+
 static DtStatus call_tracked (DtSession *s, const DtOpDef *op,
                               const DtArgs *args, int nin, DtVar *const *in,
                               DtResults *out) {
@@ -140,7 +156,7 @@ static DtStatus call_leaf (DtSession *s, const DtOpDef *op,
   if (nin > 0) DT_TRY(s->cx, dt_handlers_detach(s, op, in[0]));
   if (!s->inference && any_inference(nin, in))
     DT_TRY(s->cx, check_inference(s, op, args, nin, in));
-  DtStatus st = needs_graph(s, nin, in)
+  DtStatus st = needs_graph(s, nin, in) || writes_untracked_view(s, op, args, nin, in)
                   ? call_tracked(s, op, args, nin, in, out)
                   : dt_dispatch(s, op, args, nin, in, out);
   if (st == DT_OK && s->fix_done != 0)

@@ -211,3 +211,13 @@ def t():
     with torch.inference_mode(): b = torch.zeros(2, 3); v = b.view(-1)
     v += 1; return info(v)
 attempt("inference", t)
+def t():
+    y = x * 2
+    with torch.no_grad(): v = y[0]
+    v += 1; return info(v)
+attempt("ng view of tracked", t)
+def t():
+    w = torch.nn.Linear(3, 2).weight
+    with torch.no_grad(): a, b = w.unbind(0)
+    a.zero_(); return info(a)
+attempt("ng unbind of a leaf", t)
