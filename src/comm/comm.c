@@ -31,10 +31,8 @@ static void group_free (DtCtx *cx, DtGroup *g) {
   dt_free(cx, g);
 }
 
-/* `salt` keeps groups of the same ranks apart; those of 5 and more are channels
+/* `salt` keeps groups of the same ranks apart; those from FOR_MESSAGES on are channels
 ** for messages. */
-enum { FOR_DATA, FOR_MEET, FOR_LINE, FOR_STOP, FOR_PACE, FOR_MESSAGES };
-
 static DtStatus group_new (DtCtx *cx, DtComm *c, int n, const int *ranks,
                            uint64_t salt, DtGroup **out) {
   DtGroup *g = DT_NEW(cx, DtGroup);

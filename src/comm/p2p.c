@@ -86,7 +86,8 @@ static DtStatus msg_new (DtCtx *cx, DtComm *c, DtGroup *g,
 ** sides have to come to the same salt, so nothing of one rank alone may go
 ** in. */
 static uint64_t salt_of (const DtLetter *l) {
-  return dt_hash_u64(dt_hash_u64(l->group, 0x70327032), (uint64_t)l->tag) | 4;
+  uint64_t h = dt_hash_u64(dt_hash_u64(l->group, 0x70327032), (uint64_t)l->tag);
+  return h < FOR_MESSAGES ? h + FOR_MESSAGES : h;
 }
 
 static DtStatus say_posted (DtCtx *cx, DtMsg *m) {

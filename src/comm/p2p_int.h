@@ -11,6 +11,9 @@
 
 #include "comm/board_int.h"
 
+/* Salts of groups of one purpose; from FOR_MESSAGES on, of channels. */
+enum { FOR_DATA, FOR_MEET, FOR_LINE, FOR_STOP, FOR_PACE, FOR_MESSAGES };
+
 /* Before the data of a message: its size, its channel and its DtDtype. */
 typedef struct DtMsgHead { uint64_t nbytes, salt, dtype; } DtMsgHead;
 
