@@ -38,14 +38,15 @@ local function program(text)
 end
 
 -- Run a text in an environment {vars = ...}; `name` is that of its file, `list`
--- its statements where they are at hand; `part`: it is no whole program.
-function M.run(text, env, name, list, part)
+-- its statements where they are at hand; `whole`: it is a whole program, whose first
+-- statement may not be indented.
+function M.run(text, env, name, list, whole)
   if name then
     M.texts[name] = text
     if heard then heard(text) end
   end
   local ok = true
-  if not list then ok, list = pcall(part and parser.parse or program, text) end
+  if not list then ok, list = pcall(whole and program or parser.parse, text) end
   if not ok then
     if type(list) == "table" and list.lineno and name then
       list.filename, list.explain = name, syntax.shown(list, name)

@@ -16,7 +16,8 @@ local package_of                    -- what the program's folder is called, wher
                                     -- it is a package
 local tools                         -- {environment, run}: script.lua's
 
--- set_tools(t): how a text is run: t.environment([file]), t.run(text, env, file).
+-- set_tools(t): how a text is run: t.environment([file]), t.run(text,
+-- env, file, statements, whole).
 function M.set_tools(t) tools = t end
 
 -- begin(): a program begins: the modules beside the previous one are forgotten.
@@ -123,7 +124,7 @@ local function run(name, text, file, package, tree)
   local module = M.of(vars)
   made[name] = module
   attrs.provide(name, module)
-  local ok, err = pcall(tools.run, text, env, file, tree)
+  local ok, err = pcall(tools.run, text, env, file, tree, true)
   if not ok then
     made[name] = nil
     attrs.forget(name)

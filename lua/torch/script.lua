@@ -368,10 +368,10 @@ local function flushed(...)
 end
 
 -- Run a text that was read, with the words for its environment.
-local function run_read(text, file, list, part, ...)
+local function run_read(text, file, list, whole, ...)
   M.left, M.running = M.environment(file, ...), file
   dt.debug.ended = nil
-  flushed(eval.run, text, M.left, file, list, part)
+  flushed(eval.run, text, M.left, file, list, whole)
 end
 
 -- run_part(text, file, …): run what a report quotes of a program: the ranks have
@@ -380,7 +380,7 @@ end
 function M.run_part(text, file, ...)
   local list
   text, list = paste.read(text)
-  run_read(text, file, list, true, ...)
+  run_read(text, file, list, false, ...)
 end
 
 -- Run the text of a file, which is a whole program.
@@ -389,7 +389,7 @@ function M.run(text, file, ...)
   absent.set_strict(true)
   local now, list = paste.read(text)
   if now == text and not pcall(syntax.check_start, text) then list = nil end
-  run_read(now, file, list, false, ...)
+  run_read(now, file, list, true, ...)
 end
 
 -- Run a text, or its statements, in an environment; the value of its last
