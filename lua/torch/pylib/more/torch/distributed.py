@@ -143,7 +143,7 @@ def _resolve_process_group(group_name):
 
 
 def _get_process_group_name(pg):
-    return pg.group_name
+    return "None" if pg is None else pg.group_name
 
 
 class _World:

@@ -12,27 +12,29 @@ _c10d_logger.addHandler(logging.NullHandler())
 
 
 def _get_msg_dict(func_name, *args, **kwargs):
-    if not dist.is_initialized():
-        return {"func_name": f"{func_name}"}
-    group = kwargs.get("group") or kwargs.get("process_group")
-    return {"func_name": f"{func_name}",
-            "pg_name": f"{dist._get_process_group_name(kwargs.get('pg'))}",
-            "backend": f"{dist.get_backend(group)}",
-            "world_size": f"{dist.get_world_size()}",
-            "group_size": f"{dist.get_world_size(group)}",
-            "global_rank": f"{dist.get_rank()}",
-            "local_rank": f"{dist.get_rank(group)}"}
+    """What a call was and who made it; all values are texts."""
+    told = {"func_name": func_name}
+    if dist.is_initialized():
+        of = kwargs.get("group") or kwargs.get("process_group")
+        told.update(pg_name=dist._get_process_group_name(kwargs.get("pg")),
+                    backend=dist.get_backend(of))
+        for size, rank, group in (("world_size", "global_rank", None),
+                                  ("group_size", "local_rank", of)):
+            told[size] = dist.get_world_size(group)
+            told[rank] = dist.get_rank(group)
+    return {key: str(value) for key, value in told.items()}
 
 
 def _exception_logger(func):
     @functools.wraps(func)
     def logged(*args, **kwargs):
         try:
-            return func(*args, **kwargs)
-        except Exception as error:
-            said = _get_msg_dict(func.__name__, *args, **kwargs)
-            _c10d_logger.debug({**said, "error": f"{error}"})
+            given = func(*args, **kwargs)
+        except Exception as why:
+            told = _get_msg_dict(func.__name__, *args, **kwargs)
+            _c10d_logger.debug(dict(told, error=str(why)))
             raise
+        return given
     return logged
 
 
