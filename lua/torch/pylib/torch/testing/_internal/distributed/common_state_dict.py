@@ -42,20 +42,23 @@ class VerifyStateDictMixin:
 
     def _verify_msd(self, msd, dist_msd, options=StateDictOptions(),
                     offload_to_cpu=False):
-        partly = options.ignore_frozen_params
-        if not partly:
-            self.assertEqual(len(msd), len(dist_msd))
-        for fqn, param in msd.items():
-            other = dist_msd.get(fqn)
-            if not partly:
-                self.assertIsNotNone(other, f"{fqn=}")
-                try:
-                    self._compare_tensor(param, other, offload_to_cpu)
-                except AssertionError as e:
-                    raise AssertionError(
-                        f"{fqn} has mismatched value {param} {other}") from e
-            elif other is None:
-                self.assertFalse(param.requires_grad, f"{fqn=}")
+        lacking = [fqn for fqn in msd if dist_msd.get(fqn) is None]
+        if options.ignore_frozen_params:      # only what is frozen may lack
+            trained = [fqn for fqn in lacking if msd[fqn].requires_grad]
+            self.assertEqual(trained, [])
+            return
+        self.assertEqual(lacking, [])
+        self.assertEqual(set(msd), set(dist_msd))
+        for fqn, value in msd.items():
+            if not self._are_alike(value, dist_msd[fqn], offload_to_cpu):
+                self.fail(f"{fqn} has mismatched value {value} {dist_msd[fqn]}")
+
+    def _are_alike(self, *pair):
+        try:
+            self._compare_tensor(*pair)
+        except AssertionError:
+            return False
+        return True
 
     def _verify_osd(self, model, optim, osd, dist_osd):
         number = {}
