@@ -408,9 +408,10 @@ void dt_diag_drifts_free (DtDiag *g);
 /* rules_master.c.  Is a copy of parameters trained, and they are not?  Finds it. */
 void dt_diag_masters (DtDiag *g);
 void dt_diag_masters_free (DtDiag *g);
-/* A parameter whose gradient was reduced; NULL: none.  Pure. */
-/* What buffers were read as until now does not count, where nothing was trained yet. */
+/* What buffers were read as until now does not count, where nothing was trained yet.
+** Local. */
 void dt_diag_buffers_unread (DtDiag *g);
+/* A parameter whose gradient was reduced; NULL: none.  Pure. */
 const DtLearn *dt_diag_any_reduced (const DtDiag *g);
 /* Is a scheduler made for the steps of all ranks together?  Finds it. */
 void dt_diag_schedule (DtDiag *g);

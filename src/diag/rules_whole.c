@@ -27,9 +27,8 @@ static void written (DtDiag *g, const DtEvent *e) {
   c = dt_diag_claim_all(g, e, DT_FIND_ID_ADDEND_KEPT, NULL, -1, 0, 2, facts,
                         dt_diag_name(g, to), "what this rank's part adds to a product; "
                         "the parameter was the same on all ranks before; the addend");
-  if (c) g->whole_key = c->key;
-  g->whole[g->nwhole++ % DT_WHOLE].storage = to->local->storage->id;
-  g->whole[(g->nwhole - 1) % DT_WHOLE].claim = g->whole_key;
+  if (c)
+    g->whole[g->nwhole++ % DT_WHOLE] = (DtWhole){ to->local->storage->id, c->key };
 }
 
 static bool adds_into (const DtDiag *g, const DtOpDef *op) {

@@ -850,7 +850,7 @@ struct DtDiag {
   DtSquares squares_of[DT_SQUARES];
   uint64_t mixed;               /* as `squares`, of parts and of replicas: */
   DtOrigin mixed_at; const char *mixed_name;
-  int nwhole; DtWhole whole[DT_WHOLE]; uint64_t whole_key;     /* nwhole: ever put in */
+  int nwhole; DtWhole whole[DT_WHOLE];  /* nwhole: ever put in */
   int nties; DtTied ties[DT_TIED];      /* nties: ever put in */
   DtTiedSum tied_sum[DT_TIED];
   uint64_t tied_claim;          /* of what is shared in the last sum over ranks */
